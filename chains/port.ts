@@ -91,7 +91,7 @@ export interface Account {
   readonly block: BlockRef
 }
 
-/** Each class has one reaction (docs/ARCHITECTURE.md, "What nodes say, and the reactions"). */
+/** Each class has one reaction (docs/ARCHITECTURE.md, "Answers of nodes, and the reactions"). */
 export type SendErrorClass =
   | 'nonce-too-low'
   | 'already-known'

@@ -12,6 +12,7 @@ import { withContents } from './docs/contents.ts'
 import { describeConfig } from './docs/config.ts'
 import { describeEmitters } from './docs/emitters.ts'
 import { describeErrors } from './docs/errors.ts'
+import { wrapped } from './docs/markdown.ts'
 import { describeMetrics } from './docs/metrics.ts'
 import { describeLifecycle } from './docs/lifecycle.ts'
 import { describeRooms } from './docs/rooms.ts'
@@ -65,8 +66,16 @@ function partly(root: string, path: string, part: string): [path: string, text: 
 }
 
 function whole(text: string): string {
-  return `${note}\n\n${text.trimEnd()}\n`
+  // Every second part is a block of code, which stays as it is.
+  const parts = text.split(/(^```[\s\S]*?^```$)/m)
+  const lines = parts.map((part, index) =>
+    index % 2 === 1 ? part : part.replaceAll(paragraph, (lines) => wrapped(lines.replaceAll('\n', ' '))),
+  )
+  return `${note}\n\n${lines.join('').trimEnd()}\n`
 }
+
+/** A paragraph of Markdown: no table, heading, list, HTML or indented line. */
+const paragraph = /^(?![|#<\s-]).+(?:\n(?![|#<\s-]).+)*/gm
 
 /** The text with its marked part replaced. Throws if a mark is missing: the part would silently grow stale. */
 export function between(text: string, part: string): string {

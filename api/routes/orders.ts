@@ -21,8 +21,8 @@ export const subjectParams = {
   transaction: z.object({ id: textSchema(300).describe('Of its workflow.') }),
 } as const
 
-export const reasonSchema = z.string().trim().min(1).max(500).describe('Why; kept with the name of the token.')
-const payingTwice = 'Without the header Idempotency-Key a request that is sent again pays again.'
+export const reasonSchema = z.string().trim().min(1).max(500).describe('The reason, kept with the name of the token.')
+const payingTwice = 'Without the header Idempotency-Key, a repeated request pays again.'
 
 export function orderRoutes(app: Api, deps: ApiDeps): void {
   const gates: Partial<Record<OrderName, ReadGate>> = { 'stream checkpoint write': createReadGate({ atOnce: 2, waiting: 8 }) }

@@ -39,15 +39,15 @@ const how = {
     .min(1)
     .max(5)
     .optional()
-    .describe('Rank where a lane has no room for all: 1 (first) … 5. Absent: as configured.'),
+    .describe('Rank if a lane has no room for all transfers: 1 (first) … 5. Absent: as configured.'),
   deadline: z
     .union([z.iso.datetime({ offset: true }), z.number().positive().max(5_256_000)])
     .optional()
     .describe('A time (ISO 8601), or minutes from now. A transfer that is not delivered by then is parked until it is retried.'),
-  maxFeePerGas: values.wei.schema.optional().describe('Most that a unit of gas may cost, wei. It only lowers the configured limit.'),
+  maxFeePerGas: values.wei.schema.optional().describe('Highest price per unit of gas, wei. It can only lower the configured limit.'),
   maxFeePerTransaction: values.wei.schema
     .optional()
-    .describe('Most that the transaction may cost, wei. It only lowers the configured limit.'),
+    .describe('Highest cost of the transaction, wei. It can only lower the configured limit.'),
   lane: textSchema(120)
     .optional()
     .describe('The only lane that may deliver the transfer: id or address of a configured lane of the target.'),

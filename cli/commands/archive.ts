@@ -36,14 +36,15 @@ export const archiveCommand: CommandSpec = {
             'repeat until SIGTERM or Ctrl-C, at this interval; with --json one line on stdout for each pass',
             numberWithin(1, 1_440),
           ),
-      notes: `For cron, or a CronJob: one pass, exit code 1 if it failed or if orders may be missing. No delivery waits for it, and the next pass
-makes up for a failed one. Orders of lanes and streams are read from workers of the role ledger. Two passes at a time do the work twice and
-lose nothing. A --since after the end of the archive does not move that end: the next pass begins there.`,
+      notes: `For cron or a CronJob: the command makes one pass. The exit code is 1 if the pass failed or if orders may be missing. No delivery
+waits for a pass, and the next pass makes up for a failed one. Orders of lanes and streams are read from workers of the role ledger. Two
+passes at a time do the work twice and lose nothing. A --since after the end of the archive leaves that end, and the next pass begins there.`,
       examples: ['portage archive run', 'portage archive run --every 10', 'portage archive run --since 2026-11-20 --json'],
       run: (call: Call<RunOptions>) => call.withTemporal((client, config) => run(call, client, config)),
     },
     show: {
-      description: 'The end of the archive, and the share of the retention that has passed since. Ends with 1 once half of it has.',
+      description:
+        'The end of the archive, and the share of the retention that has passed since. The exit code is 1 if half of it has passed.',
       examples: ['portage archive show --json'],
       run: ({ withTemporal }: Call) =>
         withTemporal(async (client, config) => {

@@ -23,9 +23,9 @@ export const initCommand: CommandSpec = {
       .option('--chain <name>', 'deliver on this chain: its name or its Wormhole chain id (may be repeated)', collect)
       .option('--out <file>', 'the file to write', 'portage.yaml')
       .option('--force', 'overwrite the file if it exists'),
-  notes: `Asks on the terminal where no --chain is given. Addresses and ids come from the tables of the Wormhole SDK, finality from
-docs/operate/chains.md. FILL IN marks the rest, which is printed, too: the URLs of nodes, as environment variables;
-the key of each chain; the fee of each token that is delivered.`,
+  notes: `Without --chain, the command asks on the terminal. Addresses and ids come from the tables of the Wormhole SDK, finality from
+docs/operate/chains.md. FILL IN marks the values that you must add. The command prints them: the URLs of nodes (as environment
+variables), the key of each chain, and the fee of each token to deliver.`,
   examples: ['portage init', 'portage init --network mainnet --chain ethereum --chain bsc --out portage.yaml'],
   run: async (call: Call<InitOptions>): Promise<Outcome> => {
     const { network, chains } = await choose(call)
@@ -118,7 +118,7 @@ export const configCommand: CommandSpec = {
   description: 'The config file.',
   commands: {
     check: {
-      description: 'Read the config and list all its problems at once, each with its field and what to do.',
+      description: 'Read the config and list all its problems at once, each with its field and a remedy.',
       examples: ['portage config check --config portage.yaml'],
       run: async ({ config, temporalOf, configFile: file }) => {
         const loaded = await config()

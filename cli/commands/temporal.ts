@@ -28,7 +28,7 @@ export const deployCommand: CommandSpec = {
       options: (command) =>
         withReason(command.argument('[build-id]', 'the version; absent: that of the config'))
           .option('--ramp <percent>', 'only this share of new work, 0 to 100', percent)
-          .option('--ignore-missing-queues', 'even if no worker of this version serves a queue that the current one serves'),
+          .option('--ignore-missing-queues', 'promote even if the version has no worker on a queue of the current version'),
       run: async (call: Call<Reasoned & { ramp?: number; ignoreMissingQueues?: true }>, given?: string) =>
         call.withOrder(async (client, config, allow) => {
           const { name: deploymentName, buildId } = deploymentOf(config, given)
@@ -41,7 +41,7 @@ export const deployCommand: CommandSpec = {
     },
     drained: {
       description:
-        'Whether a version is drained: it has no open transfer. Then its workers can be stopped; by default they end by themselves.',
+        'Whether a version is drained: it has no open transfer. Its workers can then be stopped. By default they end by themselves.',
       options: (command) =>
         command.argument('[build-id]', 'the version; absent: that of the config').option('--wait', 'until it is drained, or Ctrl-C'),
       notes: `The exit code is 0 if it is drained, else 1. The server checks every few minutes. This lists the open transfers of a version:

@@ -35,7 +35,7 @@ export function configText(network: Network, chains: readonly KnownChain[]): str
     '# Data that must outlive Temporal: keep it on another disk than Temporal, and in a backup. Created at first use.',
     'dataFolder: portage-data',
     '',
-    '# A user who reaches Temporal can stop deliveries: docs/operate/temporal/server.md, "Who may reach Temporal". TEMPORAL_* variables override this file.',
+    '# A user who reaches Temporal can stop deliveries: docs/operate/temporal/server.md, "Who may reach Temporal?". TEMPORAL_* variables override this file.',
     'temporal:',
     '  address: 127.0.0.1:7233',
     '  namespace: default # portage setup temporal creates it, with its search attributes',

@@ -21,7 +21,7 @@ export const emitterStreamSchema = z.strictObject({
   first: sequence
     .optional()
     .describe(
-      'Lowest sequence to deliver, used only when the stream begins. Absent: the first of the last `streams.lookBackDays`, at least the latest 1,000. Without a node: the first received.',
+      'Lowest sequence to deliver, used only when the stream begins. Absent: the first sequence of the last `streams.lookBackDays`, and at least the latest 1,000 sequences. Absent, without a node: the first received message.',
     ),
   startBlock: whole(0).optional().describe('Block of the sequence `first`. Absent: only the latest blocks are read to identify gaps.'),
   maxOpen: whole(1, limits.open).default(200).describe(`Most open transfers of this emitter. ${changing}`),
@@ -35,7 +35,7 @@ const spySchema = z.strictObject({
       serverName: z.string().min(1).optional().describe("Name in the spy's certificate. Absent: the host of the address."),
     })
     .optional()
-    .describe('TLS to a proxy before the spy, which has none itself. {}: with the CAs that Node trusts. Absent: plain text.'),
+    .describe('TLS to a proxy before the spy. The spy itself has no TLS. {}: with the CAs that Node trusts. Absent: plain text.'),
 })
 
 export const wormholeTokenBridgeSchema = z.strictObject({
@@ -45,7 +45,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .refine((spies) => new Set(spies.map(({ address }) => address)).size === spies.length, 'must not name an address twice')
     .default([])
     .describe(
-      'Guardian spies of the intake, which reads all of them. A message that several send starts one transfer. Empty: transfers come by API and CLI only.',
+      'Guardian spies. The role intake reads all of them. A message that several spies send starts one transfer. Empty: transfers come only by API and CLI.',
     ),
   guardianApis: z.array(url).default([]).describe('Guardian REST APIs to fetch signed VAAs from.'),
   wormholescanApis: z.array(url).default([]).describe('Wormholescan APIs (https://api.wormholescan.io), asked after the guardians.'),
@@ -53,7 +53,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .enum(['mainnet', 'testnet'])
     .optional()
     .describe(
-      "Deliver from all token bridges that Wormhole's SDK knows on this network. Sources need no entry in `chains` and no node; transfers name them `wormhole-<chain id>`. docs/concepts/streams.md lists the guarantees for chains without a node. Absent: only the chains of this config.",
+      "Deliver from all token bridges that Wormhole's SDK knows on this network. Sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. docs/concepts/streams.md lists the guarantees for chains without a node. Absent: only the chains of this config.",
     ),
   emitters: z
     .record(wormholeChainNumber, emitter)
@@ -75,7 +75,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .record(chainName, z.record(originToken, decimal))
     .prefault({})
     .describe(
-      "Target chain → origin token → value of one VAA unit of the token (at most 8 decimals), wei of the target's coin. A transfer waits (FEE_BELOW_COST) while its fee is worth less than its gas. Absent: fees are not compared with costs.",
+      "Target chain → origin token → value of one VAA unit of the token (at most 8 decimals), wei of the target's coin. A transfer waits (FEE_BELOW_COST) while its fee is worth less than the gas of its delivery. Absent: fees are not compared with costs.",
     ),
   freeRoutes: z
     .array(
@@ -85,7 +85,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
       }),
     )
     .default([])
-    .describe('Routes that are free for tokens without a minimum fee: anyone can make your lanes pay for gas. Absent: none.'),
+    .describe('Routes that are free for tokens without a minimum fee. Anyone can then make your lanes pay for gas. Absent: none.'),
   calls: z
     .record(chainName, z.record(address, text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')))
     .prefault({})
@@ -137,12 +137,12 @@ function fitsType(arg: string, type: string): boolean {
 const deliveredViewSchema = z
   .strictObject({
     contract: address.optional().describe('Contract that has the view. Absent: the contract that gets the message.'),
-    view: viewOfWords.describe('The view, as name(types): isTransferCompleted(bytes32). Its answer is one word.'),
+    view: viewOfWords.describe('The view, as name(types), such as isTransferCompleted(bytes32). Its answer is one word (32 bytes).'),
     args: z
       .array(z.union([z.enum(['$digest', '$emitter', '$emitterChain', '$sequence']), oneWord]))
       .default(['$digest'])
-      .describe('Its arguments: values, or `$digest`, `$emitter`, `$emitterChain`, `$sequence` of the message.'),
-    is: oneWord.default('true').describe('The answer once the message is delivered.'),
+      .describe('Arguments of the view: values, or `$digest`, `$emitter`, `$emitterChain`, `$sequence` of the message.'),
+    is: oneWord.default('true').describe('The answer of the view when the message is delivered.'),
   })
   .refine(({ view, args }) => {
     const types = view
@@ -166,7 +166,9 @@ const receiverRouteSchema = z.strictObject({
   contract: address.describe('Contract that gets the message.'),
   function: text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')
     .default('executeVAAv1(bytes)')
-    .describe("Its function that takes the signed VAA, as name(bytes). The default is that of Wormhole's Executor receivers."),
+    .describe(
+      "Function of the contract that takes the signed VAA, as name(bytes). The default is the function of Wormhole's Executor receivers.",
+    ),
   delivered: deliveredViewSchema.describe('The view that shows a delivery. Its answer decides when a transfer is delivered.'),
   free: z
     .literal(true)
@@ -174,7 +176,7 @@ const receiverRouteSchema = z.strictObject({
   stream: emitterStreamSchema
     .prefault({})
     .describe(
-      "Settings of the emitter's stream. Of several routes of one emitter, the first counts. Ignored for token bridges, which have `streams`.",
+      "Settings of the emitter's stream. If an emitter has several routes, the settings of the first route count. Ignored for token bridges, which have `streams`.",
     ),
 })
 
@@ -190,10 +192,10 @@ export const nativeRouteSchema = z.strictObject({
   source: chainName.describe('Source chain.'),
   target: chainName.describe('Target chain.'),
   sourceContract: address.describe('Bridge contract of the source.'),
-  targetContract: address.describe('Bridge contract of the target, the only counterpart of the source contract.'),
+  targetContract: address.describe('Bridge contract of the target. The source contract has no other counterpart.'),
   startBlock: whole(0)
     .default(0)
-    .describe('First block of the source to read: the one that deployed its contract. Used only when the stream begins.'),
+    .describe('First block of the source to read: the block that deployed the contract. Used only when the stream begins.'),
   maxOpen: whole(1, limits.open)
     .default(200)
     .describe(
@@ -202,7 +204,7 @@ export const nativeRouteSchema = z.strictObject({
   minimumAmount: decimal
     .optional()
     .describe(
-      "Smaller transfers are declined (AMOUNT_TOO_SMALL), in the token's smallest unit. Their numbers are resolved as exceptions. Set it to what the gas of a delivery is worth. '0': all are delivered, which a bridge may require. Absent: as '0', with a warning of `config check` and `doctor`.",
+      "Smaller transfers are declined (AMOUNT_TOO_SMALL), in the token's smallest unit. Their numbers are resolved as exceptions. Set it to the value of a delivery's gas. '0': all transfers are delivered, which a bridge may require. Absent: like '0', but `config check` and `doctor` warn.",
     ),
   batch: whole(2, 100)
     .optional()

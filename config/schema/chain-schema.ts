@@ -8,7 +8,7 @@ const finalitySchema = z.discriminatedUnion('kind', [
       kind: z.literal('tag'),
       stalledAfterMinutes: between(0.1, 1_440)
         .optional()
-        .describe('Age of the newest final block that is reported as `FINALITY_STALLED`. Absent: 60, since some chains need 30.'),
+        .describe('Age of the newest final block that is reported as `FINALITY_STALLED`. Absent: 60, because some chains need 30.'),
     })
     .describe('Nodes tag the finalized block.'),
   z
@@ -69,21 +69,23 @@ const topUpSchema = z
 
 export const chainSchema = z.strictObject({
   family: z.literal('evm').describe('The kind of chain.'),
-  networkId: whole(1).describe('EIP-155 chain id. Every node is checked for it.'),
+  networkId: whole(1).describe('EIP-155 chain id. Portage checks that every node has it.'),
   wormholeChainId: whole(1, 65_535).optional().describe("Wormhole chain id (2 is Ethereum). Wormhole's bridge needs it."),
-  nodes: z.array(nodeSchema).min(1).describe('Nodes of the chain. At least one must read.'),
+  nodes: z.array(nodeSchema).min(1).describe('Nodes of the chain. At least one must answer reads.'),
   explorer: linkUrl
     .optional()
-    .describe("Base URL of a block explorer, for links on the page (tx/<hash> is appended). Absent: the one in Wormhole's SDK, if any."),
+    .describe(
+      "Base URL of a block explorer, for links on the page (tx/<hash> is appended). Absent: the explorer in Wormhole's SDK, if it has one.",
+    ),
   coin: text(/^(?!(wei|gwei|ether|coins?)$)[a-z]{1,10}$/i, 'must be a symbol of up to ten letters, like ETH, and no unit')
     .optional()
-    .describe('Symbol of the coin that pays gas, for amounts. Absent: the known one of the network, else "native coins".'),
+    .describe('Symbol of the coin that pays gas, for amounts. Absent: the usual symbol of the network, else "native coins".'),
   urlVariables: z
     .array(variable)
     .max(100)
     .prefault([])
     .describe(
-      'Environment variables for URLs of nodes added at runtime. Their values go to the host of the URL: list only those of nodes.',
+      'Environment variables that URLs of nodes added at runtime may contain. Their values go to the host of the URL, so list only variables for nodes.',
     ),
   send: z
     .enum(['public', 'private'])
@@ -92,12 +94,14 @@ export const chainSchema = z.strictObject({
   errors: z
     .partialRecord(sendErrorSchema, z.array(z.string().min(3)))
     .optional()
-    .describe("Class of error → texts of this chain's nodes that mean it, anywhere in the message, in any case, before the built-in."),
+    .describe(
+      "Class of error → texts that mean this class in messages of this chain's nodes. Case does not matter. These texts are compared before the built-in ones.",
+    ),
   feeModel: z
     .enum(['ethereum', 'op-stack', 'arbitrum'])
     .default('ethereum')
     .describe(
-      'ethereum: base fee and tip, or legacy gas price. op-stack: also the L1 data fee of its oracle. arbitrum: a higher fee replaces nothing, so transactions are only resent.',
+      'ethereum: base fee and tip, or legacy gas price. op-stack: also the L1 data fee of its oracle. arbitrum: a higher fee replaces no transaction, so transactions are only sent again.',
     ),
   feeHistory: z
     .strictObject({
@@ -141,5 +145,5 @@ export const chainSchema = z.strictObject({
     .default(false)
     .describe('Shadow mode: transfers to this chain are checked and priced, and nothing is sent. No key of its lanes is loaded.'),
   signing: signingLimitsSchema,
-  lanes: z.array(laneSchema).prefault([]).describe('Keys that deliver on this chain. Without one, transfers to it wait.'),
+  lanes: z.array(laneSchema).prefault([]).describe('Keys that deliver on this chain. Without a key, transfers to the chain wait.'),
 })

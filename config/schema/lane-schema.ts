@@ -4,12 +4,14 @@ import { address, between, callStart, decimal, gasUnits, oneOf, path, selector, 
 /** The most specific rule that sets a field decides its value (domain/fees/fees.ts). */
 export const feePolicySchema = z.strictObject({
   maxFeePerGas: decimal.optional().describe('Highest price per unit of gas, wei.'),
-  maxTip: decimal.optional().describe("Highest part of that for the block's builder, wei."),
-  tipFactor: between(0.5, 10).optional().describe("The tip offered first is the market's times this, with two decimals. Default: 1."),
+  maxTip: decimal
+    .optional()
+    .describe("Highest tip per unit of gas, wei. The tip is the part of the price that goes to the block's builder."),
+  tipFactor: between(0.5, 10).optional().describe("Factor of the market's tip in the first offer, with two decimals. Default: 1."),
   bumpPercent: whole(10, 100).optional().describe('How much each new attempt raises both fees, percent. Default: 20.'),
   maxFeePerTransaction: decimal.optional().describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
-  baseFeeCeiling: decimal.optional().describe('Above this base fee, wei, nothing new is sent: transfers wait without a nonce.'),
-  gasFactor: between(1, 5).optional().describe('The gas limit is the estimate times this. Default: 1.2.'),
+  baseFeeCeiling: decimal.optional().describe('Highest base fee, wei. Above it nothing new is sent: transfers wait without a nonce.'),
+  gasFactor: between(1, 5).optional().describe('Factor of the gas estimate that gives the gas limit. Default: 1.2.'),
   gasLimit: gasUnits.optional().describe('Highest gas limit of a transaction. A call that needs more is not sent.'),
 })
 
@@ -50,7 +52,7 @@ const limits = {
   maxDataFeePerTransactionWei: wei.describe('Highest fee for the data of one transaction, in addition to its gas (feeModel: op-stack).'),
   maxCostPerTransactionWei: wei.describe('Highest cost of one transaction: gas limit × fee per gas + data fee of an L2.'),
   maxSpendingPerHourWei: wei.describe(
-    "Highest cost of a key's transactions in an hour. Each nonce counts once, by its dearest attempt. Coins that a key pays are added up on their own, with the same limit.",
+    "Highest cost of a key's transactions in an hour. Each nonce counts once, with its most expensive attempt. Coins that a key pays are counted separately, with the same limit.",
   ),
   maxSpendingPerDayWei: wei.describe('The same per day.'),
   maxPaymentWei: wei.describe('Highest payment of coins to the treasury or to another lane.'),
@@ -72,11 +74,11 @@ export const signingLimitsSchema = z
       .boolean()
       .default(false)
       .describe(
-        "Whether a key of this chain pays coins to the chain's other lanes (portage lane top-up). Then a thief of one key with access to Temporal can have the other keys pay it, within their limits.",
+        "Whether a key of this chain may pay coins to the chain's other lanes (portage lane top-up). If true, a thief of one key who can reach Temporal can make the other keys pay to it, within their limits.",
       ),
   })
   .prefault({})
-  .describe('Limits of every signature by a key of this chain. Only the config changes them: docs/operate/signers.md')
+  .describe('Limits of every signature by a key of this chain. Only the config can change them: docs/operate/signers.md')
 
 const laneLimitsSchema = z.strictObject(limits).partial().describe("Limits of this key. They replace those of the chain's `signing`.")
 
@@ -92,7 +94,7 @@ export const laneSchema = z.strictObject({
   allow: contractCalls
     .optional()
     .describe(
-      "Contract → selectors of the deliveries that the key signs, each only with its bridge's proof. Absent: all calls of the config's bridges. Always allowed: no-ops, coins to the treasury (to other lanes only with `topUps`), listed tokens to the treasury.",
+      "Contract → selectors of the deliveries that the key signs. Each needs the proof of its bridge. Absent: all calls of the config's bridges. Always allowed: no-ops, coins to the treasury (to other lanes only with `topUps`), listed tokens to the treasury.",
     ),
   operatorCalls: z
     .record(address, z.array(callStart).min(1))
@@ -103,7 +105,7 @@ export const laneSchema = z.strictObject({
   signing: laneLimitsSchema.optional(),
   minimumBalance: decimal
     .optional()
-    .describe('Below this balance, wei, the lane accepts no new work until it is funded. Absent: it must only cover what is in flight.'),
+    .describe('Lowest balance, wei. Below it the lane takes no new work. Absent: the balance must only cover the transactions in flight.'),
   fees: feePolicySchema.optional().describe('Fee limits of this lane.'),
   broadcast: z
     .enum(['auto', 'queue'])

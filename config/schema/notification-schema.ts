@@ -52,7 +52,9 @@ const receiverSchema = z.strictObject({
     .array(secretSchema)
     .min(1)
     .max(5)
-    .describe('Signing secrets: whsec_ and 24 to 64 random bytes in base64. Each signs, so that they can be rotated.'),
+    .describe(
+      'Signing secrets: whsec_ and 24 to 64 random bytes in base64. Each secret signs every notification, so that you can change them without a gap.',
+    ),
   events: z
     .array(z.enum(notificationTypes))
     .min(1)
@@ -64,7 +66,7 @@ const receiverSchema = z.strictObject({
     .optional()
     .describe('Only events of transfers from or to these chains, and of the chains themselves. Absent: all.'),
   bridges: z.array(name).min(1).max(20).optional().describe('Only events of these bridges and their transfers. Absent: all.'),
-  lanes: z.array(lane).min(1).max(100).optional().describe('Only events of these lanes and of transfers they have sent. Absent: all.'),
+  lanes: z.array(lane).min(1).max(100).optional().describe('Only events of these lanes and of transfers that they have sent. Absent: all.'),
 })
 
 export const notificationsSchema = z

@@ -34,7 +34,10 @@ const deploymentSchema = z.strictObject({
   buildId: text(/^[A-Za-z0-9._+-]{1,100}$/, 'must be letters, digits, and . _ + -').describe(
     'Version of the code, different for every release, best from a variable that the image sets.',
   ),
-  endWhenDrained: z.boolean().default(true).describe('A process of an old version exits with 0 once no open transfer uses it.'),
+  endWhenDrained: z
+    .boolean()
+    .default(true)
+    .describe('A process of an old version exits with code 0 when no open transfer uses the version.'),
 })
 
 const workerSchema = z
@@ -48,26 +51,28 @@ const workerSchema = z
     shutdownForceSeconds: seconds(1, 20).describe('A step that still runs after this time is left to another process.'),
     deployment: deploymentSchema
       .optional()
-      .describe("Temporal's worker versioning: a version gets work once it is promoted. Absent: no versions. docs/operate/upgrade.md."),
+      .describe("Temporal's worker versioning: a version gets work when it is promoted. Absent: no versions. docs/operate/upgrade.md."),
   })
   .prefault({})
-  .describe('How soon another process takes over after a crash, and how a process stops. A workflow keeps the values it was started with.')
+  .describe(
+    'How soon another process takes over after a crash, and how a process stops. A workflow keeps the values with which it was started.',
+  )
 
 const transfersSchema = z
   .strictObject({
-    priority: whole(1, 5).default(3).describe('Default priority class: 1 goes first, 5 last. Waiting raises it.'),
+    priority: whole(1, 5).default(3).describe('Default priority: 1 goes first, 5 last. It rises while a transfer waits.'),
     deadlineMinutes: between(1, 525_600)
       .optional()
-      .describe('A transfer that is not delivered after this time is taken from its lane and parked. Absent: never.'),
+      .describe('A transfer that is not delivered after this time leaves its lane and is parked. Absent: never.'),
     abandonAfterMinutes: between(0, 525_600)
       .default(3)
-      .describe('A transfer with a nonce of a lane that is forbidden or has no worker goes to another lane after this time.'),
+      .describe('If a lane is forbidden or has no worker, transfers with a nonce of this lane go to another lane after this time.'),
     parkAfterReverts: whole(1, 1_000)
       .default(defaultParkAfter.reverts)
       .describe('A transfer is parked after this many reverts of its delivery (DELIVERY_REVERTED).'),
     parkAfterSpentNonces: whole(1, 1_000)
       .default(defaultParkAfter.spentNonces)
-      .describe('A transfer is parked after something else used this many of its nonces (DELIVERY_REVERTED).'),
+      .describe('A transfer is parked after other transactions used this many of its nonces (DELIVERY_REVERTED).'),
     maxGas: whole(100_000, 100_000_000)
       .default(3_000_000)
       .describe(
@@ -76,12 +81,12 @@ const transfersSchema = z
     quarantineSeconds: between(0, 3_600)
       .default(60)
       .describe(
-        'A recipient whose delivery reverted after a successful simulation is quarantined for this token for this time (QUARANTINED), twice as long after each further revert, up to an hour. A retry by an operator is not delayed.',
+        'How long a recipient is quarantined for a token (QUARANTINED) after a delivery reverted although its simulation succeeded. The time doubles after each further revert, up to an hour. A retry by an operator is not delayed.',
       ),
     maxLossPerTokenPerHourWei: wei
       .default('50000000000000000')
       .describe(
-        'Cost of such deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above it, transfers of the token wait (QUARANTINED), or are paid as the wrapped coin if the bridge unwraps. Contracts, batches and lost races have a budget each; a chain has four. docs/concepts/threat-model.md. Each process counts from its start.',
+        'Highest cost of reverted deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above it, transfers of the token wait (QUARANTINED), or are paid as the wrapped coin if the bridge unwraps. Contracts, batches and lost races each have a budget of this size. All tokens of a chain together have four. docs/concepts/threat-model.md. Each process counts from its start.',
       ),
   })
   .prefault({})
@@ -91,20 +96,20 @@ const streamsSchema = z
   .strictObject({
     rangeBlocks: whole(1, 1_000_000)
       .default(2_000)
-      .describe('Most blocks of one read of logs. Reduced where a node refuses, and raised again later.'),
+      .describe('Most blocks in one read of logs. Portage reads fewer if a node refuses the range, and more again later.'),
     auditMinutes: between(0.02, 1_440)
       .default(5)
       .describe("How often a stream is compared with its source's count and table, and its open transfers with their workflows."),
     uncountedAfterMinutes: between(0.02, 1_440)
       .default(10)
-      .describe('A transfer that waits longer for something of its own (a wrapper, a reverting call) no longer counts in `maxOpen`.'),
+      .describe('A transfer that waits longer for a reason of its own (no wrapper, a reverting call) no longer counts in `maxOpen`.'),
     checkpoints: checkpointStoreSchema
       .optional()
       .describe('Checkpoints, from which streams resume after Temporal was wiped. Absent: `checkpoints` in `dataFolder`.'),
     lookBackDays: between(0, 90)
       .default(7)
       .describe(
-        "How far back an emitter's stream starts without a checkpoint and without `first`. The chain's blocks show what was published, the target what was delivered. At least the latest 1,000 numbers are checked.",
+        "How far back an emitter's stream begins if it has no checkpoint and no `first`. It covers at least the latest 1,000 numbers.",
       ),
   })
   .prefault({})
@@ -116,7 +121,9 @@ const accessSchema = z
       .array(text(/^[A-Za-z0-9_-]{43}$/, 'must be a public key as portage token keys shows it'))
       .max(20)
       .default([])
-      .describe('Public keys of tokens made on another machine (portage token keys). With any, this process makes none.'),
+      .describe(
+        'Public keys of tokens that are made on another machine (portage token keys). If the list has a key, this process makes no keys.',
+      ),
   })
   .prefault({})
   .describe('Access tokens for the API and for orders on the command line: docs/operate/access.md.')
@@ -139,14 +146,14 @@ const archiveSchema = z
         .describe("Prefix of each object's name, such as portage/."),
     }),
   ])
-  .describe('Where portage archive writes results of transfers and orders, which Temporal forgets. Absent: nowhere.')
+  .describe('Where portage archive writes results of transfers and orders, because Temporal forgets them. Absent: nowhere.')
 
 const telemetrySchema = z
   .strictObject({
     otlpEndpoint: url
       .optional()
       .describe('Base URL of an OpenTelemetry collector (OTLP over HTTP). OTEL_EXPORTER_OTLP_ENDPOINT overrides it. Absent: no traces.'),
-    traceRatio: between(0, 1).default(1).describe('Share of traced transfers: 0.01 is one of a hundred.'),
+    traceRatio: between(0, 1).default(1).describe('Share of transfers that are traced: 0.01 is one of a hundred.'),
   })
   .prefault({})
   .describe('Traces over OpenTelemetry: docs/operate/monitor/logs-and-traces.md.')
@@ -154,11 +161,13 @@ const telemetrySchema = z
 export const configSchema = z.strictObject({
   dataFolder: path
     .default('portage-data')
-    .describe('Data that must outlive Temporal, relative to the config file, on another disk. Created at first use with mode 0700.'),
+    .describe(
+      'Folder for data that must survive a loss of Temporal, so keep it on another disk. Relative to the config file. Created at first use with mode 0700.',
+    ),
   temporal: temporalSchema,
   worker: workerSchema,
-  chains: z.record(chainName, chainSchema).describe('The networks by a name of your choice, the same across a fleet.'),
-  fees: feePolicySchema.optional().describe('Fee limits where nothing more specific is set.'),
+  chains: z.record(chainName, chainSchema).describe('The networks, by names of your choice. All processes use the same names.'),
+  fees: feePolicySchema.optional().describe('Fee limits that apply where no more specific limit is set.'),
   transfers: transfersSchema,
   audit: z
     .strictObject({
@@ -174,11 +183,11 @@ export const configSchema = z.strictObject({
       receivers: receiversSchema
         .optional()
         .describe(
-          'Messages of any emitter to contracts that take a signed VAA. Needs wormhole-token-bridge, whose spies and APIs it uses.',
+          'Delivers messages of any emitter to contracts that take a signed VAA. It uses the spies and APIs of wormhole-token-bridge, which must be configured.',
         ),
       'native-bridge': nativeBridgeSchema.optional().describe("A chain's native bridge with the contracts of MIP-61."),
     })
-    .describe('The protocols whose transfers are delivered.'),
+    .describe('The bridges whose transfers Portage delivers.'),
   access: accessSchema,
   api: apiSchema,
   admin: adminSchema,

@@ -17,7 +17,7 @@ export const apiSchema = z
     port: port.default(8099).describe('0 takes any free port.'),
     requestsPerMinute: whole(1, 10_000_000)
       .default(6000)
-      .describe('Most requests per minute of one token; requests without a valid token count by address.'),
+      .describe('Most requests per minute with one token. Requests without a valid token are counted per address.'),
   })
   .prefault({})
   .describe('The REST API.')
@@ -28,7 +28,7 @@ export const adminSchema = z
     hosts: hosts.describe(`Host names of the admin port, such as the service that Prometheus scrapes, ${otherNames}.`),
     port: port
       .default(0)
-      .describe('0 takes any free port and logs it: processes can share a config. `portage run --admin-port` overrides it.'),
+      .describe('0 takes any free port and logs it, so that processes can share a config. `portage run --admin-port` overrides it.'),
   })
   .prefault({})
   .describe('Health, readiness and metrics of every process: GET /healthz, /readyz, /metrics.')
@@ -42,7 +42,7 @@ export const codecServerSchema = z
       .array(text(/^https?:\/\/[a-z0-9.-]+(:[0-9]{1,5})?$/, 'must be scheme, host and port of a page, without a path'))
       .max(20)
       .default([])
-      .describe('Temporal Web UIs whose pages may use the server: http://127.0.0.1:8233. Others are refused.'),
+      .describe('Temporal Web UIs whose pages may use the server, such as http://127.0.0.1:8233. Others are refused.'),
   })
   .prefault({})
   .describe("`portage codec-server`: decrypts payloads for Temporal's Web UI and command line. docs/operate/temporal/encryption.md")

@@ -6,7 +6,7 @@ const tlsSchema = z.strictObject({
   certificateFile: path.optional().describe('PEM file with the client certificate and its chain (mTLS). Read again when it changes.'),
   keyFile: path.optional().describe('PEM file with the private key of the client certificate. Read again when it changes.'),
   serverName: host.optional().describe("Name in the server's certificate. Absent: the host of the address."),
-  disabled: z.boolean().default(false).describe('true: plain text, even with an API key, which anyone on the network can then read.'),
+  disabled: z.boolean().default(false).describe('true: plain text. Anyone on the network can then read the API key, if there is one.'),
 })
 
 const payloadKeySchema = z
@@ -30,7 +30,7 @@ const encryptionSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'true: unencrypted payloads are refused. Set it once no plain payload is left. Signals without arguments have no payload and are still obeyed: docs/operate/temporal/encryption.md.',
+      'true: unencrypted payloads are refused. Set it when no unencrypted payload is left. Signals without arguments have no payload and are still obeyed: docs/operate/temporal/encryption.md.',
     ),
 })
 
@@ -46,7 +46,9 @@ export const temporalSchema = z
     apiKeyVariable: variable.optional().describe('Environment variable with the API key.'),
     encryption: encryptionSchema
       .optional()
-      .describe('Encrypts payloads (AES-256-GCM), but not ids, search attributes and trace headers. The same everywhere. Absent: plain.'),
+      .describe(
+        'Encrypts payloads (AES-256-GCM), but not ids, search attributes and trace headers. All processes need the same keys. Absent: no encryption.',
+      ),
     profile: z.string().min(1).optional().describe('Profile of temporal.toml. TEMPORAL_PROFILE overrides it. Absent: default.'),
     useEnvironment: z
       .boolean()

@@ -8,7 +8,7 @@ export const chainRows = {
   CHAIN_UNREACHABLE: {
     title: 'No node of the chain answers.',
     remedy:
-      'Start the node, or repair the network between it and Portage. Until then, another node that you add serves the chain, but it does not count in any majority.',
+      'Start the node, or repair the network between it and Portage. Until then, you can add another node: it serves the chain, but does not count in any majority.',
     ...cause(
       'chain',
       'Portage keeps asking the nodes. Transfers to other chains continue.',
@@ -22,7 +22,7 @@ export const chainRows = {
       'Bring nodes back, and enable disabled nodes that answer again. Remove nodes that are gone for good from the config, and restart the processes.',
     ...cause(
       'chain',
-      'Portage reads and sends through the nodes that answer. Verdicts that need a majority wait.',
+      'Portage reads and sends through the nodes that answer. Decisions that need a majority wait.',
       [nodes, enable],
       'Finality, streams and audits need more than half of the nodes, and wait.',
     ),
@@ -56,7 +56,7 @@ export const chainRows = {
   NODE_DOWN: {
     ...row(
       'A node does not answer, but other nodes of its chain do.',
-      'Repair the node. Disable it if it stays away: a disabled node still counts in the majority, and must be enabled again.',
+      'Repair the node. If it stays away, disable it, and enable it again after the repair. A disabled node still counts in the majority.',
     ),
     ...cause('node', 'Portage uses the other nodes.', [nodes, disable]),
   },
@@ -67,7 +67,7 @@ export const chainRows = {
   },
   NODES_DISAGREE: outage(
     'The nodes of the chain do not agree.',
-    'Nothing if it passes. Otherwise find the node that lies (run `portage doctor`), and disable it (run `portage node disable`). Disabled nodes still count: if no majority is left, remove dead nodes from the config.',
+    'Do nothing if this passes. Otherwise find the node that lies (run `portage doctor`), and disable it (run `portage node disable`). Disabled nodes still count: if no majority is left, remove dead nodes from the config.',
   ),
   NODE_UNAVAILABLE: outage('No node of the chain answered.', 'Check the nodes in the config; `portage doctor` tests each of them.'),
   NODE_REFUSED: outage('The node refused the request.', 'Read the message of the node.'),
@@ -76,8 +76,8 @@ export const chainRows = {
   }),
   TRANSACTION_REFUSED: outage('The node refused the transaction.', 'Read the message of the node.'),
   HEADERS_UNCHECKED: row(
-    'The block headers from most nodes do not fit the hashes from the same nodes: headers are no longer checked.',
-    'Nothing if the chain hashes its headers in its own way. Otherwise find out who can alter answers between the nodes and this process.',
+    'The block headers of most nodes do not fit the block hashes of the same nodes. Portage no longer checks headers.',
+    'Do nothing if the chain hashes its headers in its own way. Otherwise find out who can alter answers between the nodes and this process.',
   ),
   SIGNATURES_SLOW: row(
     'Signatures are checked in JavaScript, which is slow: there is no native build of secp256k1.',
@@ -85,6 +85,6 @@ export const chainRows = {
   ),
   EFFECT_UNDONE: outage(
     'The chain no longer shows an effect that it had shown as final.',
-    'Nothing: the transfer is delivered again. Ask the operators of the chain what happened, and consider a larger distance to finality in the config.',
+    'Do nothing for the transfer: it is delivered again. Ask the operators of the chain what happened, and consider a later finality in the config.',
   ),
 } satisfies Record<string, Row>

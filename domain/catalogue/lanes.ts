@@ -44,7 +44,7 @@ export const laneRows = {
     ...cause('lane', does.otherLanes, [showLane, activate]),
   },
   LANE_PAUSED: {
-    ...retry('The lane is paused: it gives no nonces.', 'Run `portage lane resume`.'),
+    ...retry('The lane is paused: it grants no nonces.', 'Run `portage lane resume`.'),
     ...cause('lane', does.otherLanes, [showLane, `portage lane resume <lane> ${reason}`]),
   },
   LANE_DRAINING: {
@@ -52,7 +52,7 @@ export const laneRows = {
     ...cause('lane', does.otherLanes, [showLane, activate]),
   },
   LANE_WINDOW_ZERO: {
-    ...row('The window of the lane is 0: it gives no nonces.', 'Set a window above 0.'),
+    ...row('The window of the lane is 0, so the lane grants no nonces.', 'Set a window above 0.'),
     ...cause('lane', does.otherLanes, [`portage lane set-window <lane> <number> ${reason}`]),
   },
   FEE_LIMIT_REACHED: {
@@ -87,7 +87,7 @@ export const laneRows = {
       'lane',
       'The lane reads the account at the next block. If nonces of an earlier ledger are still in a pool, it waits until they are mined.',
       [showLane, nodes],
-      'Until the ledger has read the account, the lane gives no nonces.',
+      'Until the ledger has read the account, the lane grants no nonces.',
     ),
   },
   LANE_NONE: {
@@ -107,12 +107,12 @@ export const laneRows = {
   },
   LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: this is a bug.'),
   LANE_KEEPS_TOO_MANY: row(
-    'The lane has nearly as many nonces that are not final as it can keep. At this limit, it grants no more nonces until some are final.',
+    'The lane has nearly reached its limit of nonces that are not final. At the limit, it grants no nonces until some are final.',
     "Check the chain's finality (run `portage node list`). If finality is only slow, add a lane.",
   ),
   NONCE_NOT_FINAL: retry(
     'An earlier nonce of this call is not final: the call may still be mined with that nonce.',
-    'Nothing: the wait ends once that nonce is final. If the nonce is not mined, start a process with the key of its lane: the process fills the nonce with a no-op.',
+    'Wait until that nonce is final. If the nonce is not mined, start a process with the key of its lane: the process fills the nonce with a no-op.',
   ),
   KEY_USED_ELSEWHERE: row(
     'The key of this lane is used outside Portage. The lane skips the nonces that were used outside, and grants higher nonces.',
@@ -137,7 +137,7 @@ export const laneRows = {
   SIGNER_OFFLINE: {
     ...outage(
       'The signer of this lane cannot be reached, refuses to sign, or gives a wrong signature.',
-      'Nothing if the signer works again by itself. Otherwise check the remote signer or AWS KMS, and that this process may use the key: run `portage doctor`.',
+      'Do nothing if the signer works again by itself. Otherwise check the remote signer or AWS KMS, and that this process may use the key: run `portage doctor`.',
     ),
     ...cause('transfers', does.keeps, [doctor, show]),
   },
@@ -152,6 +152,6 @@ export const laneRows = {
   ),
   TRANSACTION_LOST: fatal(
     'It is not known whether this operator transaction was mined: Portage does not send it again.',
-    'Look up the nonce and the hashes of the message among the transactions of the account of the lane. Order the transaction again only if none of them made the same call.',
+    "Look for the nonce and the hashes of this message among the transactions of the lane's account. Order the transaction again only if none of them made the same call.",
   ),
 } satisfies Record<string, Row>

@@ -19,7 +19,7 @@ export const messageRows = {
   VAA_NOT_FOUND: retry('No guardian API has a signed VAA for this sequence.', 'Wait for finality on the source chain, then ask again.'),
   GUARDIAN_SET_EXPIRED: fatal(
     'The guardian set that signed this VAA has expired.',
-    'Ask for a copy signed by the current guardian set and send that.',
+    'Ask for a copy that the current guardian set has signed, and send this copy.',
     { awaitNewSignatures: true },
   ),
   GUARDIAN_SET_UNKNOWN: {
@@ -34,7 +34,7 @@ export const messageRows = {
     ),
   },
   GUARDIAN_SET_IMPOSSIBLE: fatal(
-    'The guardian set is more than one above the newest that the target knows.',
+    'The number of the guardian set is more than one above the newest set that the target knows.',
     'Guardian sets come one after the other: fetch the VAA from a guardian, or wait until the target chain has the set before it.',
   ),
   PAYLOAD_KIND: fatal(
@@ -69,7 +69,7 @@ export const messageRows = {
   SPY_UNAVAILABLE: {
     ...outage(
       'The guardian spy cannot be reached, or Portage does not read from it.',
-      'Check that the spy runs, that bridges.wormhole-token-bridge.spies names it, and that the role intake may reach it.',
+      'Check that the spy runs, that bridges.wormhole-token-bridge.spies names it, and that a process with the role intake can reach it.',
     ),
     ...cause(
       'intake',
@@ -90,10 +90,10 @@ export const messageRows = {
   },
   SPY_BACKLOG: row(
     'Too many messages wait to be submitted, so Portage does not read from the spy.',
-    'Repair what keeps messages from being submitted: run `portage stuck`. Portage reads from the spy again once fewer messages wait, and fetches messages that it missed from the guardians.',
+    'Run `portage stuck`, and repair the cause that keeps messages from being submitted. When fewer messages wait, Portage reads from the spy again, and fetches missed messages from the guardians.',
   ),
   MESSAGES_LEFT: row(
     'The process stopped before these messages could be submitted.',
-    'Nothing if their sources have streams, which fetch them. Otherwise run `portage transfer submit`.',
+    'Do nothing if their sources have streams: the streams fetch the messages. Otherwise run `portage transfer submit`.',
   ),
 } satisfies Record<string, Row>

@@ -26,13 +26,13 @@ export const notificationRows = {
     ]),
   },
   RECEIVER_DISABLED: {
-    title: 'A receiver of notifications is disabled by an operator.',
+    title: 'An operator has disabled a receiver of notifications.',
     remedy: 'Enable the receiver. With `--from-now` it is not notified of the events since it was disabled.',
     ...cause('notifications', waits, [enable]),
   },
   NOTIFIER_UNREACHABLE: outage('The notifier of this receiver did not answer.', 'Check that a worker serves the queue `ledger`.'),
   RECEIVER_REFUSES: row(
-    'A receiver refuses a notification, which is sent again.',
+    'A receiver refuses a notification. Portage sends the notification again.',
     "Look for the id in the receiver's own log. After 401 or 403, check that it has the secret. After 404 or 3xx, check its url.",
   ),
   NOTIFICATION_GIVEN_UP: row(
@@ -40,7 +40,7 @@ export const notificationRows = {
     'Repair the receiver, then run `portage notifications replay`.',
   ),
   RECEIVER_SECRET_UNUSABLE: row(
-    'A secret of a receiver cannot be used. The receiver gets no notifications until it can be used.',
+    'A secret of a receiver cannot be used. Until it is corrected, the receiver gets no notifications.',
     'Put `whsec_` and 24 to 64 random bytes in base64 there: `echo "whsec_$(openssl rand -base64 32)"` makes such a secret.',
   ),
   RUN_FOREIGN: row(

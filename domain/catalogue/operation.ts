@@ -12,7 +12,7 @@ export const operationRows = {
   },
   UNREAD: {
     title: 'Portage could not read everything that this answer needs, so causes may be missing.',
-    remedy: 'Ask again. If the part still cannot be read, `portage doctor` names what does not answer.',
+    remedy: 'Ask again. If the part still cannot be read, `portage doctor` names the part that does not answer.',
     ...cause('unexplained', 'Nothing: only this answer is incomplete.', [commands.doctor]),
   },
   CONFIG_INVALID: fatal('The config has problems.', 'Correct the fields that are named.'),
@@ -87,7 +87,7 @@ export const operationRows = {
     'Over HTTP send `Authorization: Bearer <token>`; on the command line set `PORTAGE_TOKEN`, or give `--token-file`. `portage token create` makes a token.',
   ),
   ACCESS_TOKEN_INVALID: fatal(
-    'The access token is not one of this deployment.',
+    'The access token does not belong to this deployment.',
     'Use a token that was made for this deployment, and whose key was not removed; `portage token create` makes one.',
   ),
   ACCESS_TOKEN_EXPIRED: fatal('The access token has expired.', 'Ask for a new token: `portage token create` makes one.'),
@@ -122,7 +122,7 @@ const { reason } = commands
 export const settingsRows = {
   HALTED: {
     ...retry(
-      'A halt is in force, ordered by an operator or by Portage itself.',
+      'An operator, or Portage itself, has ordered a halt.',
       'Run `portage unhalt` with the scope that `portage settings` shows. A halt by `portage` means that two contracts of a native route contradict each other: find out why first.',
     ),
     ...cause(
@@ -134,7 +134,7 @@ export const settingsRows = {
   },
   DENIED: {
     title: 'Transfers were declined because their recipient or token is on the deny-list.',
-    remedy: 'Nothing if the rule is right. Otherwise remove the rule, then run `portage transfer retry`.',
+    remedy: 'Do nothing if the rule is right. Otherwise remove the rule, then run `portage transfer retry`.',
     ...cause('note', 'The transfers have ended as declined. `portage transfer retry` checks the deny-list again.', [
       'portage settings',
       `portage allow <kind> <party> ${reason}`,
@@ -146,12 +146,12 @@ export const settingsRows = {
     'Run `portage settings`: halts, denied parties and revoked tokens are ordered again from the checkpoint. Check everything else.',
   ),
   SETTINGS_RESTORED: row(
-    'Temporal had no settings: those of the checkpoint are in force again.',
-    '`portage settings` shows what is in force.',
+    'Temporal had no settings. Portage has restored the settings of the checkpoint.',
+    '`portage settings` shows the settings.',
   ),
   SETTINGS_ORDERED_AGAIN: row(
     'An order of the checkpoint was missing from the settings, and was given again.',
-    '`portage settings` shows what is in force. End the orders that should not be in force.',
+    '`portage settings` shows the settings. End the orders that should no longer apply.',
   ),
   SETTINGS_CHECKPOINT_UNUSABLE: row(
     'The checkpoint of the settings cannot be used: halts from before a wipe are not known.',

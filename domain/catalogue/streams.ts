@@ -10,7 +10,7 @@ export const streamRows = {
       'chain',
       'Open transfers continue. New transfers are not noticed. Streams find them once a process with the role intake runs.',
       ['portage run --role intake', 'portage stream list'],
-      'An intake updates every stream whose source has a node at each audit.',
+      'At each audit, a process with the role intake updates every stream whose source has a node.',
     ),
   },
   STREAM_UNREACHABLE: {
@@ -64,20 +64,20 @@ export const streamRows = {
     ...cause('intake', 'Portage tries to start each of these transfers every few seconds.', [showStream, doctor]),
   },
   GAP_NOT_QUERIED: {
-    title: 'Numbers are known to exist, but no server could be asked for their messages yet.',
+    title: 'Numbers exist, but no server could be asked for their messages yet.',
     remedy:
       'Check that a process with the role intake runs and that it reaches the APIs of the guardians. Do not skip these numbers: their messages are not known yet.',
     ...cause('intake', 'Portage keeps trying to get these messages from the APIs of the guardians.', [showStream, audit]),
   },
   GAP_HIDDEN: {
     title: "The source's table has transfers that no log showed.",
-    remedy: 'Nothing if the gap closes by itself. Otherwise a node hides logs: compare the nodes, and disable the node that hides them.',
+    remedy: 'Do nothing if the gap closes by itself. Otherwise a node hides logs: compare the nodes, and disable the node that hides them.',
     ...cause('intake', 'Portage starts these transfers from the table.', [showStream, audit, 'portage node list']),
   },
   GAP_UNDONE: {
     title:
-      'Transfers have to be started again: the transaction that had completed them is gone, or an operator has ordered `portage stream unskip`.',
-    remedy: 'Nothing. If no operator ordered `unskip`, ask what happened to the target chain.',
+      'Transfers must be started again: the transaction that had completed them is gone, or an operator has ordered `portage stream unskip`.',
+    remedy: 'Do nothing if an operator ordered `unskip`. Otherwise ask what happened to the target chain.',
     ...cause('intake', 'Portage starts these transfers again.', [showStream]),
   },
   GAP_UNOBSERVED: {
@@ -116,7 +116,7 @@ export const streamRows = {
   ),
   CHECKPOINT_DENIED: row(
     'The source does not have the block of the checkpoint that a stream began with. The checkpoint is no longer trusted.',
-    'Nothing: the blocks are read again. Find out who wrote the checkpoint, or whether the chain was replaced.',
+    'Do nothing for the stream: it reads the blocks again. Find out who wrote the checkpoint, or whether the chain was replaced.',
   ),
   LOGS_HIDDEN: row(
     'The source has transfers that no log of its final blocks showed: a node hides logs.',
@@ -135,7 +135,7 @@ export const streamRows = {
     'Run `portage audit run --chain <chain> --hours 48`, and ask what happened to the chain. See docs/runbooks/STREAM_FORKED.md.',
   ),
   STREAM_BEGAN_OTHERWISE: row(
-    'A setting of the config has changed that applies only when a stream begins, and this stream already runs.',
+    'A changed setting of the config applies only when a stream begins, and this stream already runs.',
     'Set the earlier value in the config again, or leave the new one: it has no effect on this stream.',
   ),
   NUMBERS_MISSING: row(
@@ -144,11 +144,11 @@ export const streamRows = {
   ),
   TRANSFERS_LOST: row(
     'Numbers that a stream lists as open had no transfer workflow. Their transfers are started again.',
-    'Nothing if Temporal was wiped or restored. Otherwise find out who ends transfers.',
+    'Do nothing if Temporal was wiped or restored. Otherwise find out who ends transfers.',
   ),
   AUDIT_CORRECTED: row(
     'The audit of a stream found numbers that the stream listed as open although their transfers had ended.',
-    'Nothing: the stream is correct now. If the audit finds such numbers again, find out who ends transfers: run `portage stream show <stream>`.',
+    'Do nothing: the stream is correct now. If the audit finds such numbers again, find out who ends transfers: run `portage stream show <stream>`.',
   ),
   RUNS_FOREIGN: row(
     'Workflow runs claim numbers of an emitter for which the guardians signed no message. Portage ignores these runs.',

@@ -18,7 +18,7 @@ export const temporalRows = {
       'everything',
       does.keeps,
       ['portage run --role ledger'],
-      'No lane gives a nonce, no stream advances, and no setting can be read or changed.',
+      'No lane grants a nonce, no stream advances, and no setting can be read or changed.',
     ),
   },
   WORKFLOW_FAILING: {
@@ -69,7 +69,7 @@ export const temporalRows = {
   ),
   TEMPORAL_SDK: row(
     "Temporal's SDK reports a problem.",
-    'Nothing if it passes: the SDK retries by itself. Otherwise check Temporal and the load of this machine.',
+    'Do nothing if this passes: the SDK retries by itself. Otherwise check Temporal and the load of this machine.',
   ),
   API_KEY_ENDS: row(
     'The API key of Temporal expires soon.',
@@ -84,14 +84,14 @@ export const temporalRows = {
   },
   QUEUE_UNPOLLED: fatal(
     'This process serves a task queue of Temporal, but no longer polls it.',
-    'Nothing if a supervisor (systemd, Kubernetes) restarts it: the process ends by itself. Otherwise start the process again. Keep its log: this is a bug.',
+    'Do nothing if a supervisor (systemd, Kubernetes) restarts the process, which ends by itself. Otherwise start the process again. Keep its log: this is a bug.',
   ),
   STEPS_LEFT: row(
     'Steps did not end within the shutdown time, and are left to other processes.',
-    'Nothing: the steps run again. If this happens at every stop, raise worker.shutdownForceSeconds.',
+    'Do nothing: the steps run again. If this happens at every stop, raise worker.shutdownForceSeconds.',
   ),
   WORKFLOW_RESET: row(
-    'A workflow was reset to its first task, and its signals and updates were applied again.',
+    'Portage reset a workflow to its first task, and Temporal applied its signals and updates again.',
     'Find out whether Temporal was restored to an earlier state or a deployment does not replay: docs/runbooks/WORKFLOW_RESET.md.',
   ),
   WORKFLOW_STUCK: row(
@@ -99,7 +99,7 @@ export const temporalRows = {
     'Read the reason. Roll the version back, or give the process its keys: docs/runbooks/WORKFLOW_FAILING.md.',
   ),
   WORKFLOW_UNANSWERED: row(
-    'A workflow did not answer an update, which is sent again.',
+    'A workflow did not answer an update. Portage sends the update again.',
     'Check that a worker serves the queue `ledger` and that Temporal answers: run `portage stuck`.',
   ),
   PROCESS_NOT_READY: row(
@@ -113,7 +113,7 @@ export const temporalRows = {
   ),
   ENCRYPTION_KEY_UNKNOWN: retry(
     'A payload in Temporal is encrypted with a key that this process does not have.',
-    'Add the key with this id to temporal.encryption.keys, behind the first key, and restart the process; the workflow waits until then. If you never used this id, somebody else can write to Temporal.',
+    'Add the key with this id to temporal.encryption.keys, behind the first key, and restart the process. The workflow waits until then. If you never used this id, somebody else can write to Temporal.',
   ),
   ENCRYPTION_MISSING: retry(
     'A payload in Temporal is not encrypted, and temporal.encryption.required refuses such payloads.',

@@ -12,7 +12,7 @@ export const transferRows = {
   ASSET_UNSUPPORTED: fatal('The origin token is not in the allow-list.', 'Add the token to the allow-list of the bridge.'),
   FEE_NOT_CONFIGURED: fatal(
     'No fee is configured for this token, and its route is not free.',
-    'Add the token to minimumFees of the bridge, or name the route in its freeRoutes; or redeem the transfer without Portage.',
+    'Add the token to minimumFees of the bridge, name the route in its freeRoutes, or redeem the transfer without Portage.',
   ),
   AMOUNT_TOO_SMALL: fatal(
     'The amount is below the configured minimum of the route.',
@@ -49,13 +49,13 @@ export const transferRows = {
   BRIDGE_BUDGET: {
     ...retry(
       'The inbound budget of the bridge for this day is spent.',
-      'Nothing: the budget renews at midnight UTC. To raise the budget, the owner of the bridge can fund the insurance fund or lower the risk denominator.',
+      'Wait: the budget renews at midnight UTC. To raise the budget, the owner of the bridge can fund the insurance fund or lower the risk denominator.',
     ),
     ...cause('transfers', 'When the budget renews at midnight UTC, Portage delivers the transfers, the lowest number first.', [show]),
   },
   BRIDGE_CAP: {
     ...fatal(
-      'The amount is as high as the inbound cap of the bridge for a whole day, or higher.',
+      'The amount reaches or exceeds the inbound cap of the bridge for a whole day.',
       'Ask the owner of the bridge to raise the cap (insurance fund, risk denominator), then run `portage transfer retry`.',
     ),
     ...cause('transfers', 'The transfers are parked, because the cap of a later day would not suffice either.', [show]),
@@ -77,7 +77,7 @@ export const transferRows = {
   FEE_LIMIT: {
     ...retry(
       'The transaction would cost more than the fee limits allow.',
-      'Wait until fees fall, or raise the limit: run `portage fees set`. A limit of its submission (`portage transfer show`) ends with cancel and retry.',
+      'Wait until fees fall, or raise the limit: run `portage fees set`. To end a limit of the submission (see `portage transfer show`), cancel the transfer and retry it.',
       {
         waitsForItself: true,
       },
@@ -87,14 +87,14 @@ export const transferRows = {
   FEE_BELOW_COST: {
     ...retry(
       'The fee of the transfer is worth less than its delivery costs now.',
-      'Wait until gas is cheaper; or correct or remove the price of the token in bridges.wormhole-token-bridge.prices.',
+      'Wait until gas is cheaper, or correct or remove the price of the token in bridges.wormhole-token-bridge.prices.',
       { waitsForItself: true },
     ),
     ...cause('transfers', does.rechecks, [show, fees]),
   },
   QUARANTINED: {
     ...retry(
-      'Deliveries of this token, to all or to this recipient, reverted although their simulation succeeded. For now Portage spends no more gas on them.',
+      'Deliveries of this token reverted although their simulation succeeded: to this recipient, or to several. For now Portage spends no more gas on them.',
       'Look at the reverted transactions. Portage tries again at the time that the reason names, or at once after `portage transfer retry`. To decline all transfers of the token or to the recipient, run `portage deny`.',
       { waitsForItself: true },
     ),
@@ -114,8 +114,8 @@ export const transferRows = {
     ]),
   },
   OUTRUN: retry(
-    "Others deliver the token's transfers first, so that Portage's calls revert. They get a minute for each new transfer.",
-    'Nothing: Portage delivers the transfer after a minute if nobody else has.',
+    "Other relayers deliver the token's transfers first, so Portage's calls revert. Portage gives them a minute for each new transfer.",
+    'Do nothing: Portage delivers the transfer after a minute if no other relayer has.',
   ),
   GAS_LIMIT: fatal(
     'The call needs more gas than the gas limit allows.',
@@ -152,6 +152,6 @@ export const transferRows = {
   ),
   TRANSFER_RESET: row(
     'The workflow of a transfer made no progress, and is started again.',
-    'Nothing if Temporal was restored to an earlier state. Otherwise report it.',
+    'Do nothing if Temporal was restored to an earlier state. Otherwise report this.',
   ),
 } satisfies Record<string, Row>

@@ -89,7 +89,7 @@ function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, cha
     return [{ row: 'LANE_FUNDS', ...of, what, holds: holdsOf(one, 'LANE_FUNDS'), useless: uselessTopUp(of) }]
   }
   if (state?.config.window === 0) {
-    const what = 'The window of the lane is 0: it gives no nonces.'
+    const what = 'The window of the lane is 0, so the lane grants no nonces.'
     return [{ row: 'LANE_WINDOW_ZERO', ...of, since: orderedAt(state, 'setWindow'), what, holds: holdsOf(one, 'LANE_FULL') }]
   }
   if (!state || state.synced) return []

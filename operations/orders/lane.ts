@@ -57,24 +57,24 @@ function ledgerOrder<Of extends Fields>(name: string, { ask, ...text }: AskedOrd
 
 export const laneOrders = {
   'lane pause': modeOrder('pause', {
-    summary: 'Give out no more nonces',
+    summary: 'Grant no more nonces',
     details: 'Nonces in flight are still followed and replaced. Transfers without a nonce go to another lane.',
     why: 'key rotation',
   }),
-  'lane resume': modeOrder('resume', { summary: 'Give out nonces again after a pause', why: 'the key is in place' }),
+  'lane resume': modeOrder('resume', { summary: 'Grant nonces again after a pause', why: 'the key is in place' }),
   'lane drain': modeOrder('drain', {
-    summary: 'Take no new work but operator transactions (send, sweep, top-up), until nothing is in flight',
-    details: 'Takes a key out of use.',
+    summary: 'Take no new work except operator transactions (send, sweep, top-up)',
+    details: 'When nothing is in flight any more, the key is out of use.',
     why: 'the key is replaced',
   }),
   'lane forbid': modeOrder('forbid', {
     summary: 'Take no new work at all, and release transfers whose transaction is not mined',
-    details: 'For a key that must not be used.',
+    details: 'Use this for a key that must not sign.',
     why: 'the key may have leaked',
   }),
   'lane activate': modeOrder('activate', { summary: 'End pause, drain and forbid', why: 'the key is safe' }),
   'lane resync': ledgerOrder('resync', {
-    summary: 'Read the account again before the next nonce is given out',
+    summary: 'Read the account again before the next nonce is granted',
     details: 'More than half of the nodes must agree. Nothing is forgotten.',
     examples: [`portage lane resync ${lane} --reason "the key was used elsewhere"`],
     ask: () => ({ kind: 'resync' }),
@@ -105,7 +105,7 @@ export const laneOrders = {
     ask: ({ nonce: one, maxFee, tip }) => ({ kind: 'replace', nonce: one, ...(maxFee && { maxFee }), ...(tip && { tip }) }),
   }),
   'lane republish': ledgerOrder('republish', {
-    summary: 'Send signed transactions that are in no block to every node again, the same bytes',
+    summary: 'Send the bytes of signed transactions that are in no block to every node again',
     details: 'Portage does so by itself every few blocks.',
     examples: [`portage lane republish ${lane} --reason "the node's pool was emptied"`],
     fields: { nonce: field('[nonce]', optional(values.number), 'only this nonce (default: all that are in no block)') },
@@ -113,7 +113,7 @@ export const laneOrders = {
   }),
   'lane set-window': ledgerOrder('set-window', {
     summary: 'Change how many nonces may be in flight',
-    details: 'The new window holds until the window in the config changes.',
+    details: 'The new window applies until the window in the config changes.',
     examples: [`portage lane set-window ${lane} 32 --reason "the pool takes more"`],
     fields: { window },
     ask: (given) => ({ kind: 'setWindow', window: given.window }),

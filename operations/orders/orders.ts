@@ -15,7 +15,8 @@ function transferOrder(name: TransferOrderName, ...examples: readonly string[]):
     level: transferOrderLevel,
     route: `/v1/transfers/:id/${name}`,
     ...{ summary, details },
-    notes: 'Without an id at least one option has to select. Before more than one is ordered it asks; a script gives --yes.',
+    notes:
+      'Without an id, at least one option must select transfers. For more than one transfer, the command asks for a confirmation. In a script, give --yes.',
     examples: [...examples, `portage transfer ${name} --state parked --target bsc --older-than 1h --dry-run --reason "a test"`],
     reason: 'required',
   }
@@ -25,7 +26,7 @@ const transferOrders = {
   'transfer submit': {
     level: 'write',
     route: '/v1/transfers',
-    summary: 'Submit a signed VAA, the place of one that the guardian APIs have, or the place of a native transfer',
+    summary: 'Submit a signed VAA, the place of a VAA that the guardian APIs have, or the place of a native transfer',
     details: 'Needs a running API.',
     examples: [
       'portage transfer submit AQAAAAABAA…',
@@ -52,8 +53,8 @@ const localOrders = {
     level: 'write',
     route: '/v1/audits',
     summary: 'Audit delivered transfers now, in addition to the schedule',
-    details: 'Waits for the result. Ends with 1 if a delivery was undone.',
-    notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
+    details: 'Waits for the result. The exit code is 1 if a delivery was undone.',
+    notes: 'Temporal keeps closed workflows only for its retention time, so an audit cannot look further back.',
     examples: ['portage audit run --chain ethereum --hours 48'],
     fields: {
       chain: field('--chain <name>', optional(values.text), 'only this target chain'),
@@ -64,9 +65,10 @@ const localOrders = {
   'deploy promote': {
     level: 'admin',
     onlyCommand: 'A deployment runs it where the new version is installed.',
-    summary: 'Send new work to a version; lanes and streams continue with it at their next task',
-    details: 'Rolling back is the same, with the version before.',
-    notes: `Refused where no worker of the version has polled yet, or a queue of the current version has none of it: start its workers first, of all roles.
+    summary: 'Send new work to a version. Lanes and streams continue with it at their next task',
+    details: 'To roll back, promote the earlier version.',
+    notes: `Portage refuses this if no worker of the version has polled yet, or if the version has no worker on a queue of the current version.
+Start workers of the version for all roles first.
 The same with Temporal's own tool:
   temporal worker deployment set-current-version --deployment-name <name> --build-id <id>`,
     examples: ['portage deploy promote 2.4.1 --ramp 10 --reason "a tenth first"', 'portage deploy promote 2.4.1 --reason "release 2.4.1"'],
@@ -74,8 +76,8 @@ The same with Temporal's own tool:
   'token create': {
     level: 'admin',
     onlyCommand: keys,
-    summary: 'Make a token and print it, this once',
-    details: 'The history of every order has the name of its token.',
+    summary: 'Make a token and print it. It is shown only once',
+    details: 'Every order keeps the name of its token.',
     examples: [
       'portage token create --name alice --level admin',
       'portage token create --name bsc-desk --level sign --chain bsc --expires 30d',
@@ -86,7 +88,7 @@ The same with Temporal's own tool:
     level: 'admin',
     route: '/v1/settings',
     summary: 'Refuse a token from now on',
-    details: 'Every process knows within some two seconds.',
+    details: 'Every process knows this within about two seconds.',
     examples: [
       'portage token revoke 6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f --reason "the laptop was stolen"',
       'portage token revoke --stolen found.txt --reason "seen in a chat"',

@@ -127,16 +127,16 @@ const scopes = 'global, chain:<name>, call:<chain>/<contract>[/<selector>], lane
 const scope = field('--scope <scope>', values.feeScope, scopes)
 const limitFields = {
   maxFeePerGas: field('--max-fee-per-gas <amount>', optional(values.wei), 'most that a unit of gas may cost'),
-  maxTip: field('--max-tip <amount>', optional(values.wei), "most of that for the block's builder"),
+  maxTip: field('--max-tip <amount>', optional(values.wei), 'highest tip per unit of gas'),
   maxFeePerTransaction: field(
     '--max-fee-per-transaction <amount>',
     optional(values.wei),
     'most that a whole transaction may cost, data fee included',
   ),
   baseFeeCeiling: field('--base-fee-ceiling <amount>', optional(values.wei), 'above this base fee nothing new is sent'),
-  tipFactor: field('--tip-factor <number>', optional(values.tipFactor), "the tip offered first is the market's times this"),
+  tipFactor: field('--tip-factor <number>', optional(values.tipFactor), "factor of the market's tip in the first offer"),
   bumpPercent: field('--bump-percent <number>', optional(values.bumpPercent), 'how much each new attempt raises both fees, percent'),
-  gasFactor: field('--gas-factor <number>', optional(values.gasFactor), 'the gas limit is the estimate times this'),
+  gasFactor: field('--gas-factor <number>', optional(values.gasFactor), 'factor of the gas estimate that gives the gas limit'),
   gasLimit: field('--gas-limit <gas>', optional(values.gas), 'most gas units of a transaction'),
 }
 const feeFields = { scope, ...limitFields }
@@ -157,7 +157,8 @@ export const settingsCommands = {
     ...halt,
     summary: 'Sign nothing new for a bridge, a chain, a route or everything',
     details: 'New transfers are accepted and wait without a nonce. Signed transactions are still mined.',
-    notes: 'Every process sees it within some two seconds. Several options narrow each other: --source ethereum --target bsc is one route.',
+    notes:
+      'Every process sees the halt within about two seconds. Several options narrow each other: --source ethereum --target bsc is one route.',
     examples: [
       'portage halt --all --reason "incident 12"',
       'portage halt --source ethereum --target bsc --reason "wrapper is being replaced"',
@@ -169,7 +170,7 @@ export const settingsCommands = {
   unhalt: settingsOrder({
     ...halt,
     summary: 'End a halt',
-    details: 'The scope must be that of the halt: portage settings shows all of them.',
+    details: 'Give the scope of the halt, as portage settings shows it.',
     examples: ['portage unhalt --all --reason "incident is over"', 'portage unhalt --target bsc --reason "node is back"'],
     orders: (given) => [{ kind: 'unhalt', scope: scopeOf(given) }],
     done: (given) => `no longer halted: ${haltScopeText(scopeOf(given))}`,
@@ -178,8 +179,8 @@ export const settingsCommands = {
   deny: settingsOrder({
     summary: 'Deliver nothing to a recipient, or nothing of a token: such transfers are declined',
     details: 'Signed transactions are not held back.',
-    notes: `A recipient is <address>, on every chain, or <target chain>/<address>.
-A token is <wormhole chain id>/<64 hex digits>: where it is native, and its address there.`,
+    notes: `A recipient is <address> (on every chain) or <target chain>/<address>.
+A token is <wormhole chain id>/<64 hex digits>: the chain where it is native, and its address there.`,
     examples: ['portage deny recipient bsc/0x52908400098527886e0f7030069857d2e4169ee7 --reason "sanctions list"'],
     fields: listFields,
     orders: (given) => [{ kind: 'deny', ...given }],
@@ -215,7 +216,7 @@ A token is <wormhole chain id>/<64 hex digits>: where it is native, and its addr
   }),
   'fees clear': settingsOrder({
     summary: 'Remove all limits of a scope that operators set',
-    details: 'Those of the config hold again.',
+    details: 'The limits of the config apply again.',
     examples: ['portage fees clear --scope chain:bsc --reason "fees are normal again"'],
     fields: { scope },
     orders: (given) => [{ kind: 'setFees', scope: given.scope, policy: {} }],
@@ -224,10 +225,10 @@ A token is <wormhole chain id>/<64 hex digits>: where it is native, and its addr
   }),
   'node add': settingsOrder({
     summary: 'Add a node to a chain',
-    details: 'Each worker checks that it serves the right network before it is used.',
-    notes: `The URL is kept in Temporal's history, so a key in it is refused. The workers replace \${VARIABLE} from their own environment, if
-the config lists it in urlVariables of the chain. An added node serves while those of the config do not answer. It never counts where nodes are
-counted: majorities are of the config's nodes.`,
+    details: 'Each worker checks that the node serves the right network before it uses the node.',
+    notes: `The URL is kept in Temporal's history, so Portage refuses a key in it. The workers replace \${VARIABLE} from their own environment, if
+the config lists it in urlVariables of the chain. An added node answers reads only while the nodes of the config do
+not answer. It does not count in any majority.`,
     examples: [
       'portage node add bsc spare http://10.0.0.7:8545 --reason "more capacity"',
       `portage node add ethereum provider 'https://eth.example/v3/\${NODE_KEY}' --use read --reason "second source"`,
@@ -239,7 +240,7 @@ counted: majorities are of the config's nodes.`,
   }),
   'node remove': settingsOrder({
     summary: 'Remove a node that was added',
-    details: 'One of the config is disabled instead.',
+    details: 'A node of the config is disabled instead.',
     examples: ['portage node remove bsc spare --reason "contract ended"'],
     fields: nodeFields('of a node that was added'),
     orders: async ({ chain, name: node }, read, { config }) => {
@@ -264,9 +265,9 @@ counted: majorities are of the config's nodes.`,
     same: ({ chain, name: node }) => `${chain}/${node} is enabled already`,
   }),
   'node disable': settingsOrder({
-    summary: 'Neither read from a node nor send to it, until it is enabled',
+    summary: 'Neither read from a node nor send to it, until it is enabled again',
     details:
-      'Majorities still count it, as silent: the answer warns where no majority is left. Every process obeys within some two seconds.',
+      'The node still counts in majorities, as one that does not answer: the command warns if no majority is left. Every process obeys within about two seconds.',
     examples: ['portage node disable bsc node-2 --reason "it lies about receipts"'],
     fields: nodeFields('of the node'),
     orders: async ({ chain, name: node }, read) => {
@@ -277,8 +278,8 @@ counted: majorities are of the config's nodes.`,
   }),
   'settings import': {
     ...settingsOrder({
-      summary: 'Change the settings: halts, deny-list, fees, nodes. All orders are obeyed or none; safe to repeat',
-      details: 'The command reads a file that portage settings export wrote; - reads it from stdin. Nothing else is taken away.',
+      summary: 'Change the settings: halts, deny-list, fees, nodes. Portage obeys all orders or none, and you may repeat them',
+      details: 'The command reads a file that portage settings export wrote; - reads it from stdin. Other settings stay.',
       examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
       fields: { orders: field('<file>', settingsOrders(orderSchema), 'the orders') },
       orders: ({ orders }) => orders,

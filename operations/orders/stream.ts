@@ -94,7 +94,7 @@ export const streamOrders = {
   'stream backfill': streamOrder('backfill', {
     level: 'write',
     summary: 'Read blocks of the source again, in addition to the live scan',
-    details: 'Transfers that are not resolved are started. A delivered one costs a batched read.',
+    details: 'Transfers that are not resolved are started. For a delivered transfer, this costs only a batched read.',
     examples: [`portage stream backfill ${example} --from 18000000 --to 18050000 --reason "a node was wrong" --wait`],
     fields: {
       from: field('--from <block>', values.number, 'first block'),
@@ -116,21 +116,21 @@ export const streamOrders = {
     route: '/v1/streams/:stream/audit',
     summary: "Compare a stream with its source's count and table, and its open transfers with their workflows, now",
     details: 'Missing transfers are started.',
-    notes: `The intake does this by itself every streams.auditMinutes. This process needs the nodes of the stream's chains; it holds no keys.
-Ends with 1 if a delivery was undone.`,
+    notes: `A process of the role intake does this by itself every streams.auditMinutes. This process needs the nodes of the stream's chains; it holds no keys.
+The exit code is 1 if a delivery was undone.`,
     examples: [`portage stream audit ${example}`],
   },
   'stream reread': streamOrder('reread', {
     summary: 'Go back to a block that is still in the chain, and read all above it again',
-    details: 'For a fork of the source below its finality.',
-    notes: 'Portage does this by itself when it meets a fork. Numbers above the block are unknown again: skips above it are forgotten.',
+    details: 'Use this after a fork of the source below its finality.',
+    notes: 'Portage does this by itself after a fork. Numbers above the block are unknown again, and skips above it are forgotten.',
     examples: [`portage stream reread ${example} --block 18000000 --reason "a fork of the source"`],
     fields: {
       block: field('--block <height>', values.number, 'the block, below the cursor'),
       hash: field(
         '--hash <hash>',
         optional(values.hash),
-        'its hash, if you know it; a majority of the nodes of the source is asked for it anyway',
+        'its hash, if you know it; most nodes of the source must confirm the block in any case',
       ),
     },
     ask: async ({ block, hash }, stream, { client, withChain }) => {
@@ -155,9 +155,9 @@ Ends with 1 if a delivery was undone.`,
   }),
   'stream unskip': streamOrder('unskip', {
     level: 'write',
-    summary: 'Take a number up again that was resolved by a skip or wrongly',
+    summary: 'Reopen a number that was skipped or wrongly resolved',
     details: 'Its transfer is started, or found delivered.',
-    notes: 'A transfer that ended as rejected, declined or cancelled stays so: portage transfer retry starts it again.',
+    notes: 'A transfer that ended as rejected, declined or cancelled is not started again. Use portage transfer retry for it.',
     examples: [`portage stream unskip ${example} 118 --reason "it was a real one"`],
     fields: { number },
     ask: (given) => ({ kind: 'unskip', number: given.number }),
@@ -179,7 +179,7 @@ Ends with 1 if a delivery was undone.`,
   }),
   'stream set-max-open': streamOrder('set-max-open', {
     summary: 'Change how many transfers of the stream are under way at a time',
-    details: 'At the limit the cursor waits. The order outranks the config.',
+    details: 'At the limit the cursor waits. The order takes precedence over the config.',
     examples: [
       `portage stream set-max-open ${example} 50 --reason "a backlog"`,
       `portage stream set-max-open ${example} configured --reason "it is gone"`,
@@ -196,9 +196,9 @@ Ends with 1 if a delivery was undone.`,
   }),
   'stream trust': streamOrder('trust', {
     summary: 'Take a watermark from elsewhere, such as an on-chain checkpoint: all numbers up to it are resolved',
-    details: 'The watermark only ever rises.',
-    notes: `Undelivered numbers up to it are never examined again: be sure. A number above the highest known one is refused
-(portage stream audit asks the source for it). portage stream reread, to a block below that of the number, takes it back.`,
+    details: 'The watermark can only rise.',
+    notes: `Portage never examines undelivered numbers up to this number again: be sure. It refuses a number above the highest known
+one, which portage stream audit reads from the source. To undo this, run portage stream reread with a block below that of the number.`,
     examples: [`portage stream trust ${example} --number 118000 --height 19000000 --reason "the on-chain checkpoint"`],
     fields: {
       number: field('--number <number>', values.u64, 'all numbers up to this one are resolved'),
@@ -212,8 +212,8 @@ Ends with 1 if a delivery was undone.`,
     level: 'write',
     subject: 'stream',
     route: '/v1/streams/:stream/checkpoint',
-    summary: 'Write the checkpoint of a stream now, to the place that this process uses',
-    details: 'The intake does it by itself, every few seconds.',
+    summary: 'Write the checkpoint of a stream now, to the store that this process uses',
+    details: 'A process of the role intake does this by itself every few seconds.',
     examples: [`portage stream checkpoint write ${example}`],
     answer: z.object({ stream: z.string(), written: checkpointSchema }),
     async run({ client, config, allow }, subject) {

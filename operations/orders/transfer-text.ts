@@ -3,19 +3,19 @@ export const transferOrderTexts = {
   retry: {
     verb: 'Retry',
     summary: 'Try a transfer again now, also past its deadline',
-    details: 'Wakes a transfer that waits or is parked; starts a closed transfer again that is not delivered.',
+    details: 'This wakes a transfer that waits or is parked, and restarts a closed transfer that is not delivered.',
     asked: 'Asked for: the transfer is tried again now.',
   },
   cancel: {
     verb: 'Cancel',
     summary: 'End an open transfer',
-    details: 'A no-op of the lane replaces a transaction in flight; if that transaction is mined first, the transfer is delivered.',
+    details: 'A no-op of the lane replaces a transaction in flight. If that transaction is mined first, the transfer ends as delivered.',
     asked: 'Asked for: the page of the transfer shows how it ends.',
   },
   expedite: {
     verb: 'Expedite',
     summary: 'Raise the fee of the transaction of a transfer now',
-    details: 'The transfer goes first where a lane has no room for all.',
+    details: 'If a lane has no room for all transfers, this transfer goes first.',
     asked: 'Asked for: its fee is raised now.',
   },
 } as const

@@ -54,7 +54,7 @@ export const lanes: Dashboard = {
         },
         {
           ...{ title: 'Nonces kept until they are final', unit: 'short' },
-          description: 'At the limit the lane gives no nonces.',
+          description: 'At the limit the lane grants no nonces.',
           series: [
             [max('lane', 'portage_lane_kept_entries'), '{{ lane }}'],
             [max('lane', 'portage_lane_kept_entries_limit'), '{{ lane }}: limit'],

@@ -43,7 +43,7 @@ export async function describeApi(): Promise<string> {
   const groups = grouped(routes, ({ path }) => /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? 'other')
   return [
     '# API routes',
-    'Every route of the HTTP API. [The HTTP API](../start/http-api.md) explains refusals, filters and events with examples. `GET /v1/openapi.json` has the answers too.',
+    'Every route of the HTTP API. [The HTTP API](../start/http-api.md) explains refusals, filters and events with examples. `GET /v1/openapi.json` also has the schemas of the answers.',
     contentsPlace,
     ...[...groups].map(([name, members]) => `## ${name}\n\n${members.map(routeText).join('\n\n')}`),
     '## Next steps\n\n- [The HTTP API](../start/http-api.md): examples that run.\n- [Access](../operate/access.md): which route needs which token.',

@@ -31,9 +31,9 @@ export function scalingOf(figures: Figures, chains: readonly ChainKind[]): Scali
 export function scalingTables(figures: Figures, chains: readonly ChainKind[]): string {
   const scaling = scalingOf(figures, chains)
   return [
-    ...['### What one transfer takes', costsTable(scaling.costs, figures)],
-    ...['### What a rate needs of Temporal, its database and Portage', engineTable(scaling.engine)],
-    ...['### What a rate needs of a chain, if all of it goes there', chainsTable(scaling)],
+    ...['### Needs of one transfer', costsTable(scaling.costs, figures)],
+    ...['### Needs of a rate: Temporal, its database and Portage', engineTable(scaling.engine)],
+    ...['### Needs of a rate: the chain, if all transfers go there', chainsTable(scaling)],
     ...['### Which limit comes first', limitsTable(scaling.limits)],
   ].join('\n\n')
 }

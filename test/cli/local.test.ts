@@ -109,7 +109,7 @@ describe('config check', () => {
     const people = await runCli(['config', 'check'], { cwd })
     expect(people.err.replace(cwd, '.')).toMatchInlineSnapshot(`
       "CONFIG_INVALID: The config has problems. ./portage.yaml:
-        - chains is missing. Add it. The networks by a name of your choice, the same across a fleet.
+        - chains is missing. Add it. The networks, by names of your choice. All processes use the same names.
        (problems=1)
       → Correct the fields that are named.
       "

@@ -216,7 +216,7 @@ extra: 1
         - temporal.adress is not a field of the config. Did you mean address?
         - chains.Ethereum has a name that must be lower case letters, digits and dashes, and not constructor. Rename it.
         - chains.one.family has an unknown value. Use evm.
-        - chains.one.networkId must be a number, not a text. Write it as a number, without quotes. EIP-155 chain id. Every node is checked for it.
+        - chains.one.networkId must be a number, not a text. Write it as a number, without quotes. EIP-155 chain id. Portage checks that every node has it.
         - chains.one.nodes[0].url must be an http or https URL. Correct it. JSON-RPC over HTTP. Its secrets never appear in logs.
         - chains.one.finality.blocks must be at least 1. Change it.
         - chains.one.blockTimeMs is missing. Add it. Expected time between blocks, which also sets how often the head is polled.
@@ -226,7 +226,7 @@ extra: 1
         - chains.one.lanes[1].signer.fil is not a field of the config. Did you mean file?
         - chains.one.lanes[1].signer must have passwordFile or passwordVariable, and not both. Correct it. Where the key is. Absent on workers that do not serve this lane.
         - chains.one.lanes[2].window must be at most 128. Change it. Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.
-        - chains.two.nodes must have at least 1 entry. Change it. Nodes of the chain. At least one must read.
+        - chains.two.nodes must have at least 1 entry. Change it. Nodes of the chain. At least one must answer reads.
         - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks, which also sets how often the head is polled.
         - chains.two.contracts.tokenBridge must be a text, not a number. Put the value in quotes. Wormhole token bridge contract.
         - chains.three.wormholeChainId must be at most 65535. Change it. Wormhole chain id (2 is Ethereum). Wormhole's bridge needs it.

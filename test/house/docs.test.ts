@@ -48,7 +48,7 @@ describe('generated docs', () => {
     const union = /type SendErrorClass =([^/]*?)\n\n/.exec(port)?.[1] ?? ''
     const classes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, name = '']) => name)
     expect(classes.length).toBeGreaterThan(10)
-    const section = text('docs/ARCHITECTURE.md').split('## What nodes say')[1]?.split('\n## ')[0] ?? ''
+    const section = text('docs/ARCHITECTURE.md').split('## Answers of nodes')[1]?.split('\n## ')[0] ?? ''
     expect(keysOf(section).sort()).toEqual(classes.sort())
   })
 })

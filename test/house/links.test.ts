@@ -104,13 +104,13 @@ test('a broken link, a missing heading and a page that is gone are found', () =>
     'ARCHITECTURE.md#no-such-heading',
     '#nothing',
   ])
-  expect(brokenLinks('docs/README.md', '[a](ARCHITECTURE.md#what-always-holds) [b](https://example.org/x)')).toEqual([])
+  expect(brokenLinks('docs/README.md', '[a](ARCHITECTURE.md#rules-that-always-hold) [b](https://example.org/x)')).toEqual([])
   expect(brokenMentions('docs/gone.md, docs/ARCHITECTURE.md#gone and docs/ARCHITECTURE.md, "Gone"')).toEqual([
     'docs/gone.md',
     'docs/ARCHITECTURE.md#gone',
     'docs/ARCHITECTURE.md, "Gone"',
   ])
-  expect(brokenMentions('docs/ARCHITECTURE.md, "What always holds", and docs/ARCHITECTURE.md.')).toEqual([])
+  expect(brokenMentions('docs/ARCHITECTURE.md, "Rules that always hold", and docs/ARCHITECTURE.md.')).toEqual([])
 })
 
 /** The page of one code. It has one subject and links to the index of runbooks. */

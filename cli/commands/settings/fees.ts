@@ -12,7 +12,7 @@ export const feesCommand: CommandSpec = {
   description: 'Spending limits and raises of fees, changed at runtime. They override those of the config for the same scope.',
   commands: {
     show: {
-      description: 'All limits: those that operators set, which win for their scope, and those of the config.',
+      description: 'All limits: those of operators and those of the config. For the same scope, the limits of operators apply.',
       examples: ['portage fees show --json'],
       run: async ({ withTemporal }) => {
         const [{ version, fees }, configured] = await withTemporal(

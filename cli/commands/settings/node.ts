@@ -12,7 +12,7 @@ export const nodeCommand: CommandSpec = {
   description: "The nodes of the chains: their state, and changes of the config's list at runtime.",
   commands: {
     list: {
-      description: 'All nodes, configured and added, as this machine reaches them. Connects to each; changes nothing.',
+      description: 'All nodes, configured and added, as this machine reaches them. The command connects to each node and changes nothing.',
       options: (command) => command.option('--chain <name>', 'of this chain only'),
       examples: ['portage node list --chain bsc --json'],
       run: async ({ withTemporal, context, options }: Call<{ chain?: string }>) => {

@@ -39,7 +39,7 @@ interface CreateOptions {
 
 export const tokenCommand: CommandSpec = {
   description: 'Access tokens for the API and for orders on the command line. Their keys are in the data folder.',
-  notes: `create, rotate-key and remove-key work where the key file is. There they need no token: a user who can read that file can sign any. Levels: docs/operate/access.md.`,
+  notes: `create, rotate-key and remove-key work on the machine that has the key file. There they need no token, because a user who can read this file can sign any token. Levels: docs/operate/access.md.`,
   commands: {
     create: {
       ...orderText('token create'),
@@ -82,7 +82,7 @@ export const tokenCommand: CommandSpec = {
       options: (command) =>
         withReason(command)
           .argument('[id]', 'id of the token; portage token list shows it')
-          .option('--stolen <file>', 'a file that holds the token itself, for one that is not listed; - reads it from stdin'),
+          .option('--stolen <file>', 'a file with the token itself, for a token that is not listed; - reads it from stdin'),
       run: (call: Call<Reasoned & { readonly stolen?: string }>, id: string | undefined) =>
         asAdministrator(call, async (client, config, by) => {
           const { reason, stolen: file } = call.options

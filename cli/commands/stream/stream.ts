@@ -71,10 +71,10 @@ export const streamCommand: CommandSpec = {
     ...orderCommands('stream', { 'stream backfill': backfillWait }),
     checkpoint: {
       description:
-        'Checkpoints of a stream outside Temporal (streams.checkpoints): after a wipe of Temporal the stream continues from one.',
+        'Checkpoints of a stream outside Temporal (streams.checkpoints): after a wipe of Temporal, a stream continues from its checkpoint.',
       commands: {
         show: {
-          description: 'The kept checkpoint, and the one that could be written now. Ends with 1 if there is neither.',
+          description: 'The stored checkpoint, and the checkpoint that would be written now. The exit code is 1 if there is neither.',
           options: streamArgument,
           examples: ['portage stream checkpoint show native-bridge:ethereum:bsc --json'],
           run: async ({ config, withTemporal }, stream: string) => {

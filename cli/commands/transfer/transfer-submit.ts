@@ -41,11 +41,15 @@ export const submit: CommandSpec = {
         nativePlace,
       )
       .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
-      .option('--priority <1-5>', 'rank where a lane has no room for all: 1 first, 5 last (default: from the config)', parse.priority)
+      .option(
+        '--priority <1-5>',
+        'rank if a lane has no room for all transfers: 1 first, 5 last (default: from the config)',
+        parse.priority,
+      )
       .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: a transfer that is not delivered by then is parked', deadlineOf)
-      .option('--max-fee-per-gas <amount>', 'most that a unit of gas may cost; lowers the configured limit', parse.wei)
-      .option('--max-fee-per-transaction <amount>', 'most that its transaction may cost; lowers the configured limit', parse.wei)
-      .option('--lane <lane>', 'the only lane that may deliver it: its id or address')
+      .option('--max-fee-per-gas <amount>', 'highest price per unit of gas; can only lower the configured limit', parse.wei)
+      .option('--max-fee-per-transaction <amount>', 'highest cost of the transaction; can only lower the configured limit', parse.wei)
+      .option('--lane <lane>', 'the only lane that may deliver the transfer: its id or address')
       .option('--reason <text>', 'why; a transfer that starts keeps it with the name of the token (default: handed in)')
       .option('--api <url>', 'URL of the API (default: from the config)', parse.url),
   run: async (call: Call<SubmitOptions>, vaa: string | undefined) => {
