@@ -1,36 +1,34 @@
 import type { EvmChain } from '../chains/evm/index.ts'
 import { chainTime } from '../chains/heads.ts'
-import { emitterStreamSchema } from '../config/schema/bridge-schema.ts'
-import type { ChainConfig, Config } from '../config/schema/schema.ts'
-import { RelayerError } from '../domain/catalogue/errors.ts'
+import type { Config } from '../config/schema/schema.ts'
 import { createStreamNames, type StreamName, type StreamNames } from '../domain/stream/stream.ts'
 import { type BridgeName, type ChainName, numberOfUnconfigured } from '../domain/transfer/transfer.ts'
+import {
+  type BridgesOptions,
+  type ConfiguredEmitter,
+  emittersOf,
+  namesOf,
+  prefixOf,
+  receiverRoutes,
+  type Settings,
+  streamSettings,
+  unlessOfOthers,
+  wormholeOf,
+} from './configured-emitters.ts'
 import { createEmitterSource, createSourceWithoutNode, type SignedMessages, streamOf } from './kit/emitter-sources.ts'
 import { createGuardianSets, createVerifier } from './kit/guardian-sets.ts'
-import type { Decode, Emitter } from './kit/published.ts'
-import { type ChainNames, firstOwner, signedBy } from './kit/signed-messages.ts'
+import type { Decode } from './kit/published.ts'
+import { firstOwner, signedBy } from './kit/signed-messages.ts'
 import { createVerifiedMessages } from './kit/verified-messages.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
 import { contentOf as nativeContent, createDecode as createNativeDecode, nativeBridge, readMessage } from './native-bridge/message.ts'
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import type { Bridge, Bridges, SignedSource } from './port.ts'
 import { createEvmEndpoint as createReceiversEndpoint } from './receivers/evm.ts'
-import {
-  contentOf as contentOfReceiver,
-  createDecode as createReceiversDecode,
-  type ReceiverRoute,
-  receivers,
-} from './receivers/receivers.ts'
+import { contentOf as contentOfReceiver, createDecode as createReceiversDecode, receivers } from './receivers/receivers.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 import { contentOf, createDecode, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
-import { emittersWithoutNode } from './wormhole-token-bridge/streams.ts'
-
-/** `chains` has all chains of the config, also those that are not connected. */
-export interface BridgesOptions {
-  readonly chains: Readonly<Record<ChainName, Pick<ChainConfig, 'networkId' | 'wormholeChainId' | 'contracts'>>>
-  readonly bridges: Config['bridges']
-}
 
 type Chains = ReadonlyMap<ChainName, EvmChain>
 
@@ -39,8 +37,6 @@ interface Links {
   readonly served: Chains
   readonly signed: ReturnType<typeof createSigned>
 }
-
-type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
 /** In the order in which they read a message. The first that can read it owns it. */
 const signedBridges = ['receivers', 'wormhole-token-bridge'] as const
@@ -69,15 +65,19 @@ const makers: {
   },
   'wormhole-token-bridge': (settings, options, { served, signed }) => {
     const { assets, minimumFees, prices, freeRoutes, calls } = settings
+    const chainNames = namesOf(options)
     const endpoints = [...served].map(([name, chain]) => {
       const isFree = (from: ChainName) =>
         freeRoutes.some(({ source, target }) => target === name && (source === undefined || source === from))
       const ofChain = { minimumFees: minimumFees[name], prices: prices[name], calls: calls[name] }
       const { wormholeChainId, tokenBridge } = wormholeOf(name, options.chains[name])
       const verify = signed.verifierOf(name, chain)
-      return [name, createTokenBridgeEndpoint({ chain, wormholeChainId, tokenBridge, verify, ...ofChain, assets, isFree })] as const
+      return [
+        name,
+        createTokenBridgeEndpoint({ chain, wormholeChainId, tokenBridge, chainNames, verify, ...ofChain, assets, isFree }),
+      ] as const
     })
-    signed.decodes.push(createDecode(namesOf(options)))
+    signed.decodes.push(unlessOfOthers(createDecode(chainNames), options))
     return {
       name: wormholeTokenBridge,
       decode: signed.messages.decode,
@@ -155,53 +155,6 @@ export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets:
   return [...new Set(routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])))]
 }
 
-/** URLs may hold keys. */
-export function signedApis({
-  bridges,
-}: Pick<BridgesOptions, 'bridges'>): Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'> {
-  return bridges[wormholeTokenBridge] ?? { guardianApis: [], wormholescanApis: [] }
-}
-
-export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly Emitter[] {
-  const settings = bridges[wormholeTokenBridge]
-  const own = Object.values(chains).flatMap(({ wormholeChainId }) => wormholeChainId ?? [])
-  return settings ? emittersWithoutNode(settings, new Set(own)) : []
-}
-
-interface ConfiguredEmitter extends Emitter {
-  /** The first bridge that has the emitter. Other bridges may own some of its messages. */
-  readonly bridge: BridgeName
-}
-
-/** Every emitter of the config, once. An emitter of the token bridge keeps the token bridge's stream. */
-function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
-  const { chains, bridges } = options
-  const own = bridges[wormholeTokenBridge]
-    ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) }))
-    : []
-  const emitters = new Map<string, ConfiguredEmitter>()
-  const add = (bridge: BridgeName, { sourceChain, emitterChain, emitter }: Emitter) => {
-    const key = `${emitterChain}/${emitter}`
-    if (!emitters.has(key)) emitters.set(key, { bridge, sourceChain, emitterChain, emitter })
-  }
-  for (const one of [...own, ...sourcesWithoutNode(options)]) add(wormholeTokenBridge, one)
-  for (const { source: sourceChain, emitter } of bridges.receivers?.routes ?? [])
-    add(receivers, { sourceChain, emitterChain: numberOf(sourceChain, options), emitter })
-  return [...emitters.values()]
-}
-
-function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitter, { bridges }: BridgesOptions) {
-  const given =
-    bridge === receivers
-      ? bridges.receivers?.routes.find((route) => route.source === sourceChain && route.emitter === emitter)?.stream
-      : bridges[wormholeTokenBridge]?.streams[sourceChain]
-  return given ?? emitterStreamSchema.parse({})
-}
-
-/** Prefix of the streams of emitters other than token bridges. */
-const wormhole = 'wormhole'
-const prefixOf = ({ bridge }: ConfiguredEmitter): string => (bridge === wormholeTokenBridge ? bridge : wormhole)
-
 /** No source if the emitter's chain has a node and is not served. */
 function sourcesOfEmitter(
   end: ConfiguredEmitter,
@@ -217,12 +170,6 @@ function sourcesOfEmitter(
   if (!chain) return []
   const { core } = wormholeOf(sourceChain, options.chains[sourceChain])
   return [createEmitterSource({ ...common, chain, core, begins: { first, block } })]
-}
-
-export function spySources(options: BridgesOptions) {
-  const spies = options.bridges[wormholeTokenBridge]?.spies ?? []
-  const filters = emittersOf(options).map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))
-  return spies.map((spy) => ({ ...spy, bridge: wormholeTokenBridge, filters }))
 }
 
 export function configuredStreams(options: BridgesOptions): readonly StreamName[] {
@@ -251,29 +198,4 @@ export function sourceTitle(sourceChain: ChainName): string {
     .flat()
     .find(([chain]) => String(chain) === id)
   return known ? `${known[1]} (${sourceChain})` : sourceChain
-}
-
-export function receiverRoutes(options: BridgesOptions): readonly ReceiverRoute[] {
-  return (options.bridges.receivers?.routes ?? []).map(({ source, target, contract, emitter, where, delivered, ...route }) => ({
-    emitterChain: numberOf(source, options),
-    ...{ emitter, where, targetChain: target, contract, function: route.function },
-    delivered: { ...delivered, contract: delivered.contract ?? contract },
-  }))
-}
-
-function numberOf(source: ChainName, { chains }: BridgesOptions): number {
-  return Number(numberOfUnconfigured(source) ?? wormholeOf(source, chains[source]).wormholeChainId)
-}
-
-function namesOf({ chains }: BridgesOptions): ChainNames {
-  return new Map(Object.entries(chains).map(([name, chain]) => [wormholeOf(name, chain).wormholeChainId, name]))
-}
-
-/** Throws CONFIG_INVALID. A loaded config never causes it (config/load/cross-checks.ts). */
-function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Partial<BridgesOptions['chains'][ChainName]> = {}) {
-  if (wormholeChainId === undefined || !contracts)
-    throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })
-  const { core, tokenBridge } = contracts
-  const emitter = tokenBridge.slice(2).toLowerCase().padStart(64, '0')
-  return { wormholeChainId, emitterChain: wormholeChainId, emitter, core, tokenBridge }
 }

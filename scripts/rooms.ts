@@ -124,6 +124,7 @@ export const rooms: readonly Room[] = [
       ...ports,
       'chains/registry.ts',
       'bridges/registry.ts',
+      'bridges/configured-emitters.ts',
       'intake',
       'lanes',
       'operations/orders/scope-text.ts',
@@ -166,6 +167,7 @@ export const rooms: readonly Room[] = [
   },
   { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },
   { path: 'bridges/registry.ts', imports: ['domain', 'config', 'observability', 'chains', 'bridges'], packages: [] },
+  { path: 'bridges/configured-emitters.ts', imports: ['domain', 'config', 'bridges'], packages: [] },
   {
     path: 'workers',
     imports: [...inner, 'workflows', 'activities'],

@@ -71,8 +71,13 @@ export function deniedBy({ settings }: Pick<Deps, 'settings'>, parties: Parties)
 }
 
 /** Ignores revert texts, because strangers write them. A closed gate is not the recipient's fault. Never throws. */
-export async function recordLoss(deps: Deps & ChainDeps, transfer: Transfer, receipt: Receipt, shared: boolean): Promise<void> {
-  if (!deps.losses || receipt.status !== 'reverted') return
+export async function recordLoss(
+  deps: Deps & ChainDeps,
+  transfer: Transfer,
+  receipt: Receipt,
+  { shared, isUseless = receipt.status === 'reverted' }: { readonly shared: boolean; readonly isUseless?: boolean },
+): Promise<void> {
+  if (!deps.losses || !isUseless) return
   try {
     const endpoint = endpointOf(deps, transfer)
     const { parties } = endpoint.delivery(transfer)

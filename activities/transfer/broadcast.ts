@@ -106,7 +106,7 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
     // The loss is recorded before it is final, because many more transfers could go to the same recipient meanwhile.
-    if (!state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
+    if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined })
     // A batch without effect has used up its nonce, even before finality. So its members need not wait.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
@@ -156,7 +156,10 @@ async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed
   // Another transaction delivered first, or a node gave a wrong receipt of this one.
   if (shows) return { kind: 'seen' }
   const absent = shows === false && hasEffect !== true && !(await endpoint.delivered(transfer, 'latest'))
-  if (absent) return { kind: 'reverted', landed, reason: whyUseless(receipt) }
+  if (absent) {
+    if (receipt.status === 'success') await recordLoss(deps, transfer, receipt, { shared: false, isUseless: true })
+    return { kind: 'reverted', landed, reason: whyUseless(receipt) }
+  }
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }
 

@@ -21,7 +21,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
     if ((own || requireAgreement) && !(await isAbsent(endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
     if (!own) return { kind: 'gone' }
     const { receipt } = own
-    await recordLoss({ ...deps, chain }, transfer, receipt, landed?.batch !== undefined)
+    await recordLoss({ ...deps, chain }, transfer, receipt, { shared: landed?.batch !== undefined, isUseless: true })
     return { kind: 'reverted', reason: whyUseless(receipt) }
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Bridges } from '../../bridges/port.ts'
-import { signedApis } from '../../bridges/registry.ts'
+import { signedApis } from '../../bridges/configured-emitters.ts'
 import { lanesOf, resolveLane } from '../../config/chains.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { defined } from '../../domain/fees/fees.ts'

@@ -87,8 +87,10 @@ export function createEvmEndpoint({ chain, routes, verify }: ReceiversEndpointOp
 type Identity = Pick<Transfer, 'digest' | 'emitter' | 'sourceId' | 'sequence'>
 
 export function createView(chain: ContractReader, { contract: to, view, args, is }: DeliveredView) {
-  const abi = new Interface([`function ${view} view returns (bytes32)`])
-  const method = view.slice(0, view.indexOf('('))
+  const [method = '', types = ''] = view.replace(')', '').split('(')
+  const inputs = types === '' ? [] : types.split(',').map((type) => ({ type }))
+  // Not as Solidity text, in which some names of functions have a meaning.
+  const abi = new Interface([{ type: 'function', name: method, inputs, outputs: [{ type: 'bytes32' }], stateMutability: 'view' }])
   const expected = wordOf(is)
   return async (transfer: Identity, at: At): Promise<boolean> => {
     const [answer] = await read(chain, { abi, to, method, args: args.map((arg) => valueOf(arg, transfer)), at })
@@ -96,14 +98,16 @@ export function createView(chain: ContractReader, { contract: to, view, args, is
   }
 }
 
-function valueOf(arg: string, { digest, emitter, sourceId, sequence }: Identity): string {
+function valueOf(arg: string, { digest, emitter, sourceId, sequence }: Identity): string | boolean {
   const values: Readonly<Record<string, string>> = {
     $digest: digest,
     $emitter: `0x${emitter}`,
     $emitterChain: sourceId,
     $sequence: sequence,
   }
-  return (Object.hasOwn(values, arg) && values[arg]) || arg
+  if (Object.hasOwn(values, arg)) return values[arg] ?? ''
+  // ethers takes every text for true.
+  return arg === 'true' || arg === 'false' ? arg === 'true' : arg
 }
 
 function wordOf(is: string): string {

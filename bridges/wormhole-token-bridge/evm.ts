@@ -2,6 +2,7 @@ import { id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { type DeliveryLog, findDelivery, isLogOf } from '../kit/logs.ts'
+import type { ChainNames } from '../kit/signed-messages.ts'
 import type { Endpoint } from '../port.ts'
 import { allCalls, createDelivery, createProveCall } from './calls.ts'
 import { createTokenBridgeReads, isCompleted } from './contracts.ts'
@@ -13,6 +14,7 @@ export interface EvmEndpointOptions extends PolicyOptions {
   readonly wormholeChainId: number
   readonly verify: (message: Uint8Array) => Promise<void>
   readonly tokenBridge: string
+  readonly chainNames: ChainNames
 }
 
 export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {

@@ -1,7 +1,7 @@
 import { decodeBase64 } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
-import { demandSame, signedRefusals } from '../kit/signed-messages.ts'
+import { type ChainNames, demandSame, signedRefusals, sourceName } from '../kit/signed-messages.ts'
 import { type Refusals, toVerdict } from '../kit/verdict.ts'
 import { type TokenBridgeReads, unregistered } from './contracts.ts'
 import { readMessage, type TokenBridgeMessage, type TokenTransfer } from './message.ts'
@@ -44,11 +44,13 @@ export function createProof({ chain, wormholeChainId, verify, reads }: ProofOpti
 
 export type Proof = ReturnType<typeof createProof>
 
-export function createVerdicts(policy: PolicyOptions, verify: ProofOptions['verify'], prove: Proof) {
+export function createVerdicts(policy: PolicyOptions & { readonly chainNames: ChainNames }, verify: ProofOptions['verify'], prove: Proof) {
   async function check(transfer: Transfer): Promise<void> {
     const bytes = decodeBase64(transfer.message)
     demandSame(transfer, readMessage(bytes))
-    checkPolicy(policy, transfer.sourceChain, (await prove(bytes)).transfer)
+    const message = await prove(bytes)
+    // Not the transfer's own field, which anyone with access to Temporal can write.
+    checkPolicy(policy, sourceName(policy.chainNames, message.vaa.emitterChain), message.transfer)
   }
 
   return {

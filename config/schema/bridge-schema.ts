@@ -140,8 +140,9 @@ const deliveredViewSchema = z
     view: viewOfWords.describe('The view, as name(types), such as isTransferCompleted(bytes32). Its answer is one word (32 bytes).'),
     args: z
       .array(z.union([z.enum(['$digest', '$emitter', '$emitterChain', '$sequence']), oneWord]))
+      .refine((args) => args.includes('$digest'), 'must have $digest, because only the digest names one message')
       .default(['$digest'])
-      .describe('Arguments of the view: values, or `$digest`, `$emitter`, `$emitterChain`, `$sequence` of the message.'),
+      .describe('Its arguments: `$digest` and, if needed, `$emitter`, `$emitterChain`, `$sequence` of the message, and values.'),
     is: oneWord.default('true').describe('The answer of the view when the message is delivered.'),
   })
   .refine(({ view, args }) => {

@@ -67,14 +67,8 @@ export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 
 /** The config of a relayer that serves this devnet; it passes config/schema/schema.ts. */
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
-  const { chains, lanes, window = 64, apiPort, wormhole = true, nativeRoutes, auditMinutes, transferAuditMinutes, checkpoints } = input
+  const { chains, lanes, window = 64, apiPort, auditMinutes, transferAuditMinutes, checkpoints } = input
   const { worker, dataFolder, broadcast } = input
-  const fees = Object.fromEntries(
-    chains.flatMap((chain) => [
-      [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
-      [`${chain.wormholeChainId}/${toUniversal(chain.token)}`, String(devnetTokenFee)],
-    ]),
-  )
   const nodesOf = (name: string, url: string) => {
     const named = input.nodes?.[name] ?? []
     return named.length > 0 ? named.map((node) => ({ url: node.url })) : [{ url }]
@@ -106,22 +100,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
         },
       ]),
     ),
-    bridges: {
-      ...(wormhole && {
-        'wormhole-token-bridge': {
-          spies: [{ address: input.spyAddress }],
-          guardianApis: [input.guardianApi],
-          wormholescanApis: [input.wormholescanApi],
-          minimumFees: Object.fromEntries(chains.map(({ name }) => [name, fees])),
-          freeRoutes: chains.map(({ name }) => ({ target: name })),
-        },
-      }),
-      ...(wormhole &&
-        input.receivers && {
-          receivers: { routes: chains.flatMap((source) => chains.flatMap((target) => payloadRoutes(source, target))) },
-        }),
-      ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
-    },
+    bridges: bridgesOf(input),
     ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
     // A devnet's recipient does not wait a minute after a revert that a test or a fault brought about.
     transfers: { quarantineSeconds: 1 },
@@ -130,6 +109,30 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
       ...(checkpoints !== undefined && { checkpoints: { kind: 'directory' as const, path: checkpoints } }),
     },
     ...(apiPort === undefined ? {} : { api: { port: apiPort } }),
+  }
+}
+
+function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
+  const { chains, wormhole = true, receivers, nativeRoutes } = input
+  const fees = Object.fromEntries(
+    chains.flatMap((chain) => [
+      [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
+      [`${chain.wormholeChainId}/${toUniversal(chain.token)}`, String(devnetTokenFee)],
+    ]),
+  )
+  const routes = chains.flatMap((source) => chains.flatMap((target) => payloadRoutes(source, target)))
+  return {
+    ...(wormhole && {
+      'wormhole-token-bridge': {
+        spies: [{ address: input.spyAddress }],
+        guardianApis: [input.guardianApi],
+        wormholescanApis: [input.wormholescanApi],
+        minimumFees: Object.fromEntries(chains.map(({ name }) => [name, fees])),
+        freeRoutes: chains.map(({ name }) => ({ target: name })),
+      },
+    }),
+    ...(wormhole && receivers && { receivers: { routes } }),
+    ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { spySources } from '../../bridges/registry.ts'
+import { spySources } from '../../bridges/configured-emitters.ts'
 import type { z } from 'zod'
 import type { Config } from '../../config/schema/schema.ts'
 import { type Cause, isStuck } from '../../domain/catalogue/cause.ts'

@@ -29,6 +29,7 @@ const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
  */
 function setting({
   status = 'reverted',
+  final = false,
   batched = [],
   unwraps = false,
   codeOf = [],
@@ -37,6 +38,7 @@ function setting({
   ...own
 }: Partial<Endpoint> & {
   status?: 'reverted' | 'success'
+  final?: boolean
   batched?: readonly number[]
   unwraps?: boolean
   codeOf?: readonly string[]
@@ -78,7 +80,7 @@ function setting({
       block: { height: 1, hash: '0xaa' },
       logs: [],
     }
-    const state = { kind: 'included', final: false, noop: false, receipt }
+    const state = { kind: 'included', final, noop: false, receipt }
     return { nonce, unsigned: true, attempts: 1, tried: [], state, until: async () => true }
   }
   const enqueued: string[] = []
@@ -139,6 +141,17 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     expect(waiting).toMatchObject({ kind: 'waiting', code: 'QUARANTINED', retryInMs: expect.any(Number) })
     if (waiting.kind === 'waiting') expect(Math.ceil(waiting.retryInMs / 60_000)).toBe(1)
     expect([await prepare(10), await broadcast(10)]).toMatchObject([{ kind: 'ready' }, { kind: 'included' }])
+  })
+
+  test('a final call that succeeded without an effect is a loss, if only the state shows effects', async () => {
+    const { broadcast } = setting({ status: 'success', final: true, hasEffect: () => undefined })
+    expect(await broadcast(1)).toMatchObject({ kind: 'reverted', reason: expect.stringContaining('had not the effect') })
+    expect(await broadcast(2)).toMatchObject({ kind: 'no-slot', code: 'QUARANTINED' })
+  })
+
+  test('a call that is not final and whose effect is not shown yet is no loss', async () => {
+    const { broadcast } = setting({ status: 'success', hasEffect: () => undefined })
+    expect([await broadcast(1), await broadcast(2)]).toMatchObject([{ kind: 'included' }, { kind: 'included' }])
   })
 
   test('a loss is reported by one line with code, transfer, transaction and remedy, and one count', async () => {

@@ -94,14 +94,17 @@ describe('The view that shows a delivery', () => {
   })
 
   test('gets the values of the message as arguments', async () => {
-    const view = 'isDone(uint16,bytes32,uint64,address,bool)'
-    const args = ['$emitterChain', '$emitter', '$sequence', other, 'true']
+    const view = 'constructor(uint16,bytes32,uint64,address,bool,bool)'
+    const args = ['$emitterChain', '$emitter', '$sequence', other, 'true', 'false']
     const asked: string[] = []
     const call = async (_: string, data: string) => (asked.push(data), toBeHex(5, 32))
     const one = route({ where: {}, delivered: { contract, view, args, is: '5' } })
     const endpoint = createEvmEndpoint({ chain: { name: 'bsc', call }, routes: [one], verify })
     expect(await endpoint.delivered(createDecode([one], names)(signed('0x09')), 'finalized')).toBe(true)
-    const words = AbiCoder.defaultAbiCoder().encode(['uint16', 'bytes32', 'uint64', 'address', 'bool'], [2, `0x${emitter}`, 7, other, true])
+    const words = AbiCoder.defaultAbiCoder().encode(
+      ['uint16', 'bytes32', 'uint64', 'address', 'bool', 'bool'],
+      [2, `0x${emitter}`, 7, other, true, false],
+    )
     expect(asked).toEqual([concat([selectorOf(view), words])])
   })
 

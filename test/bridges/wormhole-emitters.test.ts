@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createBridges, spySources } from '../../bridges/registry.ts'
+import { createBridges } from '../../bridges/registry.ts'
+import { spySources } from '../../bridges/configured-emitters.ts'
 import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
 import { emittersWithoutNode } from '../../bridges/wormhole-token-bridge/streams.ts'
-import { wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
-import { mainnetVaa } from '../helpers/vaa.ts'
+import { receiversSchema, wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
+import { mainnetVaa, signVaa, transferPayload } from '../helpers/vaa.ts'
 
 const emitterOf = (network: 'mainnet' | 'testnet', id: number) => tokenBridgeEmitters[network].find(([chain]) => chain === id)?.[2]
 
@@ -86,5 +87,22 @@ describe('the sources of a config', () => {
       config: { stream: `wormhole-token-bridge:wormhole-1:${'ab'.repeat(32)}`, first: '1000000', maxOpen: 7 },
       withoutNode: { judges: [] },
     })
+  })
+
+  test("bytes of a token transfer from a receiver's emitter belong to nobody, so their number is resolved", () => {
+    const emitter = 'ee'.repeat(20)
+    const route = {
+      source: 'ethereum',
+      emitter: `0x${emitter}`,
+      where: { '0': '07' },
+      target: 'ethereum',
+      contract: `0x${'aa'.repeat(20)}`,
+    }
+    const receivers = receiversSchema.parse({ routes: [{ ...route, delivered: { view: 'isDone(bytes32)' }, free: true }] })
+    const { chains, bridges } = config({})
+    const { decode } = createBridges({ chains, bridges: { ...bridges, receivers } }, new Map()).get('wormhole-token-bridge')!
+    const from = (of: string) => signVaa({ emitterChain: 2, emitter: of.padStart(64, '0'), payload: transferPayload({ toChain: 2 }) }).bytes
+    expect(() => decode(from(emitter))).toThrow(expect.objectContaining({ code: 'PAYLOAD_KIND' }))
+    expect(decode(from('cc'.repeat(20)))).toMatchObject({ bridge: 'wormhole-token-bridge' })
   })
 })

@@ -158,6 +158,8 @@ describe('the token bridge on a real chain', () => {
       for (const route of [{ target: 'ethereum' }, { source: 'bsc', target: 'ethereum' }]) {
         expect(await validate(network.message({ fee: 0n }), { freeRoutes: [route] })).toEqual({ kind: 'valid' })
       }
+      const { transfer, endpoint } = decode(network.message({ fee: 0n }), { freeRoutes: [{ source: 'avalanche', target: 'ethereum' }] })
+      expect(await endpoint.validate({ ...transfer, sourceChain: 'avalanche' })).toMatchObject({ code: 'FEE_NOT_CONFIGURED' })
     })
 
     test('nothing at all where the address of the config is not the contract', async () => {
@@ -165,7 +167,7 @@ describe('the token bridge on a real chain', () => {
       const { core, tokenBridge } = network.ethereum
       const wrong = (addresses: { core?: string; tokenBridge?: string }) => {
         const verify = createVerifier(createGuardianSets(network.chain, addresses.core ?? core), () => chainTime(network.chain))
-        return createEvmEndpoint({ chain: network.chain, wormholeChainId: 2, tokenBridge, verify, ...addresses })
+        return createEvmEndpoint({ chain: network.chain, wormholeChainId: 2, tokenBridge, verify, chainNames: new Map(), ...addresses })
       }
       expect(await codeOfAsync(() => wrong({ core: freshAddress() }).validate(transfer))).toBe('NODE_REFUSED')
       expect(await codeOfAsync(() => wrong({ tokenBridge: freshAddress() }).validate(transfer))).toBe('NODE_REFUSED')

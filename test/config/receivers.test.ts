@@ -39,6 +39,11 @@ test.each([
   ['half a byte', { where: { '0': '012' } }, 'where'],
   ['a view with an argument of several words', { delivered: { view: 'isDone(bytes)' } }, 'delivered'],
   ['a view with a type that Solidity does not have', { delivered: { view: 'isDone(uint999)' } }, 'delivered'],
+  [
+    'a view that does not name the message',
+    { delivered: { view: 'last(uint16,bytes32)', args: ['$emitterChain', '$emitter'] } },
+    'delivered',
+  ],
   ['too few arguments', { delivered: { view: 'isDone(bytes32,uint64)' } }, 'delivered'],
   ['an argument of another type', { delivered: { view: 'isDone(uint64)', args: ['$digest'] } }, 'delivered'],
   ['a number that does not fit', { delivered: { view: 'isDone(uint8)', args: ['256'] } }, 'delivered'],

@@ -7,6 +7,7 @@ import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
+import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import { codeOf } from '../helpers/refusals.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 import { createLogger } from '../../observability/logger.ts'
@@ -79,6 +80,22 @@ describe("The policy of a lane's key", () => {
     await expect(policy.proveCall({ to: bridge, data: complete[0]!, value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     for (const start of [complete[1]!, `${complete[1]!}${'00'.repeat(32)}`])
       expect(codeOf(() => policyOf({ operatorCalls: { [bridge]: ['0x12345678', start] } }))).toBe('CONFIG_INVALID')
+  })
+
+  test('two bridges may deliver by the same call: one that proves it suffices, and an outage is no refusal', async () => {
+    const calls = { [redeemer]: ['0x12345678'] }
+    const proved = async () => {}
+    const refusing = (code: ErrorCode) => () => Promise.reject(new RelayerError(code))
+    const prove = (...proofs: readonly (() => Promise<void>)[]) =>
+      signingPolicy({
+        ...{ chainName: 'here', chain: here, lane: { address: mine.address }, dataFee: async () => '0', spendingFolder: '/none' },
+        bridges: proofs.map((proveCall) => ({ calls, proveCall })),
+      }).proveCall({ to: redeemer, data: '0x12345678', value: '0' })
+    await expect(prove(refusing('CALL_UNJUSTIFIED'), proved)).resolves.toBeUndefined()
+    await expect(prove(refusing('NODE_UNAVAILABLE'), proved)).resolves.toBeUndefined()
+    await expect(prove(refusing('CALL_UNJUSTIFIED'), refusing('CALL_UNJUSTIFIED'))).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+    await expect(prove(refusing('NODE_UNAVAILABLE'), refusing('CALL_UNJUSTIFIED'))).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    await expect(prove(refusing('CALL_UNJUSTIFIED'), refusing('NODE_UNAVAILABLE'))).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
   test('with automatic top-ups only the configured lane pays other lanes, within the limits of the config', () => {

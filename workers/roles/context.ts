@@ -1,4 +1,4 @@
-import { signedApis } from '../../bridges/registry.ts'
+import { signedApis } from '../../bridges/configured-emitters.ts'
 import { feeDefaults, namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { createFeePolicyResolver, type FeePolicyResolver } from '../../domain/fees/fees.ts'

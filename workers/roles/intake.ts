@@ -1,5 +1,6 @@
 import { checkpointPlaceOf } from '../../config/data-folder.ts'
-import { spySources, streamNames } from '../../bridges/registry.ts'
+import { streamNames } from '../../bridges/registry.ts'
+import { spySources } from '../../bridges/configured-emitters.ts'
 import type { ScannedSource, SignedSource } from '../../bridges/port.ts'
 import { haltOf } from '../../domain/settings/settings.ts'
 import { parseVaa } from '../../domain/vaa.ts'

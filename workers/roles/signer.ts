@@ -56,13 +56,22 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
   }
 }
 
-/** Every bridge whose deliveries have this form must prove the call. Throws CALL_UNJUSTIFIED, read errors. */
+/** A bridge whose deliveries have this form must prove the call. Throws CALL_UNJUSTIFIED, read errors. */
 async function proveCall(bridges: PolicyParts['bridges'], call: Intent): Promise<void> {
   const [to, selector] = [call.to.toLowerCase(), selectorOf(call.data) ?? '']
   const provers = bridges.filter(({ calls }) => calls[to]?.includes(selector))
   if (provers.length === 0)
     throw new RelayerError('CALL_UNJUSTIFIED', { detail: 'No bridge of the config can prove it.', facts: { to, selector } })
-  for (const bridge of provers) await bridge.proveCall(call)
+  let refusal: RelayerError | undefined
+  for (const bridge of provers) {
+    try {
+      return await bridge.proveCall(call)
+    } catch (thrown) {
+      const error = toRelayerError(thrown)
+      refusal = refusal?.retriable ? refusal : error
+    }
+  }
+  if (refusal) throw refusal
 }
 
 function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<SigningPolicy['fieldOf']>[0]): string {

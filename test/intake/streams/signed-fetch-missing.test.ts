@@ -1,3 +1,4 @@
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { describe, expect, test } from 'vitest'
 import { Client, Connection } from '@temporalio/client'
 import { startGuardianApi } from '../../../lab/devnet/wormhole/guardian-api.ts'
@@ -111,6 +112,17 @@ describe('a target whose nodes are down', () => {
     const transfers = [2, 3, 5].map((number) => nativeTransfer(number, { targetChain: number === 2 ? 'dead' : 'alive' }))
     const { done, unread } = await deliveredByTarget({ delivered: deadOnly }, transfers)
     expect([[...done], [...unread.keys()]]).toEqual([['3'], ['2']])
+  })
+
+  test('a view that refuses one message leaves the other messages to its target', async () => {
+    const refused = new RelayerError('NODE_REFUSED')
+    const delivered = async (some: readonly Transfer[]) => {
+      if (some.some(({ sequence }) => sequence === '2')) throw refused
+      return some.map(({ sequence }) => sequence === '3')
+    }
+    const transfers = [2, 3, 5].map((number) => nativeTransfer(number, { targetChain: 'alive' }))
+    const { done, unread } = await deliveredByTarget({ delivered }, transfers)
+    expect([[...done], [...unread]]).toEqual([['3'], [['2', refused]]])
   })
 
   test('an error that is not an outage is thrown', async () => {

@@ -1,5 +1,6 @@
 import { type ErrorCode, type RelayerError, toRelayerError } from '../../../../domain/catalogue/errors.ts'
 import { type ChainName, ofChain, type Transfer } from '../../../../domain/transfer/transfer.ts'
+import { groupBy } from '../../../../domain/group-by.ts'
 import { parseVaa } from '../../../../domain/vaa.ts'
 import type { SubmitResult } from '../../../submit/submitter.ts'
 import type { Published, SignedSource, Verdict } from '../../../../bridges/port.ts'
@@ -156,20 +157,20 @@ export async function deliveredByTarget(
   transfers: readonly Transfer[],
 ): Promise<{ readonly done: ReadonlySet<string>; readonly unread: ReadonlyMap<string, RelayerError> }> {
   const [done, unread] = [new Set<string>(), new Map<string, RelayerError>()]
-  const targets = new Set(transfers.map(({ targetChain }) => targetChain))
-  await Promise.all(
-    [...targets].map(async (target) => {
-      const some = transfers.filter(({ targetChain }) => targetChain === target)
-      try {
-        const answers = await delivered(some)
-        some.forEach(({ sequence }, index) => answers[index] && done.add(sequence))
-      } catch (thrown) {
-        const error = toRelayerError(thrown)
-        if (!error.retriable) throw error
-        for (const { sequence } of some) unread.set(sequence, error)
-      }
-    }),
-  )
+  const ask = async (some: readonly Transfer[]): Promise<void> => {
+    try {
+      const answers = await delivered(some)
+      some.forEach(({ sequence }, index) => answers[index] && done.add(sequence))
+    } catch (thrown) {
+      const error = toRelayerError(thrown)
+      if (!error.retriable) throw error
+      // A receiver's view may refuse a single message.
+      if (error.code === 'NODE_REFUSED' && some.length > 1) return void (await Promise.all(some.map((one) => ask([one]))))
+      for (const { sequence } of some) unread.set(sequence, error)
+    }
+  }
+  const byTarget = groupBy(transfers, ({ targetChain }) => targetChain)
+  await Promise.all([...byTarget.values()].map(ask))
   return { done, unread }
 }
 

@@ -1,0 +1,112 @@
+import { emitterStreamSchema } from '../config/schema/bridge-schema.ts'
+import type { ChainConfig, Config } from '../config/schema/schema.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
+import { type BridgeName, type ChainName, numberOfUnconfigured } from '../domain/transfer/transfer.ts'
+import { parseVaa } from '../domain/vaa.ts'
+import type { Decode, Emitter } from './kit/published.ts'
+import type { ChainNames } from './kit/signed-messages.ts'
+import { type ReceiverRoute, receivers } from './receivers/receivers.ts'
+import { wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
+import { emittersWithoutNode } from './wormhole-token-bridge/streams.ts'
+
+/** `chains` has all chains of the config, also those that are not connected. */
+export interface BridgesOptions {
+  readonly chains: Readonly<Record<ChainName, Pick<ChainConfig, 'networkId' | 'wormholeChainId' | 'contracts'>>>
+  readonly bridges: Config['bridges']
+}
+
+export type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
+
+/** URLs may hold keys. */
+export function signedApis({
+  bridges,
+}: Pick<BridgesOptions, 'bridges'>): Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'> {
+  return bridges[wormholeTokenBridge] ?? { guardianApis: [], wormholescanApis: [] }
+}
+
+export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly Emitter[] {
+  const settings = bridges[wormholeTokenBridge]
+  const own = Object.values(chains).flatMap(({ wormholeChainId }) => wormholeChainId ?? [])
+  return settings ? emittersWithoutNode(settings, new Set(own)) : []
+}
+
+export interface ConfiguredEmitter extends Emitter {
+  /** The first bridge that has the emitter. Other bridges may own some of its messages. */
+  readonly bridge: BridgeName
+}
+
+/** Every emitter of the config, once. An emitter of the token bridge keeps the token bridge's stream. */
+export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
+  const { chains, bridges } = options
+  const own = bridges[wormholeTokenBridge]
+    ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) }))
+    : []
+  const emitters = new Map<string, ConfiguredEmitter>()
+  const add = (bridge: BridgeName, { sourceChain, emitterChain, emitter }: Emitter) => {
+    const key = `${emitterChain}/${emitter}`
+    if (!emitters.has(key)) emitters.set(key, { bridge, sourceChain, emitterChain, emitter })
+  }
+  for (const one of [...own, ...sourcesWithoutNode(options)]) add(wormholeTokenBridge, one)
+  for (const { source: sourceChain, emitter } of bridges.receivers?.routes ?? [])
+    add(receivers, { sourceChain, emitterChain: numberOf(sourceChain, options), emitter })
+  return [...emitters.values()]
+}
+
+/**
+ * Anyone may publish bytes of a token transfer through a receiver's emitter. No token bridge knows that emitter, so the
+ * message belongs to nobody, and its number is resolved.
+ */
+export function unlessOfOthers(decode: Decode, options: BridgesOptions): Decode {
+  const others = new Set(
+    emittersOf(options).flatMap((one) => (one.bridge === wormholeTokenBridge ? [] : [`${one.emitterChain}/${one.emitter}`])),
+  )
+  if (others.size === 0) return decode
+  return (message) => {
+    const { emitterChain, emitter } = parseVaa(message)
+    if (others.has(`${emitterChain}/${emitter}`)) throw new RelayerError('PAYLOAD_KIND', { facts: { emitterChain, emitter } })
+    return decode(message)
+  }
+}
+
+export function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitter, { bridges }: BridgesOptions) {
+  const given =
+    bridge === receivers
+      ? bridges.receivers?.routes.find((route) => route.source === sourceChain && route.emitter === emitter)?.stream
+      : bridges[wormholeTokenBridge]?.streams[sourceChain]
+  return given ?? emitterStreamSchema.parse({})
+}
+
+/** Prefix of the streams of emitters other than token bridges. */
+const wormhole = 'wormhole'
+export const prefixOf = ({ bridge }: ConfiguredEmitter): string => (bridge === wormholeTokenBridge ? bridge : wormhole)
+
+export function spySources(options: BridgesOptions) {
+  const spies = options.bridges[wormholeTokenBridge]?.spies ?? []
+  const filters = emittersOf(options).map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))
+  return spies.map((spy) => ({ ...spy, bridge: wormholeTokenBridge, filters }))
+}
+
+export function receiverRoutes(options: BridgesOptions): readonly ReceiverRoute[] {
+  return (options.bridges.receivers?.routes ?? []).map(({ source, target, contract, emitter, where, delivered, ...route }) => ({
+    emitterChain: numberOf(source, options),
+    ...{ emitter, where, targetChain: target, contract, function: route.function },
+    delivered: { ...delivered, contract: delivered.contract ?? contract },
+  }))
+}
+
+function numberOf(source: ChainName, { chains }: BridgesOptions): number {
+  return Number(numberOfUnconfigured(source) ?? wormholeOf(source, chains[source]).wormholeChainId)
+}
+
+export function namesOf({ chains }: BridgesOptions): ChainNames {
+  return new Map(Object.entries(chains).map(([name, chain]) => [wormholeOf(name, chain).wormholeChainId, name]))
+}
+
+/** Throws CONFIG_INVALID. A loaded config never causes it (config/load/cross-checks.ts). */
+export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Partial<BridgesOptions['chains'][ChainName]> = {}) {
+  if (wormholeChainId === undefined || !contracts)
+    throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })
+  const { core, tokenBridge } = contracts
+  const emitter = tokenBridge.slice(2).toLowerCase().padStart(64, '0')
+  return { wormholeChainId, emitterChain: wormholeChainId, emitter, core, tokenBridge }
+}
