@@ -13,7 +13,7 @@ const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
  */
 const integration = ['test/{contract,lab/devnet,e2e,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
 
-/** Fault runs on whole networks, and suites that lose Temporal: `npm run test:faults`, and CI after `npm test`. */
+/** Fault runs on whole networks, and suites that lose Temporal: `npm run test:faults`. CI runs them last. */
 const faults = ['test/faults/**/*.test.ts', 'test/e2e/{temporal-postgres,temporal-restart,native-wipe}.test.ts']
 
 const common = {
