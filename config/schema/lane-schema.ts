@@ -35,13 +35,13 @@ export const signerSchema = z.discriminatedUnion('kind', [
     identifier: z
       .string()
       .optional()
-      .describe("The key's identifier there (web3signer: its public key). Absent: found by the lane's address."),
+      .describe("The key's identifier there (web3signer: its public key). Absent: Portage finds the key by the lane's address."),
     timeoutMs: whole(100, 600_000).default(5000).describe('Longest wait for a signature.'),
   }),
   z.strictObject({
     kind: z.literal('aws-kms').describe('A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY). The AWS SDK finds the credentials.'),
     keyId: z.string().min(1).describe('Key id, ARN or alias.'),
-    region: z.string().optional().describe('AWS region. Absent: from the environment.'),
+    region: z.string().optional().describe('AWS region. Absent: the region of the environment.'),
     endpoint: url.optional().describe('Endpoint other than AWS, for tests.'),
   }),
 ])
