@@ -135,7 +135,7 @@ export const lanesSchema = z
         tokens: z
           .array(
             z.object({
-              token: z.string().describe('Its contract.'),
+              token: z.string().describe('Contract of the token.'),
               symbol: z.string().optional(),
               decimals: z.number().optional(),
               balance: z.string().describe('In the smallest unit, decimal.'),

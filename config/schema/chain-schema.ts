@@ -47,19 +47,19 @@ const sendErrorSchema = z.enum([
 ])
 
 const watchedTokenSchema = z.strictObject({
-  token: address.describe('Its contract.'),
+  token: address.describe('Contract of the token.'),
   symbol: text(/^[\w.$-]{1,20}$/, 'must have 1 to 20 letters, digits, or . $ _ -')
     .optional()
-    .describe('Its name for people. Absent: the address.'),
-  decimals: whole(0, 36).optional().describe('Its decimals, for people. Absent: amounts are shown in its smallest unit.'),
-  minimum: decimal.optional().describe('A lane with less, in the smallest unit, is reported as `LANE_TOKEN_LOW`.'),
+    .describe('Name of the token, for people. Absent: the address.'),
+  decimals: whole(0, 36).optional().describe('Decimals of the token, for people. Absent: amounts are shown in its smallest unit.'),
+  minimum: decimal.optional().describe('Lowest balance, in the smallest unit. A lane below it is reported as `LANE_TOKEN_LOW`.'),
 })
 
 const topUpSchema = z
   .strictObject({
     from: address.describe('The lane of this chain that pays.'),
-    minimum: wei.describe('A lane with less, wei, is topped up. The lane that pays keeps at least this much.'),
-    level: wei.describe('The balance, wei, that a top-up restores. If that is more than `maxPaymentWei`, it takes several payments.'),
+    minimum: wei.describe('Lowest balance, wei. A lane below it is topped up. The lane that pays keeps at least this balance.'),
+    level: wei.describe('The balance, wei, that a top-up restores. If this takes more than `maxPaymentWei`, there are several payments.'),
     maxPaymentWei: wei.describe('Highest payment to another lane.'),
     maxPerDayWei: wei.describe('Highest sum of payments to other lanes in a day.'),
   })

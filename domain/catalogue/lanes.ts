@@ -33,11 +33,11 @@ export const laneRows = {
   },
   LANE_TOKEN_LOW: {
     ...row('The account of the lane has less of a token than its minimum.', 'Send tokens to the address of the lane, from anywhere.'),
-    ...cause('note', 'The lane works on, because only the coin of the chain pays for its transactions.', [showLane]),
+    ...cause('note', 'The lane continues to work, because its transactions need only the coin of the chain.', [showLane]),
   },
   TOP_UP_HELD: row(
-    'The balance of a lane is below the minimum of automatic top-ups, and the lane is not topped up.',
-    'Look at `portage lane transactions` of the lane that pays. If that lane lacks coins, send it coins. If the limits of `chains.<name>.topUp` or of the key hold the payment up, and the traffic is real, raise them in the config, or send coins to the lane from elsewhere.',
+    'The balance of a lane is below the minimum of automatic top-ups, but the lane cannot be topped up now.',
+    'Look at `portage lane transactions` of the lane that pays. If that lane lacks coins, send it coins. If a limit of `chains.<name>.topUp` or of the key holds up the payment, and the traffic is real, raise the limit in the config. You can also send coins to the lane from elsewhere.',
   ),
   LANE_FORBIDDEN: {
     ...retry('The lane is forbidden: its key signs nothing new.', 'Run `portage lane activate`.'),
