@@ -126,7 +126,7 @@ export const lanesSchema = z
         latest: z.number().optional().describe('Nonces that are in a block.'),
         finalized: z.number().optional(),
         inFlight: z.number().optional().describe('Granted nonces that are in no block.'),
-        window: z.number().optional().describe('Most nonces in flight.'),
+        window: z.number().optional().describe('Limit of nonces in flight.'),
         balance: z.string().optional().describe('Wei, decimal.'),
         balanceAt: z
           .string()

@@ -44,17 +44,17 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['lane'], {
     portage_lane_in_flight: 'Nonces that the ledger has granted and that are not mined yet.',
-    portage_lane_nonce_gap: 'Nonces from the first that is in no block to the next that the ledger grants.',
-    portage_lane_window: 'Most nonces in flight.',
+    portage_lane_nonce_gap: 'Nonces from the first one that is in no block to the next one that the ledger grants.',
+    portage_lane_window: 'Limit of nonces in flight.',
     portage_lane_kept_entries: 'Nonces that the ledger keeps: in no block, or in one that is not final.',
-    portage_lane_kept_entries_limit: 'Most nonces that the ledger keeps. At the limit, the lane grants none until some are final.',
+    portage_lane_kept_entries_limit: 'Limit of nonces that the ledger keeps. At the limit, the lane grants no nonces until some are final.',
     portage_lane_balance_wei: "Last balance of the lane's account that this process read, wei.",
     portage_lane_top_up_due: '1 while the balance is below the minimum of chains.<name>.topUp. Only lanes that are topped up have it.',
     portage_lane_waiting: 'Calls of this process that wait for a nonce of the lane.',
     portage_lane_at_fee_limit:
-      'Nonces of this process that are stuck at the highest allowed fee. The best attempt is resent until fees fall or a limit is raised.',
+      'Nonces of this process that are stuck at the highest allowed fee. The attempt with the highest fee is sent again until fees fall or a limit is raised.',
     portage_lane_signing_refused:
-      'Nonces of this process whose next attempt the signer refuses (SIGNING_REFUSED). The best attempt is resent.',
+      'Nonces of this process whose next attempt the signer refuses (SIGNING_REFUSED). The attempt with the highest fee is sent again.',
   }),
   ...define('gauge', ['lane', 'token'], {
     portage_lane_token_balance: 'Last balance of the ERC-20 token that this process read, in its smallest unit.',
@@ -62,7 +62,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['lane', 'window', 'kind'], {
     portage_lane_spent_wei:
-      "Sum of what the lane's key signed for in the last hour or day, wei: each nonce once, by its dearest attempt. kind: cost (gas and data fees), payment (coins paid), top-up (coins paid to other lanes).",
+      "Sum of what the lane's key signed for in the last hour or day, wei: each nonce once, with its most expensive attempt. kind: cost (gas and data fees), payment (coins paid), top-up (coins paid to other lanes).",
     portage_lane_spending_limit_wei: 'Limit of that sum in the config (maxSpendingPerHourWei, maxSpendingPerDayWei, topUp.maxPerDayWei).',
   }),
   ...define('gauge', ['lane', 'state'], { portage_lane_state: '1 for the state of the lane, 0 for the others.' }),
@@ -92,7 +92,7 @@ export const metricDefinitions = {
     portage_head_height: 'Height of the latest known block.',
     portage_head_age_seconds:
       'Age of the block time that most nodes of the chain have reached. It grows while the chain or its nodes are stalled.',
-    portage_reorg_depth_blocks: 'Most blocks rolled back at once since the process started. Absent: none.',
+    portage_reorg_depth_blocks: 'Highest number of blocks rolled back at once since the process started. Absent: none.',
     portage_finalized_height: 'Height at and below which blocks are final.',
     portage_chain_quorum:
       "1 while more than half of the config's nodes that read are up (disabled ones are not). 0: nothing becomes final, and no majority is possible. A single node is its own majority.",
@@ -132,7 +132,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['state'], {
     portage_transfers:
-      'Transfers of the namespace by state, counted by Temporal: open ones, and closed ones within the retention. state=undone: closed without an outcome. Only from the API, equal in all its processes.',
+      'Transfers of the namespace by state, counted by Temporal: open ones, and closed ones within the retention. state=undone: closed without an outcome. Only processes with the API have it, all with the same value.',
   }),
   ...define('gauge', ['code'], {
     portage_transfers_parked:
@@ -159,7 +159,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['type'], {
     portage_workflows_stuck:
-      'Open workflows of the queue ledger whose workflow task fails or times out repeatedly, by type (lane, stream, settings, batch, operatorTransaction, notifier). Only from processes with the role ledger, equal in all of them.',
+      'Open workflows of the queue ledger whose workflow task fails or times out repeatedly, by type (lane, stream, settings, batch, operatorTransaction, notifier). Only processes with the role ledger have it, all with the same value.',
   }),
   ...define('counter', ['type'], {
     portage_workflows_reset_total:
@@ -195,9 +195,9 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['receiver'], {
     portage_notifications_waiting:
-      'Notifications that wait: those not accepted, and all events while the receiver is disabled. Only from processes with the role ledger, equal in all of them.',
+      'Notifications that wait: those not accepted, and all events while the receiver is disabled. Only processes with the role ledger have it, all with the same value.',
     portage_notification_oldest_unsent_seconds:
-      'Age of the oldest notification that was not accepted. 0: none. Only from processes with the role ledger, equal in all of them.',
+      'Age of the oldest notification that was not accepted. 0: none. Only processes with the role ledger have it, all with the same value.',
   }),
   ...define('gauge', ['receiver', 'why'], {
     portage_notification_receiver_disabled:

@@ -205,7 +205,7 @@ export const nativeRouteSchema = z.strictObject({
   minimumAmount: decimal
     .optional()
     .describe(
-      "Smaller transfers are declined (AMOUNT_TOO_SMALL), in the token's smallest unit. Their numbers are resolved as exceptions. Set it to the value of a delivery's gas. '0': all transfers are delivered, which a bridge may require. Absent: like '0', but `config check` and `doctor` warn.",
+      "Lowest amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). Their numbers are resolved as exceptions. Set it to the value of a delivery's gas. '0': all transfers are delivered, which a bridge may require. Absent: like '0', but `config check` and `doctor` warn.",
     ),
   batch: whole(2, 100)
     .optional()

@@ -115,5 +115,5 @@ export const laneSchema = z.strictObject({
     ),
   window: whole(1, 128)
     .default(16)
-    .describe('Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.'),
+    .describe('Limit of nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.'),
 })

@@ -44,7 +44,7 @@ export const filterFields = {
   sourceChain: field('--source <chain>', optional(values.chainName), 'only from this chain'),
   targetChain: field('--target <chain>', optional(values.chainName), 'only to this chain'),
   lane: field('--lane <lane>', optional({ ...values.lane, kind: 'text' }), 'only of this lane, by id or address'),
-  sender: field('--sender <address>', optional(values.address), 'only of the lanes with this address, on whatever chain'),
+  sender: field('--sender <address>', optional(values.address), 'only of the lanes with this address, on any chain'),
   nonce: field(
     '--nonce <number>',
     optional({ kind: 'number', schema: countSchema(0, Number.MAX_SAFE_INTEGER) }),
