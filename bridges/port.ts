@@ -60,7 +60,10 @@ export interface Endpoint {
   validate(transfer: Transfer): Promise<Verdict>
   /** Whether the target chain's state shows the delivery. */
   delivered(transfer: Transfer, at: At): Promise<boolean>
-  /** From the chain's logs. Undefined if the node has no such log (pruned, not synced). */
+  /**
+   * From one node's logs. Undefined if the node has no such log (pruned, not synced). Names who delivered and decides
+   * nothing: on a chain with several nodes, most of them must show the effect as final (`finalDelivery`).
+   */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
   /** Throws what `decode` throws. */
   delivery(transfer: Transfer): PlannedDelivery
