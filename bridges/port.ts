@@ -103,6 +103,8 @@ export interface Bridge {
    */
   decode(message: Uint8Array): Transfer
   content(message: Uint8Array): Partial<TransferContent>
+  /** Decimals of the content's amount, read once per token. Undefined: not known. Never throws. */
+  decimals?(message: Uint8Array): Promise<number | undefined>
   /** Index of the signing guardian set. Absent: signatures never expire. Throws VAA_*. */
   signedBy?(message: Uint8Array): number
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>

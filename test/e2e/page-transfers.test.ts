@@ -59,7 +59,7 @@ test.skipIf(chromium === undefined)(
     expect([await overflow(page), await inaccessible(page)]).toEqual([0, []])
     await row.getByRole('link').first().click()
     const transfer = page.locator('#transfer')
-    for (const name of ['Amount, in units of the message', 'Token', 'Recipient']) await transfer.getByText(name, { exact: true }).waitFor()
+    for (const name of ['Amount', 'Token', 'Recipient']) await transfer.getByText(name, { exact: true }).waitFor()
     await page.goto(`${on.portage.apiUrl}/#/transfers?lane=nothing`)
     await list.getByText('INPUT_INVALID').waitFor()
     await on.closePages()

@@ -86,6 +86,7 @@ describe('Receivers of notifications', () => {
       targetChain: 'bsc',
       txHash: /^0x0+4$/ as never,
       ...testContent,
+      tokenAmount: '1.5',
     })
   })
 
