@@ -13,7 +13,11 @@ const call = fc.record({
 })
 
 test('the reason of a shadow transfer gives its figures back, to the wei', () => {
-  fc.assert(fc.property(call, (one) => void expect(shadowCallIn(shadowReason(one))).toEqual(one)))
+  fc.assert(
+    fc.property(call, (one) => {
+      expect(shadowCallIn(shadowReason(one))).toEqual(one)
+    }),
+  )
 })
 
 test.each(['', 'halted by ops: a test', 'x would call 0x of 0x1 with 1 gas at up to 1 gwei; it costs much now'])(
