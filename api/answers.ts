@@ -30,6 +30,8 @@ export const transferFields = {
     .string()
     .optional()
     .describe("In the units of the message: of the token bridge with at most 8 decimals, of a native bridge the token's smallest."),
+  decimals: z.string().optional().describe('Decimals of `amount`. Absent: not known.'),
+  tokenAmount: z.string().optional().describe('`amount` for people: `1.5`, or `1500000 raw units` if its decimals are not known.'),
   token: z.string().optional().describe('`<chain id>/<64 hex digits>`, as in the asset list and the deny-list.'),
   recipient: z.string().optional().describe('Address on the target chain.'),
   sourceTxHash: z

@@ -60,7 +60,10 @@ export interface Endpoint {
   validate(transfer: Transfer): Promise<Verdict>
   /** Whether the target chain's state shows the delivery. */
   delivered(transfer: Transfer, at: At): Promise<boolean>
-  /** From the chain's logs. Undefined if the node has no such log (pruned, not synced). */
+  /**
+   * From one node's logs. Undefined if the node has no such log (pruned, not synced). Names who delivered and decides
+   * nothing: on a chain with several nodes, most of them must show the effect as final (`finalDelivery`).
+   */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
   /** Throws what `decode` throws. */
   delivery(transfer: Transfer): PlannedDelivery
@@ -100,6 +103,8 @@ export interface Bridge {
    */
   decode(message: Uint8Array): Transfer
   content(message: Uint8Array): Partial<TransferContent>
+  /** Decimals of the content's amount, read once per token. Undefined: not known. Never throws. */
+  decimals?(message: Uint8Array): Promise<number | undefined>
   /** Index of the signing guardian set. Absent: signatures never expire. Throws VAA_*. */
   signedBy?(message: Uint8Array): number
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>

@@ -20,12 +20,14 @@ import { createGuardianSets, createVerifier } from './kit/guardian-sets.ts'
 import type { Decode } from './kit/published.ts'
 import { firstOwner, signedBy } from './kit/signed-messages.ts'
 import { createVerifiedMessages } from './kit/verified-messages.ts'
+import { createTokenDecimals } from './native-bridge/contracts.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
 import { contentOf as nativeContent, createDecode as createNativeDecode, nativeBridge, readMessage } from './native-bridge/message.ts'
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import type { Bridge, Bridges, SignedSource } from './port.ts'
 import { createEvmEndpoint as createReceiversEndpoint } from './receivers/evm.ts'
 import { contentOf as contentOfReceiver, createDecode as createReceiversDecode, receivers } from './receivers/receivers.ts'
+import { createAmountDecimals } from './wormhole-token-bridge/decimals.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 import { contentOf, createDecode, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
@@ -63,7 +65,7 @@ const makers: {
       ),
     }
   },
-  'wormhole-token-bridge': (settings, options, { served, signed }) => {
+  'wormhole-token-bridge': (settings, options, { connected, served, signed }) => {
     const { assets, minimumFees, prices, freeRoutes, calls } = settings
     const chainNames = namesOf(options)
     const endpoints = [...served].map(([name, chain]) => {
@@ -82,6 +84,11 @@ const makers: {
       name: wormholeTokenBridge,
       decode: signed.messages.decode,
       content: contentOf,
+      decimals: createAmountDecimals((id) => {
+        const name = chainNames.get(id) ?? ''
+        const chain = connected.get(name)
+        return chain && { chain, tokenBridge: wormholeOf(name, options.chains[name]).tokenBridge }
+      }),
       signedBy,
       endpoints: new Map(endpoints),
       sources: emittersOf(options).flatMap((emitter) =>
@@ -105,10 +112,12 @@ const makers: {
     })
     const endpointOn = (name: ChainName, chain: EvmChain) =>
       createNativeEndpoint({ chain, routes: ours.filter(({ targetChain }) => targetChain === name), verified })
+    const [decode, decimalsOf] = [createNativeDecode(all), createTokenDecimals(ours)]
     return {
       name: nativeBridge,
-      decode: createNativeDecode(all),
+      decode,
       content: (bytes) => nativeContent(readMessage(bytes)),
+      decimals: (bytes) => decimalsOf(decode(bytes)),
       endpoints: new Map([...served].map(([name, chain]) => [name, endpointOn(name, chain)])),
       sources: ours.map((route) => createNativeSource({ ...route, route, verified })),
     }

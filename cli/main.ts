@@ -17,6 +17,7 @@ import { laneCommand } from './commands/lane/lane.ts'
 import { nodeCommand } from './commands/settings/node.ts'
 import { notificationsCommand } from './commands/settings/notifications.ts'
 import { runCommand } from './commands/run.ts'
+import { shadowCommand } from './commands/shadow.ts'
 import { stuckCommand } from './commands/stuck.ts'
 import { tokenCommand } from './commands/settings/token.ts'
 import { transferCommand } from './commands/transfer/transfer.ts'
@@ -27,6 +28,7 @@ import { printError } from './output/print.ts'
 export const commands: Commands = {
   run: runCommand,
   stuck: stuckCommand,
+  shadow: shadowCommand,
   transfer: transferCommand,
   settings: settingsCommand,
   halt: orderCommand('halt'),

@@ -1,4 +1,5 @@
-import { exactAmountText, gweiText } from '../../domain/text/amounts.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
+import { shadowReason } from '../../domain/transfer/shadow.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
@@ -10,7 +11,7 @@ const mostKept = 10_000
 const waitMs = 60_000
 
 /** Holds back a transfer that is ready, because its chain is in shadow mode. @param costWei the call's cost now */
-export type Shadow = (transfer: Transfer, ready: Ready, costWei: bigint) => Waiting
+export type Shadow = (transfer: Transfer, ready: Ready, call: { readonly intent: Intent; readonly costWei: bigint }) => Waiting
 
 /** Counts each transfer once per process. */
 export function createShadow(
@@ -18,7 +19,7 @@ export function createShadow(
   metrics: Pick<Metrics, 'portage_shadow_deliveries_total' | 'portage_shadow_cost_wei_total'>,
 ): Shadow {
   const logged = boundedMap<string, true>(mostKept)
-  return (transfer, { lane, gasLimit, maxFee, tip }, costWei) => {
+  return (transfer, { lane, gasLimit, maxFee, tip }, { intent: { to, data }, costWei }) => {
     const id = transferId(transfer)
     const cost = String(costWei)
     if (!logged.has(id)) {
@@ -28,8 +29,7 @@ export function createShadow(
       logger.info('would send a delivery (shadow mode)', { transfer: id, lane, gasLimit, maxFee, tip, costWei: cost })
     }
     logged.set(id, true)
-    const fee = `${gasLimit} gas at up to ${gweiText(maxFee)}`
-    const reason = `${lane} would send a call with ${fee}; it costs ${exactAmountText(cost, 'ether')} now`
+    const reason = shadowReason({ lane, to, selector: data.slice(0, 10), gasLimit, maxFee, cost })
     return { kind: 'waiting', code: 'SHADOW_MODE', reason, retryInMs: waitMs }
   }
 }

@@ -122,7 +122,7 @@ async function prepareUnless(
   }
   const { parkAfter, shadow } = deps
   const ready: Ready = { ...priced.first, kind: 'ready', lane, callHash: callHash(intent), ...(parkAfter && { parkAfter }) }
-  return shadow ? shadow(transfer, ready, priced.cost) : ready
+  return shadow ? shadow(transfer, ready, { intent, costWei: priced.cost }) : ready
 }
 
 /** After a revert or in a quarantine, chooses a call that runs no code of the recipient: it needs no quarantine. */

@@ -1,7 +1,8 @@
 import { Interface } from 'ethers'
 import type { At } from '../../chains/port.ts'
 import { type ContractReader, read } from '../kit/contract-reader.ts'
-import type { NativeTransfer } from './message.ts'
+import { createDecimals } from '../kit/decimals.ts'
+import type { NativeRoute, NativeTransfer } from './message.ts'
 
 /** Functions, events and errors of MOV INativeBridge.sol (spelled as there), OpenZeppelin and ERC-6093. */
 export const nativeBridgeAbi = new Interface([
@@ -46,6 +47,22 @@ export async function readOutbound(chain: ContractReader, bridge: string, nonce:
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
   const [id = '', initiator = '', recipient = ''] = entry.slice(0, 3).map((value) => String(value).toLowerCase())
   return id === nothing ? undefined : { id, initiator, recipient, amount: entry[3] as bigint, nonce }
+}
+
+type TokenRoute = Pick<NativeRoute, 'sourceChain' | 'targetChain' | 'targetBridge'> & { readonly target: ContractReader }
+
+/** Decimals of the token that a route's target contract pays out. The amount is in its smallest unit. */
+export function createTokenDecimals(routes: readonly TokenRoute[]) {
+  const decimals = createDecimals()
+  return async ({ sourceChain, targetChain }: Pick<NativeRoute, 'sourceChain' | 'targetChain'>): Promise<number | undefined> => {
+    const route = routes.find((one) => one.sourceChain === sourceChain && one.targetChain === targetChain)
+    if (!route) return undefined
+    const { target: chain, targetBridge: to } = route
+    return decimals(`${targetChain}/${to}`, async () => {
+      const [address] = await read(chain, { abi: nativeBridgeAbi, to, method: 'token', at: 'majority-latest' })
+      return { chain, address: String(address) }
+    })
+  }
 }
 
 /** The nonce under which an id was completed, or 0. Throws what `read` throws. */

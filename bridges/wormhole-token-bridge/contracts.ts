@@ -8,6 +8,7 @@ export const tokenBridgeAbi = new Interface([
   'function bridgeContracts(uint16 chainId) view returns (bytes32)',
   'function isTransferCompleted(bytes32 hash) view returns (bool)',
   'function WETH() view returns (address)',
+  'function wrappedAsset(uint16 tokenChainId, bytes32 tokenAddress) view returns (address)',
   'function completeTransfer(bytes encodedVm)',
   'function completeTransferAndUnwrapETH(bytes encodedVm)',
 ])

@@ -10,12 +10,12 @@ import { amountCell, facts, gasPriceCell, list, ordersSection, type Part, sectio
 
 export function rowsText(rows: readonly TransferRow[]): Part {
   const cells = rows.map(
-    ({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt, amount, token, recipient, sourceTxHash }) => ({
+    ({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt, tokenAmount, token, recipient, sourceTxHash }) => ({
       started: { full: timeText(startedAt), short: agoText(Date.now() - Date.parse(startedAt)) },
       state: execution === 'RUNNING' || execution === 'COMPLETED' ? state : execution.toLowerCase(),
       route: `${sourceChain ?? '?'} → ${targetChain ?? '?'}`,
       code,
-      amount,
+      amount: tokenAmount,
       token,
       recipient,
       'source transaction': sourceTxHash,
@@ -35,7 +35,7 @@ export function reportText(
     const { partial, ...row } = report
     return [facts({ ...row }), `The report is incomplete: ${partial}.`]
   }
-  const { amount, token, recipient, sourceTxHash } = report
+  const { tokenAmount, token, recipient, sourceTxHash } = report
   const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, batch, code, reason, rounds, timeline, orders } = report
   const coin = coinOfChain(config, transfer.targetChain)
   const head = facts({
@@ -45,7 +45,7 @@ export function reportText(
     workflow: execution,
     from: `${transfer.sourceChain}, emitter ${transfer.emitter}, sequence ${transfer.sequence}`,
     to: transfer.targetChain,
-    amount: amount && `${amount}, in units of the message`,
+    amount: tokenAmount,
     token,
     recipient,
     'source transaction': sourceTxHash,

@@ -109,9 +109,7 @@ export const transferRows = {
       'Nothing while another relayer delivers. To deliver, give the lanes keys and remove `shadow` from the chain in the config.',
       { waitsForItself: true },
     ),
-    ...cause('note', 'Portage checks each transfer and logs the call that it would send, with its cost.', [
-      'portage transfer list --state waiting --code SHADOW_MODE',
-    ]),
+    ...cause('note', 'Portage checks each transfer and logs the call that it would send, with its cost.', ['portage shadow']),
   },
   OUTRUN: retry(
     "Other relayers deliver the token's transfers first, so Portage's calls revert. Portage gives them a minute for each new transfer.",

@@ -60,7 +60,8 @@ function inUnit(wei: string, coin: string = anyCoin, shown: (digits: string) => 
   return value < leastCoins ? `${shown(scaled(wei, decimalsOf.gwei))} gwei` : `${shown(scaled(wei, decimalsOf.ether))} ${coin}`
 }
 
-function scaled(wei: string, decimals: number): string {
+/** `1.5` of 1500000 with 6 decimals, exact. */
+export function scaled(wei: string, decimals: number): string {
   const digits = String(BigInt(wei)).padStart(decimals + 1, '0')
   const fraction = trimEnd(digits.slice(digits.length - decimals), '0')
   return digits.slice(0, digits.length - decimals) + (fraction && `.${fraction}`)

@@ -1,7 +1,11 @@
+import { scaled } from '../text/amounts.ts'
+
 /** Shown to people. No decision depends on it. */
 export interface TransferContent {
   /** Decimal, in the message's units. Token bridge: at most 8 decimals. Native bridge: the token's smallest unit. */
   readonly amount: string
+  /** Decimals of `amount`. Absent: not known, so that `amount` is shown as raw units. */
+  readonly decimals?: string
   /** `<chain id>/<64 hex digits>`, as in the asset list. */
   readonly token: string
   readonly recipient: string
@@ -11,7 +15,13 @@ export type KnownContent = Partial<TransferContent> & { readonly sourceTxHash?: 
 
 const digits = /^[0-9]{1,78}$/
 const word = /^[\w./:-]{1,120}$/
-const shapes = { amount: digits, token: word, recipient: word, sourceTxHash: word } as const satisfies Record<keyof KnownContent, RegExp>
+const shapes = {
+  amount: digits,
+  decimals: /^([0-9]|[1-6][0-9]|7[0-7])$/,
+  token: word,
+  recipient: word,
+  sourceTxHash: word,
+} as const satisfies Record<keyof KnownContent, RegExp>
 
 /** Omits every malformed field, because anyone with access to Temporal can write a memo. */
 export function contentIn(memo: unknown): KnownContent {
@@ -21,4 +31,12 @@ export function contentIn(memo: unknown): KnownContent {
     return typeof value === 'string' && shape.test(value) ? [[name, value]] : []
   })
   return Object.fromEntries(known) as KnownContent
+}
+
+/** The content with its amount as people read it. */
+export function shownContent(memo: unknown): KnownContent & { readonly tokenAmount?: string } {
+  const content = contentIn(memo)
+  const { amount, decimals } = content
+  if (amount === undefined) return content
+  return { ...content, tokenAmount: decimals === undefined ? `${amount} raw units` : scaled(amount, Number(decimals)) }
 }

@@ -102,7 +102,11 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     if (refusal) throw refusal
     const endpoint = ofChain(bridge.endpoints, { chain: transfer.targetChain })
     demandAccepted(refusals, id, await (endpoint.accepts?.(message) ?? endpoint.verify(message)))
-    const begin = () => startAccepted(bridge, transfer, options, copy)
+    const begin = async () => {
+      const decimals = await bridge.decimals?.(message)
+      const known = decimals === undefined ? copy : { ...copy, content: { ...content, decimals: String(decimals) } }
+      return startAccepted(bridge, transfer, options, known)
+    }
     return isRepeated ? shared(copy.key, begin) : begin()
   }
 

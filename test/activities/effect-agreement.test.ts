@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
-import { isAbsent, isDenied, isFinal } from '../../activities/checks/effect.ts'
+import { finalDelivery, isAbsent, isDenied, isFinal } from '../../activities/checks/effect.ts'
 import type { Endpoint } from '../../bridges/port.ts'
 import type { At, Chain, NodeStatus } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { nativeTransfer } from '../helpers/native-transfer.ts'
+import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 import { scriptedChain } from './scripted-chain.ts'
 
 const up: NodeStatus = { name: 'node', origin: 'http://node', use: 'all', state: 'up', failures: 0 }
@@ -34,4 +37,20 @@ test.each([
   await isDenied(chain, endpoint, transfer)
   await isAbsent(endpoint, transfer)
   expect(states).toEqual(wanted)
+})
+
+test('the log that one of several nodes shows only names who delivered: the others decide whether', async () => {
+  const shown = { by: '0xa', txHash: '0x1', blockHeight: 0, blockHash: '0x2' }
+  const end = (agreed: () => Promise<boolean>) =>
+    finalDelivery(
+      {
+        chains: new Map([['bsc', scriptedChain(() => '0x01', 3)]]),
+        lanes: new Map([['bsc', { lanes: [] }]]),
+        bridges: bridgesWith(fakeEndpoint({ delivered: agreed, findDelivery: async () => shown })),
+      } as never,
+      { ...nativeTransfer(7), targetChain: 'bsc' },
+    )
+  expect(await end(async () => false)).toBeUndefined()
+  expect(await end(async () => Promise.reject(new RelayerError('NODES_DISAGREE')))).toBeUndefined()
+  expect(await end(async () => true)).toEqual({ ...shown, ours: false })
 })

@@ -47,7 +47,7 @@ test('in shadow mode a transfer that is ready waits, and the log has its call on
   const { logger, lines } = recordingLogger()
   const metrics = createMetrics()
   const shadow = createShadow(logger, metrics)
-  const reason = 'evm-1:0xa would send a call with 100000 gas at up to 0.000000019 gwei; it costs 0.001 gwei now'
+  const reason = `evm-1:0xa would call 0x12345678 of 0x${'ab'.repeat(20)} with 100000 gas at up to 0.000000019 gwei; it costs 0.001 gwei now`
   for (let time = 0; time < 2; time++) expect(await prepare(undefined, '0', shadow)).toMatchObject({ code: 'SHADOW_MODE', reason })
   expect(lines).toMatchObject([{ lane: 'evm-1:0xa', gasLimit: '100000', maxFee: '19', tip: '1', costWei: '1000000' }])
   expect(await prepare(0n, '0', shadow)).toMatchObject({ code: 'FEE_BELOW_COST' })

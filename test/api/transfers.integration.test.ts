@@ -33,6 +33,7 @@ describe('transfers over HTTP', () => {
   const back = transferId(transferOf(7, 'ethereum'))
   const content = {
     amount: '1500000',
+    decimals: '6',
     token: `2/${'ab'.repeat(32)}`,
     recipient: `0x${'cd'.repeat(20)}`,
     sourceTxHash: `0x${'ef'.repeat(32)}`,
@@ -100,7 +101,7 @@ describe('transfers over HTTP', () => {
       ((await get('/v1/transfers?sourceChain=bsc')).body['transfers'] as object[])[0],
       (await get(`/v1/transfers/${back}`)).body,
     ]
-    expect(await shown()).toMatchObject([content, content])
+    expect(await shown()).toMatchObject([1, 2].map(() => ({ ...content, tokenAmount: '1.5' })))
     const { client } = ledgers.temporal
     await client.workflow.getHandle(back).terminate('a test')
     await restartTransfer(client, back)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callsOf } from '../helpers/node-calls.ts'
 import { batchIntent } from '../../bridges/native-bridge/calls.ts'
 import { type Bisection, bisection, tried } from '../../domain/batch/bisection.ts'
-import { tokenAbi } from '../../bridges/native-bridge/contracts.ts'
+import { createTokenDecimals, tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { chainTime } from '../../chains/heads.ts'
 import { createInboundLimits, fitting } from '../../bridges/native-bridge/inbound-limits.ts'
@@ -139,6 +139,12 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     }
     const doubting = createEvmEndpoint({ chain: alone, routes: [{ ...network.route, source: network.source.chain }] })
     expect([await doubting.delivered(transfer, 'latest'), await doubting.delivered(transfer, 'finalized')]).toEqual([false, false])
+  })
+
+  test('reads the decimals of the token that the target pays out', async () => {
+    const decimals = createTokenDecimals([{ ...network.route, target: network.target.chain }])
+    expect(await decimals(network.route)).toBe(8)
+    expect(await decimals({ ...network.route, sourceChain: 'elsewhere' })).toBeUndefined()
   })
 
   test('takes no log for a completion that contradicts itself, or cannot be read', async () => {

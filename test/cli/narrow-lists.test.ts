@@ -54,6 +54,14 @@ describe('in 80 columns', () => {
   })
 })
 
+test('the amount of a transfer is that of its token, in lists and reports', () => {
+  const [tokenAmount, startedAt] = ['1.5', new Date().toISOString()]
+  const row = { id: 'x', state: 'waiting', execution: 'RUNNING', amount: '1500000', tokenAmount, startedAt } as const
+  expect(render(rowsText([row]), undefined)).toMatch(/ 1\.5 /)
+  const report = { ...row, transfer: {}, timeline: [] } as unknown as TransferReport
+  expect(render(reportText(report, { chains: {} }), undefined)).toMatch(/^amount +1\.5$/m)
+})
+
 test('a short name of a stream leaves its chain whole, and short hex is that of lists', () => {
   expect(shortStream(`wormhole-token-bridge:robinhood-chain-mainnet:${emitter}`)).toBe('wormhole…:robinhood-chain-mainnet:0000…a585')
   expect(shortHexIn(`of ${lane}, 0x12, ${'a'.repeat(64)}`)).toBe(`of evm-1397:0x1cbd…c9ec, 0x12, ${'a'.repeat(64)}`)

@@ -259,7 +259,7 @@ const elsewhere =
  * the catalogue.
  */
 const succeeds =
-  /^(settings|halt|unhalt|deny|fees|setup temporal|config|token (create|list|keys|rotate-key)|transfer list|stream list|lane (show|pause|resume|drain|forbid|set-windows?|batches|transactions)|audit show)\b/
+  /^(shadow|settings|halt|unhalt|deny|fees|setup temporal|config|token (create|list|keys|rotate-key)|transfer list|stream list|lane (show|pause|resume|drain|forbid|set-windows?|batches|transactions)|audit show)\b/
 
 test('every documented command line succeeds, or is refused with a code of the catalogue', async () => {
   const { bsc } = config.chains

@@ -11,6 +11,7 @@ const commands = [
   [],
   ['run'],
   ['stuck'],
+  ['shadow'],
   ['transfer'],
   ['transfer', 'submit'],
   ['transfer', 'show'],
@@ -118,6 +119,7 @@ test('every order is a command, and all other commands read or change only this 
     [
       "run",
       "stuck",
+      "shadow",
       "transfer show",
       "transfer list",
       "transfer watch",

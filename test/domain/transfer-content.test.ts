@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { contentIn } from '../../domain/transfer/content.ts'
+import { contentIn, shownContent } from '../../domain/transfer/content.ts'
 
 const content = {
   amount: '1500000',
@@ -25,4 +25,13 @@ test('fields that a stranger could use to mislead a reader are left out, and the
     more: 'x',
   }
   expect(contentIn(hostile)).toEqual({ sourceTxHash: content.sourceTxHash })
+})
+
+test('an amount is shown with its decimals, and without them as raw units; the raw number stays', () => {
+  expect(shownContent({ ...content, decimals: '6' })).toMatchObject({ amount: '1500000', tokenAmount: '1.5' })
+  expect(shownContent({ ...content, decimals: '0' })).toMatchObject({ tokenAmount: '1500000' })
+  for (const decimals of [undefined, '78', '-1', '1e1', 6]) {
+    expect(shownContent({ ...content, decimals })).toEqual({ ...content, tokenAmount: '1500000 raw units' })
+  }
+  expect(shownContent({ decimals: '6' })).toEqual({ decimals: '6' })
 })

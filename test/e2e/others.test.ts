@@ -17,6 +17,11 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const slowly = 1
 
 /** Finality is 16 blocks behind the head, so that there is time for a reorganisation. Transfers go to bsc. */
+interface ShadowReport {
+  readonly chains: readonly object[]
+  readonly transfers: readonly { readonly gasLimit: string; readonly cost: string }[]
+}
+
 describe('Someone else delivers, and blocks that go away', { timeout: 300_000 }, () => {
   let stage: Stage
   let outsider: string
@@ -56,11 +61,19 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     const waiting = await stage.reaches(sent.id, 'waiting')
     expect(waiting).toMatchObject({
       code: 'SHADOW_MODE',
-      reason: expect.stringMatching(/would send a call with \d+ gas at up to .*; it costs .* now$/),
+      reason: expect.stringMatching(/would call 0x[0-9a-f]{8} of 0x[0-9a-f]{40} with \d+ gas at up to .*; it costs .* now$/),
     })
     const doctor = JSON.parse((await runCli(['doctor', '--json', '--config', shadow.configPath])).out) as { checks: { detail: string }[] }
     expect(doctor.checks).toContainEqual(expect.objectContaining({ status: 'warn', detail: 'shadow mode: nothing is sent' }))
     expect(JSON.stringify(doctor)).not.toContain(signer.variable)
+    const report = JSON.parse((await runCli(['shadow', '--json', '--config', shadow.configPath])).out) as ShadowReport
+    expect(report.transfers).toMatchObject([{ id: sent.id, chain: 'bsc', selector: expect.stringMatching(/^0x[0-9a-f]{8}$/) }])
+    const [{ gasLimit, cost }] = report.transfers as [ShadowReport['transfers'][number]]
+    expect(report.chains).toMatchObject([{ chain: 'bsc', transfers: 1, priced: 1, gas: gasLimit, cost }])
+    expect(BigInt(cost)).toBeGreaterThan(0n)
+    const stuck = JSON.parse((await runCli(['stuck', '--json', '--config', shadow.configPath])).out) as { causes: { code: string }[] }
+    const codes = stuck.causes.map(({ code }) => code)
+    expect([codes.includes('SHADOW_MODE'), codes.includes('TRANSFERS_WAIT')]).toEqual([true, false])
     const hash = await redeem(sent)
     await mined(hash)
     await mine(target().anvil, 20)

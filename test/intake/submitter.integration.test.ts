@@ -51,6 +51,7 @@ describe('the submitter', () => {
       status: 'started',
     })
     const info = await describeIt(result.id)
+    expect(info.memo?.['content']).toMatchObject({ amount: '100000000', decimals: '8' })
     expect(info).toMatchObject({ type: 'transfer', taskQueue: 'chain:ethereum', status: { name: 'RUNNING' } })
     const attributes = Object.fromEntries(
       Object.entries(searchAttributes).map(([name, key]) => [name, info.typedSearchAttributes.get(key)]),

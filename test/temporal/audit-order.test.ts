@@ -22,6 +22,9 @@ test('an audit that no worker would take is refused instead of waited for', asyn
     ...{ workflowService, workflow: { start } },
   } as unknown as TemporalClient
   const audit = runAudit(client, { chain: 'bsc', hours: 2, graceMs: 0 }, { by: 'night-shift' })
-  await expect(audit).rejects.toMatchObject({ code: 'CHAIN_WITHOUT_WORKER', facts: { chain: 'bsc' } })
+  await expect(audit).rejects.toMatchObject({
+    ...{ code: 'CHAIN_WITHOUT_WORKER', facts: { chain: 'bsc' } },
+    message: expect.stringContaining('portage run --role chain --chain bsc'),
+  })
   expect(start).not.toHaveBeenCalled()
 })

@@ -18,7 +18,7 @@ function isAmount<Wei extends string | number>(wei: Wei | undefined): wei is Wei
   return wei !== undefined && /^\d+$/.test(String(wei))
 }
 
-function grouped(amount: string): string {
+export function grouped(amount: string): string {
   return amount.replace(/^\d+/, countText)
 }
 

@@ -2,7 +2,7 @@ import type { TransferOrderName } from '../../../operations/orders/transfer-text
 import type { Links } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
 import type { TransferReport } from '../data/shapes.ts'
-import { countText, priceText } from '../format/amounts.ts'
+import { countText, grouped, priceText } from '../format/amounts.ts'
 import { shortHex, shortTransfer } from '../format/ids.ts'
 import { accountUrl, coinOfChain, transactionUrl, workflowUrl } from '../format/links.ts'
 import { clockText, spanText } from '../format/time.ts'
@@ -91,7 +91,7 @@ function Details({ report, links, chain }: Shown) {
         {id}
       </Detail>
       <Detail name="Route">{`${source ?? 'unknown'} → ${chain ?? 'unknown'}`}</Detail>
-      <Detail name="Amount, in units of the message">{report.amount !== undefined && countText(report.amount)}</Detail>
+      <Detail name="Amount">{report.tokenAmount !== undefined && grouped(report.tokenAmount)}</Detail>
       <Detail name="Token" isMono>
         {report.token}
       </Detail>

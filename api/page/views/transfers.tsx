@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Lanes, Links, TransferPage } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
 import { filterIn, type ShownFilter, shownStates, transfersHref, transfersPath } from '../data/transfer-filter.ts'
-import { countText } from '../format/amounts.ts'
+import { grouped } from '../format/amounts.ts'
 import { laneParts, shortHex } from '../format/ids.ts'
 import { accountUrl, transactionUrl } from '../format/links.ts'
 import { Select } from '../parts/choices.tsx'
@@ -103,7 +103,7 @@ function Filters({ filter, links }: { readonly filter: ShownFilter; readonly lin
 function Rows({ transfers, links }: Pick<TransferPage, 'transfers'> & { readonly links: Links | undefined }) {
   return (
     <Table
-      caption="Transfers: open ones first, then the newest. Amounts are in the units of the messages"
+      caption="Transfers: open ones first, then the newest."
       empty="No transfer matches this filter."
       rows={transfers}
       // A transfer that was started again has one row per start.
@@ -112,7 +112,7 @@ function Rows({ transfers, links }: Pick<TransferPage, 'transfers'> & { readonly
         { label: 'Transfer', cell: ({ id }) => <TransferLink id={id} /> },
         { label: 'State', cell: stateOf },
         { label: 'Route', cell: ({ sourceChain, targetChain }) => `${sourceChain ?? 'unknown'} → ${targetChain ?? 'unknown'}` },
-        { label: 'Amount', cell: ({ amount, token }) => <span title={token}>{countText(amount)}</span>, isFigure: true },
+        { label: 'Amount', cell: ({ tokenAmount, token }) => <span title={token}>{grouped(tokenAmount ?? '')}</span>, isFigure: true },
         {
           label: 'Recipient',
           cell: ({ recipient, targetChain }) => <Hash text={recipient} to={accountUrl(links, targetChain, recipient)} />,

@@ -108,10 +108,11 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     this.#busy = false
   }
 
+  /** A timer may fire up to 2 ms early, because Node counts whole milliseconds. */
   async #spaced(): Promise<void> {
-    const waitMs = this.#nextAt - performance.now()
     const isFull = () => !this.#options.fits(this.#queue.flatMap(({ requests }) => requests))
-    if (waitMs > 0 && !isFull()) await pause(waitMs, this.#closing.signal)
+    const waitMs = () => this.#nextAt - performance.now()
+    while (!this.closed && waitMs() > 0 && !isFull()) await pause(waitMs(), this.#closing.signal)
   }
 
   #take(): Asked<Request, Response>[] {

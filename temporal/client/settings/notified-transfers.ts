@@ -11,7 +11,7 @@ import { running, transfersWith } from '../transfers/transfer-queries.ts'
 /** A listed transfer. Implausible runs are omitted, because strangers can choose ids. */
 export interface NotifiedTransfer extends Pick<
   TransferRow,
-  'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash' | keyof KnownContent
+  'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash' | 'tokenAmount' | keyof KnownContent
 > {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
@@ -78,9 +78,9 @@ export async function listParked(client: TemporalClient, filter: NotificationFil
 
 function notifiedOf(info: WorkflowExecutionInfo): NotifiedTransfer[] {
   const { workflowId, runId, startTime, closeTime, type } = info
-  const { bridge, sourceChain, targetChain, lane, txHash, amount, token, recipient, sourceTxHash } = toRow(info)
+  const { bridge, sourceChain, targetChain, lane, txHash, amount, decimals, tokenAmount, token, recipient, sourceTxHash } = toRow(info)
   const closedAt = closeTime?.getTime() ?? 0
-  const facts = { bridge, sourceChain, targetChain, lane, txHash, amount, token, recipient, sourceTxHash, closedAt }
+  const facts = { bridge, sourceChain, targetChain, lane, txHash, amount, decimals, tokenAmount, token, recipient, sourceTxHash, closedAt }
   if (type === 'transfer')
     return isPlausibleTransfer(info) ? [{ kind: closeTime ? 'delivered' : 'parked', id: workflowId, runId, at: closedAt, ...facts }] : []
   const reversal = reversalIn(info)

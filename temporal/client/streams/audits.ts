@@ -48,7 +48,11 @@ export async function runAudit(client: TemporalClient, input: AuditInput, order:
   const { chain } = input
   const ask = <Result>(timeoutMs: number, run: () => Promise<Result>) => within(client, timeoutMs, run).catch(rethrowAs({}, { chain }))
   const { isPolled } = await ask(serverTimeoutMs, () => describeQueue(client, chainQueue(chain), 'workflow'))
-  if (!isPolled) throw new RelayerError('CHAIN_WITHOUT_WORKER', { facts: { chain } })
+  if (!isPolled)
+    throw new RelayerError('CHAIN_WITHOUT_WORKER', {
+      detail: `No worker serves ${chainQueue(chain)}: run portage run --role chain --chain ${chain}`,
+      facts: { chain },
+    })
   return ask(runTimeoutMs, async () => (await startByHand(client, input, order)).result())
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { LaneId } from '../../../domain/lane/lane.ts'
-import { contentIn, type KnownContent } from '../../../domain/transfer/content.ts'
+import { type KnownContent, shownContent } from '../../../domain/transfer/content.ts'
 import { mip61Of, type Mip61State, isOutcome, type TransferState, transferStates } from '../../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
@@ -12,6 +12,8 @@ import { closed, fromOrTo, quoted, running, transfersWith, undone } from './tran
 
 export interface TransferRow extends KnownContent {
   readonly id: string
+  /** The amount as people read it: `1.5`, or `1500000 raw units` if its decimals are not known. */
+  readonly tokenAmount?: string
   readonly state?: TransferState
   /** Only for the native bridge. A reverted completion appears as initiated, because its error code is ignored. */
   readonly mip61?: Mip61State
@@ -102,7 +104,7 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
     lane: value('Lane'),
     txHash: value('TxHash'),
     code: value('PortageCode'),
-    ...contentIn(info.memo?.[contentMemo]),
+    ...shownContent(info.memo?.[contentMemo]),
     startedAt: startOf(info),
     closedAt: info.closeTime?.toISOString(),
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Links } from '../../../api/answers.ts'
-import { coinsText, countText, priceText, shareOf } from '../../../api/page/format/amounts.ts'
+import { coinsText, countText, grouped, priceText, shareOf } from '../../../api/page/format/amounts.ts'
 import { laneParts, shortHex, shortTransfer, streamParts } from '../../../api/page/format/ids.ts'
 import { accountUrl, coinOfChain, safeUrl, transactionUrl, workflowUrl } from '../../../api/page/format/links.ts'
 import { spanText, timeOf } from '../../../api/page/format/time.ts'
@@ -43,6 +43,13 @@ describe('amounts', () => {
     ['1e18', ''],
     [undefined, ''],
   ])('%s wei are %s: as on the command line, in groups', (wei, text) => expect(coinsText(wei, 'ETH')).toBe(text))
+
+  test('an amount of a token has groups before its point, and one in raw units says so', () => {
+    expect(['1234567.891234', '1500000 raw units'].map(grouped)).toEqual([
+      `1${thin}234${thin}567.891234`,
+      `1${thin}500${thin}000 raw units`,
+    ])
+  })
 
   test('counts of any length have groups, and other texts are unchanged', () => {
     expect([countText(1234), countText('18446744073709551615'), countText('none')]).toEqual([

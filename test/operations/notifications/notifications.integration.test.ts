@@ -18,15 +18,7 @@ import { runCli } from '../../cli/run-cli.ts'
 import { expectForgedUntold } from './forged-runs.ts'
 import { answering, type Received, startReceiver, type TestReceiver, testSecrets } from './receiver.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
-import {
-  causeOf,
-  lane,
-  type NotificationSetting,
-  receiverAt,
-  startNotificationSetting,
-  testContent,
-  writeReceiverConfig,
-} from './setting.ts'
+import { causeOf, lane, type NotificationSetting, receiverAt, startNotificationSetting, testShown, writeReceiverConfig } from './setting.ts'
 
 const order = { by: 'night-shift', reason: 'a test' }
 const deliveries = { events: ['transfer.delivered'] } as const
@@ -85,7 +77,7 @@ describe('Receivers of notifications', () => {
       sourceChain: 'avalanche',
       targetChain: 'bsc',
       txHash: /^0x0+4$/ as never,
-      ...testContent,
+      ...testShown,
     })
   })
 
@@ -105,7 +97,7 @@ describe('Receivers of notifications', () => {
     const about = books.received.filter(({ data }) => data['transfer'] === id).toSorted((a, b) => a.sequence - b.sequence)
     expect(about.map(({ type }) => type)).toEqual(['transfer.delivered', 'transfer.reversed', 'transfer.delivered'])
     expect(about[1]?.data['txHash']).toBe(about[0]?.data['txHash'])
-    for (const { data } of about) expect(data).toMatchObject(testContent)
+    for (const { data } of about) expect(data).toMatchObject(testShown)
   })
 
   test('neither receivers nor event streams of the API get runs that a stranger made', async () =>
@@ -135,7 +127,7 @@ describe('Receivers of notifications', () => {
     const of = (type: string) => pager.received.find((one) => one.type === type)?.data
     // The sender of a signal chooses the id: it is sent as an id that no delivery can have.
     expect(pager.received.filter(({ id }) => id === spending.id)).toEqual([])
-    expect(of('transfer.parked')).toMatchObject({ transfer: id, code: 'DELIVERY_IMPOSSIBLE', reason: 'it reverts', ...testContent })
+    expect(of('transfer.parked')).toMatchObject({ transfer: id, code: 'DELIVERY_IMPOSSIBLE', reason: 'it reverts', ...testShown })
     expect(of('lane.paused')).toMatchObject({ lane, chain: 'bsc', why: 'paused', by: 'night-shift', reason: 'a test' })
     expect(of('settings.halted')).toMatchObject({ chain: 'bsc', by: 'night-shift' })
     expect(of('stream.gap')).toMatchObject({ stream })

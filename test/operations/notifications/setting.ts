@@ -31,7 +31,8 @@ export const shortTimes: NotifyTimes = {
 
 export const lane = `evm-1397:0x${'aa'.repeat(20)}`
 
-export const testContent = { amount: '1500000', token: `2/${'ab'.repeat(32)}`, recipient: `0x${'cd'.repeat(20)}` }
+export const testContent = { amount: '1500000', decimals: '6', token: `2/${'ab'.repeat(32)}`, recipient: `0x${'cd'.repeat(20)}` }
+export const testShown = { ...testContent, tokenAmount: '1.5' }
 
 /** Transfers with steps that a test controls, on a real Temporal, and their receivers. */
 export interface NotificationSetting {

@@ -1,0 +1,39 @@
+import { Interface } from 'ethers'
+import { LRUCache } from 'lru-cache'
+import { within } from '../../runtime/wait.ts'
+import { type ContractReader, read } from './contract-reader.ts'
+
+// uint256, because ethers would cut a longer answer to a uint8 without an error.
+const abi = new Interface(['function decimals() view returns (uint256)'])
+
+/** Anybody can make tokens, so only this many are remembered. */
+const mostKept = 4_096
+/** Most time that a start waits for a token's decimals, ms. The reading continues for later transfers. */
+const longestMs = 1_000
+const mostDecimals = 77n
+
+export interface TokenPlace {
+  readonly chain: ContractReader
+  readonly address: string
+}
+
+type FindPlace = () => Promise<TokenPlace | undefined>
+
+/** Reads from most nodes, because an answer is kept. Undefined: no place, or no sound answer in time. Never throws. */
+export function createDecimals() {
+  const kept = new LRUCache<string, number, FindPlace>({
+    max: mostKept,
+    async fetchMethod(_, __, { context: findPlace }) {
+      const place = await findPlace()
+      if (!place) return undefined
+      const [decimals] = (await read(place.chain, { abi, to: place.address, method: 'decimals', at: 'majority-latest' })) as unknown as [
+        bigint,
+      ]
+      return decimals > mostDecimals ? undefined : Number(decimals)
+    },
+  })
+  return (token: string, findPlace: FindPlace): Promise<number | undefined> => {
+    const answer = kept.fetch(token, { context: findPlace }).catch(() => undefined)
+    return within(longestMs, answer, () => undefined)
+  }
+}

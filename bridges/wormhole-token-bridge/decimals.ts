@@ -1,0 +1,34 @@
+import { createDecimals, type TokenPlace } from '../kit/decimals.ts'
+import { type ContractReader, read } from '../kit/contract-reader.ts'
+import { tokenBridgeAbi } from './contracts.ts'
+import { readMessage } from './message.ts'
+
+/** Bridge.sol, normalizeAmount: amounts of tokens with more decimals are cut to these. */
+const mostDecimals = 8
+
+export interface ConnectedBridge {
+  readonly chain: ContractReader
+  readonly tokenBridge: string
+}
+
+/** Reads the token on its own chain, else its wrapped form on the target. @param bridgeOf by Wormhole chain id */
+export function createAmountDecimals(bridgeOf: (wormholeChainId: number) => ConnectedBridge | undefined) {
+  const decimals = createDecimals()
+  return async (bytes: Uint8Array): Promise<number | undefined> => {
+    const { originToken, originChain, originAddress, targetChain } = readMessage(bytes).transfer
+    const [origin, target] = [bridgeOf(originChain), bridgeOf(targetChain)]
+    const found = await decimals(origin ? originToken : `${originToken} on ${targetChain}`, async () => {
+      if (origin) return placeOf(origin.chain, originAddress)
+      if (!target) return undefined
+      const view = { abi: tokenBridgeAbi, to: target.tokenBridge, method: 'wrappedAsset', args: [originChain, `0x${originAddress}`] }
+      const [wrapped] = await read(target.chain, { ...view, at: 'majority-latest' })
+      return placeOf(target.chain, String(wrapped).slice(2).toLowerCase().padStart(64, '0'))
+    })
+    return found === undefined ? undefined : Math.min(mostDecimals, found)
+  }
+}
+
+/** Undefined for an address of another family, and for a token without a wrapped form (0). */
+function placeOf(chain: ContractReader, word: string): TokenPlace | undefined {
+  return /^0{24}/.test(word) && !/^0*$/.test(word) ? { chain, address: `0x${word.slice(24)}` } : undefined
+}

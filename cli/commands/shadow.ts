@@ -1,0 +1,48 @@
+import { coinOfChain } from '../../config/networks.ts'
+import { groupBy } from '../../domain/group-by.ts'
+import { lastPart, shortAddress } from '../../domain/text/short-id.ts'
+import { shadowCallIn } from '../../domain/transfer/shadow.ts'
+import { mapLimited } from '../../runtime/map-limited.ts'
+import { listTransfers } from '../../temporal/client/transfers/transfer-list.ts'
+import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
+import { numberWithin } from '../arguments/options.ts'
+import type { Call, CommandSpec } from '../command.ts'
+import { amountCell, gasPriceCell, list } from '../output/output.ts'
+
+const atOnce = 20
+const sum = (values: readonly (string | undefined)[]) => String(values.reduce((all, value) => all + BigInt(value ?? 0), 0n))
+
+export const shadowCommand: CommandSpec = {
+  description: 'The calls that Portage would send to chains in shadow mode: of each waiting transfer, and the sum for each chain.',
+  notes: `Each waiting transfer is asked, and gives the figures of its last try. A transfer without figures has no worker that answers;
+it counts as a transfer, and not in the sums.`,
+  options: (command) =>
+    command
+      .option('--chain <name>', 'only this target chain')
+      .option('--limit <number>', 'most transfers to ask, newest first', numberWithin(1, 10_000), 1_000),
+  examples: ['portage shadow', 'portage shadow --chain bsc --json'],
+  run: ({ withTemporal, options }: Call<{ chain?: string; limit: number }>) =>
+    withTemporal(async (client, config) => {
+      const filter = { states: ['waiting'], code: 'SHADOW_MODE', targetChain: options.chain, limit: options.limit } as const
+      const listed = await listTransfers(client, filter)
+      const transfers = await mapLimited(listed, atOnce, async ({ id, targetChain = '' }) => {
+        const { reason } = await readTransfer(client, id).then(
+          (report) => ('partial' in report ? { reason: undefined } : report),
+          () => ({ reason: undefined }),
+        )
+        return { id, chain: targetChain, ...shadowCallIn(reason ?? '') }
+      })
+      const chains = [...groupBy(transfers, ({ chain }) => chain)].map(([chain, own]) => {
+        const priced = own.filter(({ cost }) => cost !== undefined)
+        const [gas, cost] = [sum(own.map(({ gasLimit }) => gasLimit)), sum(own.map((one) => one.cost))]
+        return { chain, transfers: own.length, priced: priced.length, gas, cost, coin: coinOfChain(config, chain) }
+      })
+      const sums = chains.map(({ coin, cost, ...counts }) => ({ ...counts, cost: amountCell(cost, coin) }))
+      const rows = transfers.map(({ id, chain, to, selector, gasLimit, maxFee, cost }) => ({
+        ...{ id: { full: id, short: lastPart(id) }, chain, to: to && { full: to, short: shortAddress(to) }, selector, gas: gasLimit },
+        ...{ 'max fee': gasPriceCell(maxFee), cost: amountCell(cost, coinOfChain(config, chain)) },
+      }))
+      const text = [list('no transfer waits in shadow mode', sums), ...(rows.length > 0 ? [list('', rows)] : [])]
+      return { json: { isLimited: listed.length === options.limit, chains, transfers }, text }
+    }),
+}
