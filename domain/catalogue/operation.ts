@@ -138,6 +138,7 @@ export const settingsRows = {
     ...cause('note', 'The transfers have ended as declined. `portage transfer retry` checks the deny-list again.', [
       'portage settings',
       `portage allow <kind> <party> ${reason}`,
+      commands.retry,
     ]),
   },
   SETTINGS_UNREACHABLE: outage('The settings workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),

@@ -77,7 +77,7 @@ export const transferRows = {
   FEE_LIMIT: {
     ...retry(
       'The transaction would cost more than the fee limits allow.',
-      'Wait until fees fall, or raise the limit: run `portage fees set`. To end a limit of the submission (see `portage transfer show`), cancel the transfer and retry it.',
+      'Wait until fees fall, or raise the limit that the reason names: run `portage fees set`. To end a limit of the submission (see `portage transfer show`), cancel the transfer and retry it.',
       {
         waitsForItself: true,
       },

@@ -60,7 +60,7 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
     return {
       kind: 'wait',
       code: 'FEE_LIMIT',
-      reason: `a unit of gas costs ${needed} wei now${room}, the policy allows ${cap} wei for this call${terms < configured ? ' (by its submission)' : isDefault(market, policy) ? ' (the default cap: maxFeePerGas is not set)' : ''}`,
+      reason: `a unit of gas costs ${needed} wei now${room}, the policy allows ${cap} wei for this call${terms < configured ? ' (by its submission)' : limitText(market, policy, cost, configured)}`,
     }
   }
   return { kind: 'offer', maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(tip) }
@@ -159,8 +159,12 @@ function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
   return maxFeePerGas === undefined ? capFrom(cap) : uncapped
 }
 
-function isDefault(market: FeeQuote, policy: FeePolicy): boolean {
-  return market.cap !== undefined && policy.maxFeePerGas === undefined
+/** Names the limit that allows least, unless it is `maxFeePerGas`. */
+function limitText(market: FeeQuote, policy: FeePolicy, cost: CallCost, cap: bigint): string {
+  const { maxFeePerGas, maxFeePerTransaction } = policy
+  if (maxFeePerTransaction !== undefined && cap < capFrom(maxFeePerGas) && cap === capOf({ maxFeePerTransaction }, cost))
+    return ` (maxFeePerTransaction: ${maxFeePerTransaction} wei)`
+  return market.cap !== undefined && maxFeePerGas === undefined ? ' (the default cap: maxFeePerGas is not set)' : ''
 }
 
 function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, dataFee }: CallCost): bigint {

@@ -93,7 +93,7 @@ function explainDenied(declined: readonly TransferFacts[], settings: Facts['sett
         where: { kind: 'settings', id: `deny ${kind}` },
         since: Math.min(...ofKind.map((rule) => rule.at)),
         asOf: at,
-        values: { kind, ...(one && { party: one.value }) },
+        values: { kind, ...(held[0] && { id: held[0].workflowId }), ...(one && { party: one.value }) },
         numbers: {
           count: held.length,
           oldest: Math.min(...held.map(({ startedAt }) => startedAt)),

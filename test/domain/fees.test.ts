@@ -8,6 +8,7 @@ import {
   nextOffer,
   pricedOut,
   worstCost,
+  type FeePolicy,
 } from '../../domain/fees/fees.ts'
 import { finalizedHeight } from '../../domain/finality.ts'
 import fc from 'fast-check'
@@ -73,6 +74,18 @@ describe('marketFor', () => {
 
   test('without a base fee, the factor applies to the gas price', () => {
     expect(marketFor({ maxFee: '70', tip: '70' }, { tipFactor: 2 })).toEqual({ maxFee: '140', tip: '140' })
+  })
+
+  test('an offer that a limit forbids names the limit', () => {
+    const market = { maxFee: '30', tip: '1', baseFee: '10', cap: '500' }
+    const reasonOf = (policy: FeePolicy) => {
+      const offer = firstOffer(market, policy, { gasLimit: '100' })
+      return offer.kind === 'wait' ? offer.reason : offer.kind
+    }
+    expect(reasonOf({ maxFeePerTransaction: '1' })).toContain('(maxFeePerTransaction: 1 wei)')
+    expect(reasonOf({ maxFeePerTransaction: '200', maxFeePerGas: '9' })).toContain('(maxFeePerTransaction: 200 wei)')
+    expect(reasonOf({ maxFeePerTransaction: '5000', maxFeePerGas: '9' })).not.toContain('(')
+    expect(reasonOf({})).toBe('offer')
   })
 
   test('whatever the factor, no offer exceeds a limit of the policy', () => {

@@ -285,7 +285,12 @@ describe('transfers', () => {
       declined: [transfer('a', { state: 'declined', code: 'RECIPIENT_DENIED' })],
     })
     expect(rows).toMatchObject([
-      { code: 'DENIED', count: 1, examples: ['a'], next: ['portage settings', 'portage allow recipient 0xab --reason "<text>"'] },
+      {
+        code: 'DENIED',
+        count: 1,
+        examples: ['a'],
+        next: ['portage settings', 'portage allow recipient 0xab --reason "<text>"', 'portage transfer retry a --reason "<text>"'],
+      },
     ])
     expect(isStuck(rows)).toBe(false)
   })
