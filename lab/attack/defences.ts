@@ -61,13 +61,13 @@ export const defences = {
     shownBy: ['stolen'],
   },
   'guardian-majority': {
-    file: 'bridges/wormhole-token-bridge/verify.ts',
+    file: 'bridges/kit/guardian-sets.ts',
     edits: [["const at = 'majority-latest'", "const at = 'latest'"]],
     exposedBy: ['guardians'],
     shownBy: ['believed', 'stolen'],
   },
   'guardian-quorum': {
-    file: 'bridges/wormhole-token-bridge/verify.ts',
+    file: 'bridges/kit/guardian-sets.ts',
     edits: [['  const needed = quorum(set.keys.length)\n', '  const needed = Math.min(1, quorum(set.keys.length))\n']],
     exposedBy: ['spy-one-guardian'],
     shownBy: ['believed'],
