@@ -10,7 +10,7 @@ import { idOf as notificationId } from '../../operations/notifications/events.ts
 import { type Service, startPolling } from '../../runtime/wait.ts'
 import { startTopUp } from '../../temporal/client/lanes/operator-transactions.ts'
 import type { ProcessParts } from './context.ts'
-import { createRaise } from './spending-notices.ts'
+import { createRaise } from './lane-notices.ts'
 
 /** Blocks between two rounds, and the limits of this time, ms. */
 const [everyBlocks, leastMs, mostMs] = [10, 1_000, 15_000] as const

@@ -16,7 +16,7 @@ import { newLane } from '../../../domain/lane/lane.ts'
 import { conditionNotification, transferNotification } from '../../../operations/notifications/events.ts'
 import { bodyOf, wireId } from '../../../operations/notifications/send.ts'
 import { cursorAfter, NotifiedRuns } from '../../../operations/notifications/notified-runs.ts'
-import { nearLimits } from '../../../workers/roles/spending-notices.ts'
+import { nearLimits } from '../../../workers/roles/lane-notices.ts'
 
 const { triesMs } = attemptSchedule
 const order = { by: 'night-shift', reason: 'a test' }
