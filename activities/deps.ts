@@ -41,9 +41,21 @@ export interface StepDeps {
   readonly haltRoute?: HaltRoute
 }
 
-/** The bridge of a transfer on its target chain. Throws TARGET_CHAIN_UNSUPPORTED. */
-export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, targetChain: chain }: Transfer): Endpoint {
-  return ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })
+/**
+ * The bridge of a transfer on its target chain. With a stage, the delivery is the stage's call and the effect is that
+ * of the call. Throws TARGET_CHAIN_UNSUPPORTED.
+ */
+export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, stage?: string): Endpoint {
+  const { bridge, targetChain: chain } = transfer
+  const endpoint = ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })
+  const { stages } = endpoint
+  if (!stages || stage === undefined) return endpoint
+  return {
+    ...endpoint,
+    delivery: (one) => endpoint.delivery(one, stage),
+    delivered: (one, at) => stages.passed(one, stage, at),
+    findDelivery: async () => undefined,
+  }
 }
 
 export function chainOf({ chains }: Pick<StepDeps, 'chains'>, { targetChain: chain }: Transfer): Chain {

@@ -48,6 +48,24 @@ export interface PlannedDelivery {
   readonly revertsOnceDelivered: boolean
 }
 
+/** The next call of a delivery of several calls. `opensAt`: seconds since the epoch. */
+export type NextStage =
+  | { readonly kind: 'stage'; readonly stage: string }
+  | { readonly kind: 'wait'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number | undefined }
+  | { readonly kind: 'never'; readonly code: ErrorCode; readonly reason: string }
+
+/** A delivery of several calls. Each is sent once the effect of the one before is final. */
+export interface Stages {
+  /** Asked only while the effect of the whole transfer is absent. */
+  next(transfer: Transfer): Promise<NextStage>
+  /** Whether the target chain's state shows the effect of the stage's call. */
+  passed(transfer: Transfer, stage: string, at: At): Promise<boolean>
+}
+
+export type Attestation =
+  | { readonly kind: 'attested'; readonly message: Uint8Array }
+  | { readonly kind: 'wait'; readonly code: ErrorCode; readonly reason: string; readonly retryInMs: number }
+
 export type Parties = Pick<Transfer, 'bridge' | 'targetChain'> & Omit<TransferContent, 'amount'>
 
 export interface Endpoint {
@@ -65,8 +83,15 @@ export interface Endpoint {
    * nothing: on a chain with several nodes, most of them must show the effect as final (`finalDelivery`).
    */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
-  /** Throws what `decode` throws. */
-  delivery(transfer: Transfer): PlannedDelivery
+  /** @param stage absent: the first. Throws what `decode` throws. */
+  delivery(transfer: Transfer, stage?: string): PlannedDelivery
+  /** Absent: one call delivers. */
+  readonly stages?: Stages
+  /**
+   * For messages that are found before they are attested. Undefined: the message has its attestation. The attestation
+   * was verified, because a transfer that adopts a wrong one is rejected.
+   */
+  attest?(transfer: Transfer): Promise<Attestation | undefined>
   /** Contract (0x, lower case) → selectors that a delivering call may use. Keys sign no other call for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
   /**

@@ -16,9 +16,9 @@ export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): P
 }
 
 /** Returns the final delivery, without `by` if no log was found. Returns undefined while the nodes do not agree. */
-export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise<Delivery | undefined> {
+export async function finalDelivery(deps: StepDeps, transfer: Transfer, stage?: string): Promise<Delivery | undefined> {
   const chain = chainOf(deps, transfer)
-  const endpoint = endpointOf(deps, transfer)
+  const endpoint = endpointOf(deps, transfer, stage)
   const found = await endpoint.findDelivery(transfer)
   const witnessed = hasOneNode(chain) && found !== undefined && found.blockHeight <= (chain.heads.current?.finalized ?? -1)
   if (!witnessed && (await agreed(endpoint, transfer)) !== true) return undefined

@@ -75,11 +75,15 @@ export async function recordLoss(
   deps: Deps & ChainDeps,
   transfer: Transfer,
   receipt: Receipt,
-  { shared, isUseless = receipt.status === 'reverted' }: { readonly shared: boolean; readonly isUseless?: boolean },
+  {
+    shared,
+    stage,
+    isUseless = receipt.status === 'reverted',
+  }: { readonly shared: boolean; readonly stage?: string | undefined; readonly isUseless?: boolean },
 ): Promise<void> {
   if (!deps.losses || !isUseless) return
   try {
-    const endpoint = endpointOf(deps, transfer)
+    const endpoint = endpointOf(deps, transfer, stage)
     const { parties } = endpoint.delivery(transfer)
     const loss = { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() }
     const delivered = await agreed(endpoint, transfer, 'agreed-latest')

@@ -39,9 +39,9 @@ export async function acquire(
   input: BroadcastInput,
   { cancellationSignal: signal, info }: Pick<Context, 'cancellationSignal'> & { readonly info: TryInfo },
 ): Promise<Acquisition> {
-  const { transfer, lane, intentId, retriedAt, seenAt, mode } = input
+  const { transfer, stage, lane, intentId, retriedAt, seenAt, mode } = input
   const { agent, batchRouting: routing } = deps
-  const endpoint = endpointOf(deps, transfer)
+  const endpoint = endpointOf(deps, transfer, stage)
   const { call, parties } = endpoint.delivery(transfer)
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   const maybeSent = mode !== 'new' || info.attempt > 1

@@ -59,6 +59,11 @@ async function validate(
   endpoint: Endpoint,
   transfer: Transfer,
 ): Promise<PlannedDelivery | Stopped> {
+  const attestation = await endpoint.attest?.(transfer)
+  if (attestation) {
+    if (attestation.kind === 'attested') return { kind: 'attested', message: Buffer.from(attestation.message).toString('base64') }
+    return { ...attestation, kind: 'waiting' }
+  }
   const verdict = await endpoint.validate(transfer)
   if (verdict.kind === 'valid') {
     const delivery = endpoint.delivery(transfer)
@@ -90,9 +95,12 @@ async function prepareUnless(
   deps: StepDeps,
   input: AdmitInput,
   target: Target,
-  delivery: PlannedDelivery,
+  first: PlannedDelivery,
 ): Promise<Ready | Stopped> {
   const { transfer } = input
+  const next = await nextCall(isThere, deps, target.endpoint, transfer)
+  if (next && 'kind' in next) return next
+  const { stage, delivery } = next ?? { delivery: first }
   const choice = await chooseLane(deps, input, target)
   if (choice.kind !== 'lane') {
     if (await isThere()) return settled(deps, transfer)
@@ -121,8 +129,26 @@ async function prepareUnless(
     return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }
   }
   const { parkAfter, shadow } = deps
-  const ready: Ready = { ...priced.first, kind: 'ready', lane, callHash: callHash(intent), ...(parkAfter && { parkAfter }) }
+  const staged = { ...(stage !== undefined && { stage }), ...(parkAfter && { parkAfter }) }
+  const ready: Ready = { ...priced.first, kind: 'ready', lane, callHash: callHash(intent), ...staged }
   return shadow ? shadow(transfer, ready, { intent, costWei: priced.cost }) : ready
+}
+
+/** The next of several calls. Undefined: one call delivers. */
+async function nextCall(
+  isThere: () => Promise<boolean>,
+  deps: StepDeps,
+  { stages, delivery }: Endpoint,
+  transfer: Transfer,
+): Promise<Stopped | { readonly stage: string; readonly delivery: PlannedDelivery } | undefined> {
+  if (!stages) return undefined
+  if (await isThere()) return settled(deps, transfer)
+  const next = await stages.next(transfer)
+  if (next.kind === 'stage') return { stage: next.stage, delivery: delivery(transfer, next.stage) }
+  const { code, reason } = next
+  if (next.kind === 'never') return { kind: 'impossible', code, reason }
+  const opensInMs = next.opensAt === undefined ? 0 : next.opensAt * 1000 - Date.now()
+  return { kind: 'waiting', code, reason, retryInMs: Math.max(waitMs, opensInMs) }
 }
 
 /** After a revert or in a quarantine, chooses a call that runs no code of the recipient: it needs no quarantine. */

@@ -1,6 +1,5 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import type { StepSlots } from '../../lanes/step-slots.ts'
@@ -95,7 +94,8 @@ interface Following extends Extract<Acquisition, { kind: 'acquired' }> {
   readonly reached: ReturnType<typeof timesOfSteps>
 }
 
-async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput, following: Following): Promise<BroadcastResult> {
+async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Following): Promise<BroadcastResult> {
+  const { transfer, stage, seenAt } = input
   const { pending, batch, context, enter, reached } = following
   const signal = context.cancellationSignal
   const until = Date.now() + (deps.followMs ?? 30_000)
@@ -106,7 +106,7 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
     // The loss is recorded before it is final, because many more transfers could go to the same recipient meanwhile.
-    if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined })
+    if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, stage })
     // A batch without effect has used up its nonce, even before finality. So its members need not wait.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
@@ -121,7 +121,7 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
       const seenInBlock = includedAt === undefined ? landed : { ...landed, includedAt }
       return { kind: 'included', landed: seenInBlock, finalInMs: deps.chain.msToFinality(now.receipt.block.height) }
     }
-    const result = await finalResult(deps, transfer, landed, now)
+    const result = await finalResult(deps, input, landed, now)
     if (result.kind !== 'delivered') return result
     reached('final')
     deps.stepTimes?.delivered(transfer, seenAt)
@@ -147,17 +147,25 @@ function unincluded({ nonce, attempts, tried }: PendingTransaction, state: Exclu
 }
 
 /** A receipt is not enough: before a transfer or one of its rounds ends, the effect itself is read. */
-async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed, { noop, receipt }: Included): Promise<BroadcastResult> {
+async function finalResult(
+  deps: AcquireDeps,
+  { transfer, stage }: BroadcastInput,
+  landed: Landed,
+  { noop, receipt }: Included,
+): Promise<BroadcastResult> {
   const { chain } = deps
-  const endpoint = endpointOf(deps, transfer)
+  const endpoint = endpointOf(deps, transfer, stage)
   const hasEffect = noop ? false : endpoint.hasEffect(receipt, transfer)
   const shows = await isFinal(chain, endpoint, transfer)
-  if (shows && hasEffect !== false) return { kind: 'delivered', landed }
+  if (shows && hasEffect !== false) {
+    const isWhole = stage === undefined || (await isFinal(chain, endpointOf(deps, transfer), transfer))
+    return { kind: isWhole ? 'delivered' : 'passed', landed }
+  }
   // Another transaction delivered first, or a node gave a wrong receipt of this one.
   if (shows) return { kind: 'seen' }
   const absent = shows === false && hasEffect !== true && !(await endpoint.delivered(transfer, 'latest'))
   if (absent) {
-    if (receipt.status === 'success') await recordLoss(deps, transfer, receipt, { shared: false, isUseless: true })
+    if (receipt.status === 'success') await recordLoss(deps, transfer, receipt, { shared: false, stage, isUseless: true })
     return { kind: 'reverted', landed, reason: whyUseless(receipt) }
   }
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }

@@ -8,30 +8,43 @@ import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 /** Step 5: does the finalized state show the effect? `unsettled` until the nodes agree on a final answer. */
 export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
   return async (input) => {
-    const { transfer, landed, requireAgreement } = input
-    const chain = chainOf(deps, transfer)
-    const endpoint = endpointOf(deps, transfer)
-    const own = landed && (await readLanded(deps, input, landed))
-    if (own && own.kind !== 'useless') return own
-    const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
-    const delivery = finalized ? await finalDelivery(deps, transfer) : undefined
-    if (delivery) return { kind: 'delivered', delivery }
-    // If a node shows the effect, the other nodes are given time to show it too, unless most of them deny it.
-    if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
-    if ((own || requireAgreement) && !(await isAbsent(endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
-    if (!own) return { kind: 'gone' }
-    const { receipt } = own
-    await recordLoss({ ...deps, chain }, transfer, receipt, { shared: landed?.batch !== undefined, isUseless: true })
-    return { kind: 'reverted', reason: whyUseless(receipt) }
+    const { transfer, stage } = input
+    const result = await confirmCall(deps, input)
+    if (result.kind !== 'delivered' || stage === undefined) return result
+    const isWhole = await isFinal(chainOf(deps, transfer), endpointOf(deps, transfer), transfer)
+    return isWhole ? result : { ...result, kind: 'passed' }
   }
+}
+
+/** With a stage, the effect is that of the stage's call. */
+async function confirmCall(deps: StepDeps, input: ConfirmInput): Promise<Confirmation> {
+  const { transfer, landed, stage, requireAgreement } = input
+  const chain = chainOf(deps, transfer)
+  const endpoint = endpointOf(deps, transfer, stage)
+  const own = landed && (await readLanded(deps, input, landed))
+  if (own && own.kind !== 'useless') return own
+  const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
+  const delivery = finalized ? await finalDelivery(deps, transfer, stage) : undefined
+  if (delivery) return { kind: 'delivered', delivery }
+  // If a node shows the effect, the other nodes are given time to show it too, unless most of them deny it.
+  if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
+  if ((own || requireAgreement) && !(await isAbsent(endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
+  if (!own) return { kind: 'gone' }
+  const { receipt } = own
+  await recordLoss({ ...deps, chain }, transfer, receipt, { shared: landed?.batch !== undefined, stage, isUseless: true })
+  return { kind: 'reverted', reason: whyUseless(receipt) }
 }
 
 type OwnTransaction = Extract<Confirmation, { kind: 'delivered' | 'unsettled' }> | { readonly kind: 'useless'; readonly receipt: Receipt }
 
 /** Returns undefined if no block has the transaction, or if it has no effect and its block is not final. */
-async function readLanded(deps: StepDeps, { transfer, waitMs, seenAt }: ConfirmInput, landed: Landed): Promise<OwnTransaction | undefined> {
+async function readLanded(
+  deps: StepDeps,
+  { transfer, stage, waitMs, seenAt }: ConfirmInput,
+  landed: Landed,
+): Promise<OwnTransaction | undefined> {
   const chain = chainOf(deps, transfer)
-  const endpoint = endpointOf(deps, transfer)
+  const endpoint = endpointOf(deps, transfer, stage)
   const isFinalHeight = (height: number) => height <= (chain.heads.current?.finalized ?? -1)
   await untilHead(chain.heads, ({ finalized }) => finalized >= landed.blockHeight, waitMs)
   const [receipt, shows] = await Promise.all([

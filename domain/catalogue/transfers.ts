@@ -92,6 +92,14 @@ export const transferRows = {
     ),
     ...cause('transfers', does.rechecks, [show, fees]),
   },
+  DELIVERY_NOT_DUE: {
+    ...retry(
+      'The next call of the delivery is not due yet: the contract makes the transfer wait.',
+      'Wait until the time that the reason names. Portage then sends the next call by itself.',
+      { waitsForItself: true },
+    ),
+    ...cause('note', 'Portage sends the next call when the contract accepts it. No nonce is held until then.', [show]),
+  },
   QUARANTINED: {
     ...retry(
       'Deliveries of this token reverted although their simulation succeeded: to this recipient, or to several. For now Portage spends no more gas on them.',

@@ -54,6 +54,8 @@ export type Stopped =
   | { kind: 'unsettled'; finalInMs: number }
   /** The transfer gets no nonce now. `unverified`: the signatures are not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
+  /** The message with its attestation, base64. Admit the transfer again with this message. */
+  | { kind: 'attested'; message: string }
   /** Waiting cannot make the delivery possible. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
 
@@ -64,6 +66,8 @@ export interface Ready extends Omit<Attempt, 'kind'> {
   callHash: string
   /** Absent: `defaultParkAfter`. */
   parkAfter?: ParkLimits
+  /** The call of this stage, if the delivery takes several calls. */
+  stage?: string
   /** The process that admitted the transfer also holds the key, and has briefly reserved a step slot. */
   local?: true
 }
@@ -104,6 +108,8 @@ export interface Landed {
 
 export type BroadcastResult =
   | { kind: 'delivered'; landed: Landed }
+  /** The call of `stage` is final, and the transfer needs another call. */
+  | { kind: 'passed'; landed: Landed }
   | { kind: 'included'; landed: Landed; finalInMs: number }
   /** Not in a block yet. Call again with the same intent. `tried`: attempts that this process signed. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
@@ -122,6 +128,8 @@ export interface ConfirmInput {
   transfer: Transfer
   /** The transaction of Portage. Absent if somebody else may have caused the effect. */
   landed?: Landed
+  /** The stage of the round. The answer `passed` means that its effect is final and the transfer needs another call. */
+  stage?: string | undefined
   waitMs: number
   /** Most nodes must agree that there is no effect, because the transfer would then end undelivered. */
   requireAgreement?: true
@@ -130,6 +138,7 @@ export interface ConfirmInput {
 
 export type Confirmation =
   | { kind: 'delivered'; delivery: Delivery }
+  | { kind: 'passed'; delivery: Delivery }
   | { kind: 'unsettled'; finalInMs: number }
   | { kind: 'reverted'; reason: string }
   /** The effect was rolled back, or never existed. */

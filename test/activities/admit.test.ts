@@ -1,11 +1,14 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createAdmit } from '../../activities/transfer/admit.ts'
+import type { Endpoint, NextStage } from '../../bridges/port.ts'
 import type { At, Simulation } from '../../chains/port.ts'
 import { type Config, configSchema } from '../../config/schema/schema.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
+import { callHash } from '../../lanes/deps.ts'
 import { parkAfterOf } from '../../workers/roles/chain.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
-import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
+import { unused } from '../helpers/unused.ts'
+import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
 
 interface Scene {
   readonly simulation?: Simulation
@@ -14,6 +17,7 @@ interface Scene {
   readonly revertsOnceDelivered?: boolean
   readonly lanes?: readonly string[]
   readonly transfers?: Partial<Config['transfers']>
+  readonly endpoint?: Partial<Endpoint>
 }
 
 const reverts: Simulation = { ok: false, revert: { data: '0x', reason: 'a reason' } }
@@ -25,6 +29,7 @@ async function admit({
   revertsOnceDelivered = true,
   lanes = ['evm-1:0xa'],
   transfers,
+  endpoint: own,
 }: Scene) {
   const read: At[] = []
   const endpoint = fakeEndpoint({
@@ -32,6 +37,7 @@ async function admit({
     delivery: fakeDelivery({ call: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }), revertsOnceDelivered }),
     delivered: async (_, at) => (read.push(at), shows[at] ?? false),
     explainRevert: () => ({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: 'the budget is spent' }),
+    ...own,
   })
   const chain = {
     name: 'bsc',
@@ -82,4 +88,43 @@ test('the config sets after how many failed rounds a transfer is parked; the def
   expect((await admit({})).answer).not.toHaveProperty('parkAfter')
   const { answer } = await admit({ transfers: { parkAfterReverts: 2 } })
   expect(answer).toMatchObject({ kind: 'ready', parkAfter: { reverts: 2, spentNonces: 20 } })
+})
+
+describe('A delivery of several calls', () => {
+  const call = { to: `0x${'ab'.repeat(20)}`, value: '0' }
+  const stages = (next: NextStage): Scene => ({
+    endpoint: {
+      delivery: (_, stage = 'first') => ({
+        ...{ call: async () => ({ ...call, data: stage === 'second' ? '0x22222222' : '0x11111111' }) },
+        ...{ parties: fakeParties, revertsOnceDelivered: true },
+      }),
+      stages: { next: async () => next, passed: async () => false },
+    },
+  })
+
+  test('the call is that of the next stage, and the round names the stage', async () => {
+    const { answer } = await admit(stages({ kind: 'stage', stage: 'second' }))
+    expect(answer).toMatchObject({ kind: 'ready', stage: 'second', callHash: callHash({ ...call, data: '0x22222222' }) })
+  })
+
+  test('between two calls the transfer waits until the time that the contract names', async () => {
+    const opensAt = Math.floor(Date.now() / 1000) + 3_600
+    const { answer } = await admit(stages({ kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'in the queue', opensAt }))
+    expect(answer).toMatchObject({ kind: 'waiting', code: 'DELIVERY_NOT_DUE', reason: 'in the queue' })
+    expect(answer.kind === 'waiting' && answer.retryInMs).toBeGreaterThan(3_590_000)
+  })
+
+  test('no stage is asked for once the whole transfer shows', async () => {
+    const { answer } = await admit({ ...stages({ kind: 'stage', stage: 'second' }), shows: { latest: true } })
+    expect(answer.kind).toBe('unsettled')
+  })
+})
+
+test('a message without an attestation is not validated: it waits for one, or is given back with it', async () => {
+  const message = Uint8Array.of(1, 2, 3)
+  const attested = await admit({ endpoint: { attest: async () => ({ kind: 'attested', message }), validate: unused('validate') } })
+  expect(attested.answer).toEqual({ kind: 'attested', message: 'AQID' })
+  const waits = { kind: 'wait', code: 'VAA_NOT_FOUND', reason: 'no guardian API has it', retryInMs: 1_000 } as const
+  const absent = await admit({ endpoint: { attest: async () => waits, validate: unused('validate') } })
+  expect(absent.answer).toEqual({ ...waits, kind: 'waiting' })
 })

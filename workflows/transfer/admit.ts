@@ -53,6 +53,9 @@ async function act(run: TransferRun, admission: Admission): Promise<Ready | Outc
       run.progress.disputed = true
       return undefined
     }
+    case 'attested':
+      run.transfer = { ...run.transfer, message: admission.message }
+      return undefined
     case 'waiting':
       return wait(run, admission)
     case 'impossible':

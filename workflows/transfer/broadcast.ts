@@ -31,6 +31,8 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         if (underway.landed?.txHash !== result.landed.txHash) run.passInclusion(result.landed)
         underway.landed = result.landed
         return { kind: 'delivered', delivery: deliveryBy(lane, result.landed) }
+      case 'passed':
+        return run.passStage(ready.stage, result.landed)
       case 'included': {
         const { landed } = result
         Object.assign(underway, { landed, nonce: landed.nonce })

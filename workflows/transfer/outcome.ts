@@ -72,8 +72,8 @@ export async function awaitFinality(
     if (waitMs > 0) await run.pause(waitMs, checks === 0 ? 'in a block that is not final' : 'the nodes do not agree that it is final')
     if (run.ending) lane?.startWithdrawal()
     const { underway } = run.progress
-    const input = { transfer: run.transfer, waitMs: waits.confirmMs, landed: underway?.landed, requireAgreement, seenAt: run.seenAt }
-    const result = await confirm(input, run.label)
+    const of = { landed: underway?.landed, stage: underway?.ready.stage, requireAgreement, seenAt: run.seenAt }
+    const result = await confirm({ transfer: run.transfer, waitMs: waits.confirmMs, ...of }, run.label)
     if (result.kind === 'delivered') return result
     if (result.kind !== 'unsettled') {
       if (underway) delete underway.landed

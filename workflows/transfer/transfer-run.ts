@@ -197,6 +197,13 @@ export class TransferRun {
     this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
   }
 
+  /** The call of one stage is final. The next call is a new round, which begins at once and without a failure. */
+  passStage(stage = '', { txHash, blockHeight }: Partial<Pick<Landed, 'txHash' | 'blockHeight'>>): undefined {
+    this.nextRound()
+    Object.assign(this.progress, { failures: 0, spent: 0, waits: 0 })
+    this.enter('admitting', `stage ${stage} is final${blockHeight === undefined ? '' : ` in block ${blockHeight}`}`, { txHash })
+  }
+
   nextRound(): void {
     this.stopFollowing()
     this.progress.round += 1

@@ -51,6 +51,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
 
   const finality = await awaitFinality(run, included.finalInMs, { lane })
   if (finality.kind === 'reverted') return failRound(run, 'reverted', finality.reason)
+  if (finality.kind === 'passed') return run.passStage(ready.stage, finality.delivery)
   if (finality.kind !== 'gone') return finality
   run.rollBack()
   return undefined

@@ -86,6 +86,7 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   FEE_CEILING: waiting('FEE_CEILING'),
   FEE_LIMIT: waiting('FEE_LIMIT'),
   FEE_BELOW_COST: waiting('FEE_BELOW_COST'),
+  DELIVERY_NOT_DUE: waiting('DELIVERY_NOT_DUE'),
   SIGNING_REFUSED: waiting('SIGNING_REFUSED'),
   CALL_UNJUSTIFIED: waiting('CALL_UNJUSTIFIED', { state: 'parked' }),
   SIGNER_OFFLINE: waiting('SIGNER_OFFLINE'),
@@ -161,7 +162,16 @@ const neverMade: readonly CauseCode[] = [
   ...(['FEE_BELOW_COST', 'QUARANTINED', 'STREAM_UNREACHABLE', 'STREAM_FORKED', 'STREAM_COUNT'] as const),
   ...(['STREAM_FULL', 'STREAM_LAGS', 'STREAM_WITHOUT_SOURCE', 'GAP_UNSTARTED', 'GAP_HIDDEN'] as const),
   ...(['GAP_UNDONE', 'GAP_NOT_FINAL', 'RECEIVER_GONE', 'RECEIVER_UNSERVED', 'RECEIVER_FAILING'] as const),
-  ...(['RECEIVER_DISABLED', 'UNREAD', 'TRANSFERS_SLOW', 'TRANSFERS_PARKED', 'TRANSFERS_WAIT', 'VERSION_INACTIVE', 'SHADOW_MODE'] as const),
+  ...([
+    'RECEIVER_DISABLED',
+    'UNREAD',
+    'TRANSFERS_SLOW',
+    'TRANSFERS_PARKED',
+    'TRANSFERS_WAIT',
+    'VERSION_INACTIVE',
+    'DELIVERY_NOT_DUE',
+    'SHADOW_MODE',
+  ] as const),
 ]
 
 test('lab/stuck makes every cause that is not on the list of exceptions', () => {

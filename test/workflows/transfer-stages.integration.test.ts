@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest'
+import { intentIdOf } from '../../domain/lane/lane.ts'
+import type { Admission, AdmitInput } from '../../temporal/contracts/transfer-steps.ts'
+import { landed, ready, scriptedTransfers } from './scripted.ts'
+
+const stageOf = (stage: string) => (input: AdmitInput) => ({ ...ready(input), stage }) as Admission
+const waitsForQueue: Admission = { kind: 'waiting', code: 'DELIVERY_NOT_DUE', reason: 'it is in the queue', retryInMs: 86_400_000 }
+
+describe('Deliveries of several calls', () => {
+  const on = scriptedTransfers()
+
+  test('each call is a round of its own, and a wait between them survives a new run', async () => {
+    let admissions = 0
+    on.script.admit = (input) => {
+      admissions += 1
+      if (admissions === 1) return stageOf('receive')(input)
+      return retried ? stageOf('complete')(input) : waitsForQueue
+    }
+    on.script.broadcast = ({ stage }) => ({ kind: stage === 'receive' ? 'passed' : 'delivered', landed })
+    let retried = false
+    const handle = await on.start()
+    await on.reaches(handle, ({ state, code }) => state === 'waiting' && code === 'DELIVERY_NOT_DUE', 'the second call to wait')
+    const { timeline, txHash } = await on.status(handle)
+    expect(timeline.map(({ note }) => note)).toContain('stage receive is final in block 9')
+    expect(txHash).toBeUndefined()
+    await on.nextRun(handle)
+    retried = true
+    await on.retry(handle)
+    expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 2, delivery: { txHash: landed.txHash, ours: true } })
+    expect(on.asked.broadcast.map(({ stage, intentId }) => [stage, intentId])).toEqual([
+      ['receive', intentIdOf(handle.workflowId, 1)],
+      ['complete', intentIdOf(handle.workflowId, 2)],
+    ])
+  })
+
+  test('a call that is included first is confirmed as its stage, and reverts before it do not count for the next', async () => {
+    const calls: string[] = []
+    on.script.admit = (input) => stageOf(calls.includes('passed') ? 'complete' : 'receive')(input)
+    on.script.broadcast = ({ stage }) => {
+      if (stage === 'receive' && calls.length === 0) {
+        calls.push('reverted')
+        return { kind: 'reverted', landed, reason: 'too early' }
+      }
+      return { kind: 'included', landed, finalInMs: 0 }
+    }
+    on.script.confirm = ({ stage }) => {
+      calls.push('passed')
+      return { kind: stage === 'receive' ? 'passed' : 'delivered', delivery: { ours: true, txHash: '0x07', blockHeight: 9 } }
+    }
+    const handle = await on.start()
+    await on.reaches(handle, ({ state }) => state === 'waiting', 'the first revert')
+    await on.retry(handle)
+    expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 3 })
+    expect(on.asked.confirm.map(({ stage }) => stage)).toEqual(['receive', 'complete'])
+  })
+
+  test('a transfer without an attestation adopts it and goes on with the same id', async () => {
+    on.script.admit = (input) => (input.transfer.message === 'AAAA' ? ready(input) : { kind: 'attested', message: 'AAAA' })
+    const handle = await on.start()
+    expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1 })
+    expect(on.asked.admit).toHaveLength(2)
+    expect(on.asked.broadcast.map(({ transfer }) => transfer.message)).toEqual(['AAAA'])
+  })
+})
