@@ -5,7 +5,9 @@ import { type BridgeName, type ChainName, numberOfUnconfigured } from '../domain
 import { parseVaa } from '../domain/vaa.ts'
 import type { Decode, Emitter } from './kit/published.ts'
 import type { ChainNames } from './kit/signed-messages.ts'
-import { type ReceiverRoute, receivers } from './receivers/receivers.ts'
+import type { Plugin } from './kit/plugin.ts'
+import { createNtt } from './ntt/ntt.ts'
+import { createReceivers } from './receivers/receivers.ts'
 import { wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 import { emittersWithoutNode } from './wormhole-token-bridge/streams.ts'
 
@@ -47,8 +49,9 @@ export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[
     if (!emitters.has(key)) emitters.set(key, { bridge, sourceChain, emitterChain, emitter })
   }
   for (const one of [...own, ...sourcesWithoutNode(options)]) add(wormholeTokenBridge, one)
-  for (const { source: sourceChain, emitter } of bridges.receivers?.routes ?? [])
-    add(receivers, { sourceChain, emitterChain: numberOf(sourceChain, options), emitter })
+  for (const { name, routes } of pluginsOf(options))
+    for (const { source: sourceChain, emitter } of routes.flatMap(({ from }) => from))
+      add(name, { sourceChain, emitterChain: numberOf(sourceChain, options), emitter })
   return [...emitters.values()]
 }
 
@@ -69,10 +72,9 @@ export function unlessOfOthers(decode: Decode, options: BridgesOptions): Decode 
 }
 
 export function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitter, { bridges }: BridgesOptions) {
-  const given =
-    bridge === receivers
-      ? bridges.receivers?.routes.find((route) => route.source === sourceChain && route.emitter === emitter)?.stream
-      : bridges[wormholeTokenBridge]?.streams[sourceChain]
+  const ofRoute = bridges.receivers?.routes.find((route) => route.source === sourceChain && route.emitter === emitter)
+  const ofToken = bridges.ntt?.tokens.find(({ peers }) => peers[sourceChain]?.transceivers.includes(emitter))
+  const given = bridge === wormholeTokenBridge ? bridges[wormholeTokenBridge]?.streams[sourceChain] : (ofRoute ?? ofToken)?.stream
   return given ?? emitterStreamSchema.parse({})
 }
 
@@ -86,12 +88,11 @@ export function spySources(options: BridgesOptions) {
   return spies.map((spy) => ({ ...spy, bridge: wormholeTokenBridge, filters }))
 }
 
-export function receiverRoutes(options: BridgesOptions): readonly ReceiverRoute[] {
-  return (options.bridges.receivers?.routes ?? []).map(({ source, target, contract, emitter, where, delivered, ...route }) => ({
-    emitterChain: numberOf(source, options),
-    ...{ emitter, where, targetChain: target, contract, function: route.function },
-    delivered: { ...delivered, contract: delivered.contract ?? contract },
-  }))
+/** The configured products on the kit, in the order in which they read a message. */
+export function pluginsOf(options: BridgesOptions): readonly Plugin<unknown>[] {
+  const { receivers: ofContracts, ntt: ofTokens } = options.bridges
+  const numbers = new Map([...namesOf(options)].map(([number, name]) => [name, number]))
+  return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(ofTokens.tokens, numbers)] : [])]
 }
 
 function numberOf(source: ChainName, { chains }: BridgesOptions): number {

@@ -1,6 +1,7 @@
 import type { EvmChain } from '../chains/evm/index.ts'
 import { chainTime } from '../chains/heads.ts'
 import type { Config } from '../config/schema/schema.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
 import { createStreamNames, type StreamName, type StreamNames } from '../domain/stream/stream.ts'
 import { type BridgeName, type ChainName, numberOfUnconfigured } from '../domain/transfer/transfer.ts'
 import {
@@ -8,8 +9,8 @@ import {
   type ConfiguredEmitter,
   emittersOf,
   namesOf,
+  pluginsOf,
   prefixOf,
-  receiverRoutes,
   type Settings,
   streamSettings,
   unlessOfOthers,
@@ -17,6 +18,7 @@ import {
 } from './configured-emitters.ts'
 import { createEmitterSource, createSourceWithoutNode, type SignedMessages, streamOf } from './kit/emitter-sources.ts'
 import { createGuardianSets, createVerifier } from './kit/guardian-sets.ts'
+import { createPluginDecode, createPluginEndpoint, createPluginMessages } from './kit/plugin-bridge.ts'
 import type { Decode } from './kit/published.ts'
 import { firstOwner, signedBy } from './kit/signed-messages.ts'
 import { createVerifiedMessages } from './kit/verified-messages.ts'
@@ -25,8 +27,6 @@ import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.t
 import { contentOf as nativeContent, createDecode as createNativeDecode, nativeBridge, readMessage } from './native-bridge/message.ts'
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import type { Bridge, Bridges, SignedSource } from './port.ts'
-import { createEvmEndpoint as createReceiversEndpoint } from './receivers/evm.ts'
-import { contentOf as contentOfReceiver, createDecode as createReceiversDecode, receivers } from './receivers/receivers.ts'
 import { createAmountDecimals } from './wormhole-token-bridge/decimals.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
@@ -41,30 +41,36 @@ interface Links {
 }
 
 /** In the order in which they read a message. The first that can read it owns it. */
-const signedBridges = ['receivers', 'wormhole-token-bridge'] as const
+const signedBridges = ['receivers', 'ntt', 'wormhole-token-bridge'] as const
+
+function pluginBridge(name: BridgeName, options: BridgesOptions, { served, signed }: Links): Bridge {
+  const plugin = pluginsOf(options).find((one) => one.name === name)
+  if (!plugin) throw new RelayerError('CONFIG_INVALID', { detail: `bridges.${name} is absent.` })
+  const chainNames = namesOf(options)
+  const messages = createPluginMessages(plugin, chainNames)
+  signed.decodes.push(createPluginDecode(plugin, messages, chainNames))
+  const endpoints = [...served].map(([chainName, chain]) => {
+    const verify = signed.verifierOf(chainName, chain)
+    return [chainName, createPluginEndpoint(plugin, messages, { chain, clock: () => chainTime(chain), chainNames, verify })] as const
+  })
+  return {
+    name,
+    decode: signed.messages.decode,
+    content: (bytes) => plugin.parties(messages.readBytes(bytes).message),
+    signedBy,
+    endpoints: new Map(endpoints),
+    sources: emittersOf(options).flatMap((emitter) =>
+      emitter.bridge === name ? sourcesOfEmitter(emitter, options, { served, signed }) : [],
+    ),
+  }
+}
 
 /** Fails to compile if a bridge of the config is missing. */
 const makers: {
   readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, links: Links) => Bridge
 } = {
-  receivers: (_, options, { served, signed }) => {
-    const all = receiverRoutes(options)
-    const names = namesOf(options)
-    const endpoints = [...served].map(
-      ([name, chain]) => [name, createReceiversEndpoint({ chain, routes: all, verify: signed.verifierOf(name, chain) })] as const,
-    )
-    signed.decodes.push(createReceiversDecode(all, names))
-    return {
-      name: receivers,
-      decode: signed.messages.decode,
-      content: (bytes) => contentOfReceiver(all, bytes),
-      signedBy,
-      endpoints: new Map(endpoints),
-      sources: emittersOf(options).flatMap((emitter) =>
-        emitter.bridge === receivers ? sourcesOfEmitter(emitter, options, { served, signed }) : [],
-      ),
-    }
-  },
+  receivers: (_, options, links) => pluginBridge('receivers', options, links),
+  ntt: (_, options, links) => pluginBridge('ntt', options, links),
   'wormhole-token-bridge': (settings, options, { connected, served, signed }) => {
     const { assets, minimumFees, prices, freeRoutes, calls } = settings
     const chainNames = namesOf(options)

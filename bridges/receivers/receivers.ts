@@ -1,21 +1,15 @@
-import type { TransferContent } from '../../domain/transfer/content.ts'
-import type { BridgeName, ChainName, Transfer } from '../../domain/transfer/transfer.ts'
-import { groupBy } from '../../domain/group-by.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
-import { selectorOf } from '../kit/bytes-call.ts'
-import type { Decode } from '../kit/published.ts'
-import { type ChainNames, toTransfer } from '../kit/signed-messages.ts'
+import { toBeHex } from 'ethers'
+import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
+import type { Message, Plugin, Route, SignedMessage } from '../kit/plugin.ts'
 
 export const receivers = 'receivers' satisfies BridgeName
 
-/** Delivers the messages of one emitter to one contract. Addresses and selectors are 0x, lower case. */
+/** Delivers the messages of one emitter to one contract. Addresses are 0x, lower case. */
 export interface ReceiverRoute {
-  readonly emitterChain: number
+  readonly source: ChainName
   readonly emitter: string
-  /** Offset in the payload, bytes → the bytes there, lower-case hex without 0x. All must match. */
   readonly where: Readonly<Record<string, string>>
-  readonly targetChain: ChainName
+  readonly target: ChainName
   readonly contract: string
   /** `name(bytes)`: takes the signed message alone. */
   readonly function: string
@@ -23,7 +17,8 @@ export interface ReceiverRoute {
 }
 
 export interface DeliveredView {
-  readonly contract: string
+  /** Absent: the contract that gets the message. */
+  readonly contract?: string | undefined
   /** `name(types)`, with one answer of one word. */
   readonly view: string
   /** Literals, or `$digest`, `$emitter`, `$emitterChain`, `$sequence` of the message. */
@@ -32,35 +27,46 @@ export interface DeliveredView {
   readonly is: string
 }
 
-export function routeOf(routes: readonly ReceiverRoute[], { emitterChain, emitter, payload }: Vaa): ReceiverRoute | undefined {
-  return routes.find((route) => {
-    if (route.emitterChain !== emitterChain || route.emitter !== emitter) return false
-    return Object.entries(route.where).every(([offset, bytes]) => {
-      const start = Number(offset)
-      return toHex(payload.subarray(start, start + bytes.length / 2)) === bytes
-    })
-  })
-}
-
-/** Throws VAA_*, PAYLOAD_KIND for a message of no route, MESSAGE_TOO_LARGE. */
-export function createDecode(routes: readonly ReceiverRoute[], chainNames: ChainNames): Decode {
-  return function decode(bytes): Transfer {
-    const vaa = parseVaa(bytes)
-    const route = routeOf(routes, vaa)
-    if (!route) throw new RelayerError('PAYLOAD_KIND', { facts: { emitterChain: vaa.emitterChain, emitter: vaa.emitter } })
-    return toTransfer(receivers, bytes, { vaa }, { chainNames, targetChain: route.targetChain })
+export function createReceivers(configured: readonly ReceiverRoute[]): Plugin<ReceiverRoute> {
+  const routes = new Map<Route, ReceiverRoute>(
+    configured.map((route) => {
+      const { source, emitter, where, target: to, contract } = route
+      return [{ from: [{ source, emitter }], where, to, calls: [{ contract, function: route.function, proof: 'message' }] }, route]
+    }),
+  )
+  return {
+    name: receivers,
+    routes: [...routes.keys()],
+    decode: (_, route) => routes.get(route),
+    stages: {
+      deliver: {
+        call: ({ bytes, content }) => ({ contract: content.contract, function: content.function, args: [bytes] }),
+        // The contract may do anything when it is called a second time.
+        revertsOnceDone: false,
+      },
+    },
+    delivered: (message) => [shownBy(message)],
+    parties: ({ emitterChain, emitter, content }) => ({ recipient: content.contract, token: `${emitterChain}/${emitter}` }),
   }
 }
 
-export function allCalls(routes: readonly ReceiverRoute[]): Readonly<Record<string, readonly string[]>> {
-  const contracts = groupBy(routes, ({ contract }) => contract)
-  return Object.fromEntries(
-    [...contracts].map(([contract, own]) => [contract, [...new Set(own.map((route) => selectorOf(route.function)))]]),
-  )
+function shownBy({ content, ...message }: Message<ReceiverRoute>) {
+  const { contract = content.contract, view, args, is } = content.delivered
+  return { contract, view, args: args.map((arg) => valueOf(arg, message)), returns: 'bytes32', is: [wordOf(is)] }
 }
 
-export function contentOf(routes: readonly ReceiverRoute[], bytes: Uint8Array): Partial<TransferContent> {
-  const vaa = parseVaa(bytes)
-  const route = routeOf(routes, vaa)
-  return { token: `${vaa.emitterChain}/${vaa.emitter}`, ...(route && { recipient: route.contract }) }
+function valueOf(arg: string, { digest, emitter, emitterChain, sequence }: SignedMessage): string | boolean {
+  const values: Readonly<Record<string, string>> = {
+    $digest: digest,
+    $emitter: `0x${emitter}`,
+    $emitterChain: String(emitterChain),
+    $sequence: sequence,
+  }
+  if (Object.hasOwn(values, arg)) return values[arg] ?? ''
+  // ethers takes every text for true.
+  return arg === 'true' || arg === 'false' ? arg === 'true' : arg
+}
+
+function wordOf(is: string): string {
+  return toBeHex(is === 'true' ? 1n : is === 'false' ? 0n : BigInt(is), 32)
 }

@@ -14,9 +14,9 @@ import { chainOf } from '../../config/chains.ts'
 import type { NativeBridgeConfig } from '../../config/schema/bridge-schema.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import { sourceTitle } from '../../bridges/registry.ts'
-import { receiverRoutes, sourcesWithoutNode } from '../../bridges/configured-emitters.ts'
-import { createView } from '../../bridges/receivers/evm.ts'
-import type { ReceiverRoute } from '../../bridges/receivers/receivers.ts'
+import { sourcesWithoutNode } from '../../bridges/configured-emitters.ts'
+import { allShow } from '../../bridges/kit/calls.ts'
+import { createReceivers, type ReceiverRoute } from '../../bridges/receivers/receivers.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Emitter } from '../../bridges/kit/published.ts'
 import { createTokenBridgeReads, unregistered } from '../../bridges/wormhole-token-bridge/contracts.ts'
@@ -59,35 +59,35 @@ async function reachApi(url: string, route: string, field: string): Promise<Find
 type Route = NativeBridgeConfig['routes'][number]
 
 export async function checkReceiverRoutes(config: Config): Promise<Check[]> {
-  const routes = receiverRoutes(config)
+  const routes = config.bridges.receivers?.routes ?? []
   if (routes.length === 0) return []
   return withChains(config, (readers) =>
     Promise.all(
       routes.map((route, index) => {
-        const reader = readers.get(route.targetChain)!
+        const reader = readers.get(route.target)!
         return look('bridge receivers', `route ${index}`, () => reader.connect().then(() => receiverFinding(reader, route)))
       }),
     ),
   )
 }
 
-const noMessage = { digest: `0x${'0'.repeat(64)}`, sequence: '0' }
+const noMessage = { bytes: new Uint8Array(), payload: new Uint8Array(), emitterChain: 0, digest: `0x${'0'.repeat(64)}`, sequence: '0' }
 
 export async function receiverFinding(reader: Pick<Reader, 'name' | 'call' | 'hasCode'>, route: ReceiverRoute): Promise<Finding> {
-  const { contract, delivered, emitterChain, emitter, targetChain } = route
-  for (const [address, field] of [[contract, 'contract'] as const, [delivered.contract, 'delivered.contract'] as const])
+  const { contract, delivered, source, emitter, target } = route
+  const { contract: shownBy = contract, view } = delivered
+  for (const [address, field] of [[contract, 'contract'] as const, [shownBy, 'delivered.contract'] as const])
     if (!(await reader.hasCode(address))) return noCode(address, field)
-  const place = `${delivered.contract} ${delivered.view}`
+  const place = `${shownBy} ${view}`
   const remedy =
     'Correct delivered of this route. While the view does not show deliveries, each message is sent several times and then parked.'
   try {
-    const message = { ...noMessage, emitter, sourceId: String(emitterChain) }
-    if (await createView(reader, delivered)(message, 'latest'))
-      return warn(`${place} shows a message that does not exist as delivered`, remedy)
+    const views = createReceivers([route]).delivered({ ...noMessage, source, emitter, content: route })
+    if (await allShow(reader, views, 'latest')) return warn(`${place} shows a message that does not exist as delivered`, remedy)
   } catch (error) {
     return fail(`${place} does not answer: ${toRelayerError(error).message}`, remedy)
   }
-  return `${contract} on ${targetChain}`
+  return `${contract} on ${target}`
 }
 
 export async function checkNativeRoutes(config: Config): Promise<Check[]> {

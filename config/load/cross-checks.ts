@@ -9,12 +9,13 @@ type Chains = readonly (readonly [name: string, chain: Fields])[]
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
-  const { 'wormhole-token-bridge': wormhole, 'native-bridge': native, receivers } = map(bridges)
+  const { 'wormhole-token-bridge': wormhole, 'native-bridge': native, receivers, ntt } = map(bridges)
   const names = chains.map(([name]) => name)
   return [
     ...checkChains(named, chains),
     ...(wormhole === undefined ? [] : checkWormhole(map(wormhole), chains)),
     ...(receivers === undefined ? [] : checkMessageRoutes(maps(map(receivers)['routes']), wormhole, chains)),
+    ...(ntt === undefined ? [] : checkTokenPeers(maps(map(ntt)['tokens']), wormhole, chains)),
     ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
     ...checkReceivers(maps(notifications), { chains: names, bridges: Object.keys(map(bridges)), lanes: laneIds(chains) }),
     ...checkPorts(map(api)['port'] ?? defaultApiPort, map(admin)['port']),
@@ -138,12 +139,26 @@ function checkWormhole(fields: Fields, chains: Chains): Problem[] {
   ]
 }
 
+function needsWormhole(path: string, wormhole: unknown): Problem[] {
+  const remedy = 'Add bridges.wormhole-token-bridge: its spies and APIs deliver the messages of all emitters.'
+  return wormhole === undefined ? [{ path, problem: 'needs bridges.wormhole-token-bridge', remedy }] : []
+}
+
+function checkTokenPeers(tokens: readonly Fields[], wormhole: unknown, chains: Chains): Problem[] {
+  const path = 'bridges.ntt'
+  const sources = tokens.flatMap(({ peers }, index) =>
+    Object.keys(map(peers)).flatMap((chain) =>
+      checkSource(pathText([path, 'tokens', index, 'peers', chain]), chain, { everySource: 'any' }, chains),
+    ),
+  )
+  return [...needsWormhole(path, wormhole), ...sources]
+}
+
 function checkMessageRoutes(routes: readonly Fields[], wormhole: unknown, chains: Chains): Problem[] {
   const path = 'bridges.receivers'
-  const remedy = 'Add bridges.wormhole-token-bridge: its spies and APIs deliver the messages of all emitters.'
   const names = chains.map(([name]) => name)
   return [
-    ...(wormhole === undefined ? [{ path, problem: 'needs bridges.wormhole-token-bridge', remedy }] : []),
+    ...needsWormhole(path, wormhole),
     ...routes.flatMap(({ source, target }, index) => [
       // A route names its own emitter, so any source of Wormhole may be given.
       ...checkSource(`${path}.routes[${index}].source`, source, { everySource: 'any' }, chains),

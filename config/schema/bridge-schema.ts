@@ -189,6 +189,34 @@ export const receiversSchema = z.strictObject({
     .describe('Routes from an emitter to a contract. The first that matches a message takes it, before the token bridge.'),
 })
 
+const nttPeerSchema = z.strictObject({
+  manager: emitterOrAddress.describe('NttManager: its address, or 64 hex digits.'),
+  transceivers: z
+    .array(emitterOrAddress)
+    .min(1)
+    .max(10)
+    .describe('Its WormholeTransceivers. Those at the same place of two chains are peers of each other.'),
+})
+
+export const nttSchema = z.strictObject({
+  tokens: z
+    .array(
+      z.strictObject({
+        peers: z
+          .record(sourceName, nttPeerSchema)
+          .refine((peers) => Object.keys(peers).length > 1, 'must have at least two chains')
+          .describe('Chain (without a node: `wormhole-<chain id>`) → contracts of the token on this chain.'),
+        free: z
+          .literal(true)
+          .describe('Must be true: NTT pays the relayer nothing, so anyone who sends a transfer makes your lanes pay for gas.'),
+        stream: emitterStreamSchema.prefault({}).describe("Settings of the streams of the token's emitters."),
+      }),
+    )
+    .min(1)
+    .max(200)
+    .describe('The tokens to deliver. Each has contracts on two or more chains.'),
+})
+
 export const nativeRouteSchema = z.strictObject({
   source: chainName.describe('Source chain.'),
   target: chainName.describe('Target chain.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nativeBridgeSchema, receiversSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
+import { nativeBridgeSchema, nttSchema, receiversSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
 import { chainSchema } from './chain-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
 import { notificationsSchema } from './notification-schema.ts'
@@ -184,6 +184,11 @@ export const configSchema = z.strictObject({
         .optional()
         .describe(
           'Delivers messages of any emitter to contracts that take a signed VAA. It uses the spies and APIs of wormhole-token-bridge, which must be configured.',
+        ),
+      ntt: nttSchema
+        .optional()
+        .describe(
+          "Wormhole's native token transfers (NTT) with its transceiver. It uses the spies and APIs of wormhole-token-bridge, which must be configured.",
         ),
       'native-bridge': nativeBridgeSchema.optional().describe("A chain's native bridge with the contracts of MIP-61."),
     })

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { selectorOf } from '../../bridges/kit/bytes-call.ts'
 import { createVerifier, digestOf } from '../../bridges/kit/guardian-sets.ts'
 import { firstOwner } from '../../bridges/kit/signed-messages.ts'
-import { createEvmEndpoint } from '../../bridges/receivers/evm.ts'
-import { createDecode, type ReceiverRoute } from '../../bridges/receivers/receivers.ts'
+import { createPluginDecode, createPluginEndpoint, createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
+import { createReceivers, type ReceiverRoute } from '../../bridges/receivers/receivers.ts'
 import { createDecode as createTokenDecode } from '../../bridges/wormhole-token-bridge/message.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
@@ -21,14 +21,14 @@ const names = new Map([
 
 const delivered = { contract, view: 'isReceived(bytes32)', args: ['$digest'], is: 'true' }
 const route = (fields: Partial<ReceiverRoute>): ReceiverRoute => ({
-  ...{ emitterChain: 2, emitter, where: {}, targetChain: 'bsc', contract, function: 'executeVAAv1(bytes)', delivered },
+  ...{ source: 'ethereum', emitter, where: {}, target: 'bsc', contract, function: 'executeVAAv1(bytes)', delivered },
   ...fields,
 })
 /** Payloads that begin with 01 go to one contract, those with 02 to another, and those with 03 to another chain. */
 const routes = [
   route({ where: { '0': '01' } }),
   route({ where: { '0': '02', '2': 'beef' }, contract: other, function: 'take(bytes)' }),
-  route({ where: { '0': '03' }, targetChain: 'ethereum' }),
+  route({ where: { '0': '03' }, target: 'ethereum' }),
 ]
 
 const signed = (payload: string, { guardians = 3, from = emitter } = {}) =>
@@ -36,7 +36,18 @@ const signed = (payload: string, { guardians = 3, from = emitter } = {}) =>
 
 const set = { index: 0, keys: devnetGuardians(3).map(({ address: key }) => key), expirationTime: 0, current: true }
 const verify = createVerifier({ get: async () => set }, () => 1_700_000_000)
-const decode = createDecode(routes, names)
+function decodeBy(own: readonly ReceiverRoute[]) {
+  const plugin = createReceivers(own)
+  return createPluginDecode(plugin, createPluginMessages(plugin, names), names)
+}
+
+function endpointOf(own: readonly ReceiverRoute[], call: (to: string, data: string) => Promise<string>) {
+  const plugin = createReceivers(own)
+  const chain = { name: 'bsc', call }
+  return createPluginEndpoint(plugin, createPluginMessages(plugin, names), { chain, clock: () => 0, chainNames: names, verify })
+}
+
+const decode = decodeBy(routes)
 
 /** Reads the arguments of views, and answers each with one word. */
 function endpointWith(answer = 1n, asked: string[] = []) {
@@ -44,7 +55,7 @@ function endpointWith(answer = 1n, asked: string[] = []) {
     asked.push(data)
     return toBeHex(answer, 32)
   }
-  return createEvmEndpoint({ chain: { name: 'bsc', call }, routes, verify })
+  return endpointOf(routes, call)
 }
 
 describe('Which messages belong to a receiver', () => {
@@ -73,7 +84,7 @@ describe('Which messages belong to a receiver', () => {
 
   test('two bridges share an emitter: the first that reads a message owns it, and nobody owns the rest', () => {
     const shared = route({ emitter: universal(tokenBridge), where: { '0': '03', '67': universal(contract) } })
-    const owner = firstOwner([createDecode([shared], names), createTokenDecode(names)])
+    const owner = firstOwner([decodeBy([shared]), createTokenDecode(names)])
     const message = (payload: string) => owner(signed(payload, { from: universal(tokenBridge) }))
     const withPayload = { kind: 3, toChain: 4, rest: '0xc0ffee' }
     expect(message(transferPayload({ toChain: 4 })).bridge).toBe('wormhole-token-bridge')
@@ -99,8 +110,8 @@ describe('The view that shows a delivery', () => {
     const asked: string[] = []
     const call = async (_: string, data: string) => (asked.push(data), toBeHex(5, 32))
     const one = route({ where: {}, delivered: { contract, view, args, is: '5' } })
-    const endpoint = createEvmEndpoint({ chain: { name: 'bsc', call }, routes: [one], verify })
-    expect(await endpoint.delivered(createDecode([one], names)(signed('0x09')), 'finalized')).toBe(true)
+    const endpoint = endpointOf([one], call)
+    expect(await endpoint.delivered(decodeBy([one])(signed('0x09')), 'finalized')).toBe(true)
     const words = AbiCoder.defaultAbiCoder().encode(
       ['uint16', 'bytes32', 'uint64', 'address', 'bool', 'bool'],
       [2, `0x${emitter}`, 7, other, true, false],

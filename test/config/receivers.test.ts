@@ -69,7 +69,7 @@ test('a route needs the token bridge and chains of the config', () => {
   expect(problems([{ ...route, target: 'ethereum' }], bridges)).toEqual(['bridges.receivers.routes[0].target'])
 })
 
-const [shown] = [{ emitterChain: 2, emitter: 'ee'.repeat(32), where: {}, targetChain: 'bsc', contract, function: 'take(bytes)' }]
+const [shown] = [{ source: 'ethereum', emitter: 'ee'.repeat(32), where: {}, target: 'bsc', contract, function: 'take(bytes)' }]
 const finding = (answer: string, { hasCode = true } = {}) => {
   const reader = { name: 'bsc', call: async () => answer, hasCode: async () => hasCode }
   return receiverFinding(reader, { ...shown, delivered: { contract, view: 'isDone(bytes32)', args: ['$digest'], is: 'true' } })

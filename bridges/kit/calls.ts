@@ -1,0 +1,67 @@
+import { Interface, type JsonFragmentType, ParamType } from 'ethers'
+import { LRUCache } from 'lru-cache'
+import type { At } from '../../chains/port.ts'
+import { decodeBytesCall, encodeBytesCall, selectorOf } from './bytes-call.ts'
+import { type ContractReader, read } from './contract-reader.ts'
+import type { Call, Shown } from './plugin.ts'
+
+/** `name(types)`, `:`, types of the answer → its interface. Not Solidity text, in which some names have a meaning. */
+const interfaces = new LRUCache<string, Interface>({
+  max: 1_000,
+  memoMethod: (key) => {
+    const [signature = '', returns = ''] = key.split(':')
+    const inputs = jsonOf(signature.slice(signature.indexOf('(')))
+    return new Interface([{ type: 'function', name: nameOf(signature), inputs, outputs: jsonOf(`(${returns})`), stateMutability: 'view' }])
+  },
+})
+
+function jsonOf(types: string): readonly JsonFragmentType[] {
+  const { components = [] } = JSON.parse(ParamType.from(`tuple${types}`).format('json')) as JsonFragmentType
+  return components
+}
+
+function nameOf(signature: string): string {
+  return signature.slice(0, signature.indexOf('('))
+}
+
+const isOfBytes = (signature: string) => signature.endsWith('(bytes)')
+
+export function encodeCall({ function: signature, args }: Pick<Call, 'function' | 'args'>): string {
+  const [first] = args
+  if (isOfBytes(signature) && first instanceof Uint8Array) return encodeBytesCall(selectorOf(signature), first)
+  return interfaces.memo(`${signature}:`).encodeFunctionData(nameOf(signature), [...args])
+}
+
+/** The arguments. Undefined unless the data is exactly what `encodeCall` makes. */
+export function decodeCall(signature: string, data: string): readonly unknown[] | undefined {
+  if (data.slice(0, 10).toLowerCase() !== selectorOf(signature)) return undefined
+  if (isOfBytes(signature)) {
+    const bytes = decodeBytesCall(data)
+    return bytes && [bytes]
+  }
+  const abi = interfaces.memo(`${signature}:`)
+  try {
+    const args = abi.decodeFunctionData(nameOf(signature), data).toArray(true)
+    return abi.encodeFunctionData(nameOf(signature), args) === data.toLowerCase() ? args : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function readView(chain: ContractReader, { contract, view, args, returns }: Omit<Shown, 'is'>, at: At) {
+  return read(chain, { abi: interfaces.memo(`${view}:${returns}`), to: contract, method: nameOf(view), args, at })
+}
+
+/** Whether the view answers `is`. Throws what `read` throws. */
+export async function shows(chain: ContractReader, shown: Shown, at: At): Promise<boolean> {
+  const { view, returns, is } = shown
+  return encodedAnswer(view, returns, await readView(chain, shown, at)) === encodedAnswer(view, returns, is)
+}
+
+export async function allShow(chain: ContractReader, shown: readonly Shown[], at: At): Promise<boolean> {
+  return (await Promise.all(shown.map((one) => shows(chain, one, at)))).every(Boolean)
+}
+
+export function encodedAnswer(view: string, returns: string, values: readonly unknown[]): string {
+  return interfaces.memo(`${view}:${returns}`).encodeFunctionResult(nameOf(view), [...values])
+}

@@ -1,0 +1,87 @@
+import { groupBy } from '../../domain/group-by.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
+import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
+import { selectorOf } from './bytes-call.ts'
+import { decodeCall, encodedAnswer, readView } from './calls.ts'
+import type { ContractReader } from './contract-reader.ts'
+import type { CallRule, Route } from './plugin.ts'
+import { type ChainNames, signedRefusals, sourceName } from './signed-messages.ts'
+import { provedBy, unproved } from './verdict.ts'
+
+/** The route that owns a message. Throws PAYLOAD_KIND for a message of no route. */
+export function routeOf(routes: readonly Route[], vaa: Vaa, chainNames: ChainNames): Route {
+  const { emitterChain, emitter, payload } = vaa
+  const source = sourceName(chainNames, emitterChain)
+  const route = routes.find(({ from, where = {} }) => {
+    if (!from.some((one) => one.emitter === emitter && one.source === source)) return false
+    return Object.entries(where).every(([offset, bytes]) => {
+      const start = Number(offset)
+      return toHex(payload.subarray(start, start + bytes.length / 2)) === bytes
+    })
+  })
+  if (route) return route
+  throw new RelayerError('PAYLOAD_KIND', { facts: { emitterChain, emitter } })
+}
+
+export function callsOf(routes: readonly Route[]): Readonly<Record<string, readonly string[]>> {
+  const contracts = groupBy(
+    routes.flatMap(({ calls }) => calls),
+    ({ contract }) => contract,
+  )
+  return Object.fromEntries([...contracts].map(([contract, own]) => [contract, [...new Set(own.map((rule) => selectorOf(rule.function)))]]))
+}
+
+interface ProofOptions {
+  readonly chain: ContractReader
+  /** Of all chains, because the first route of a message owns it. */
+  readonly routes: readonly Route[]
+  readonly chainNames: ChainNames
+  readonly verify: (message: Uint8Array) => Promise<void>
+}
+
+/** See `Endpoint.proveCall`. Runs no code of the product: the rules of its routes suffice. */
+export function createProveCall({ chain, routes, chainNames, verify }: ProofOptions) {
+  const own = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
+  return async function proveCall({ to, data, value }: Intent): Promise<void> {
+    const [contract, selector] = [to.toLowerCase(), data.slice(0, 10).toLowerCase()]
+    const isCall = (rule: CallRule) => rule.contract === contract && selectorOf(rule.function) === selector
+    const rule = own.find(isCall)
+    if (value !== '0') throw unproved('It carries coins.', { to, value })
+    if (!rule) throw unproved('No route has this call.', { to, selector })
+    const [argument] = decodeCall(rule.function, data) ?? []
+    if (argument === undefined) throw unproved('It is not exactly encoded.', { to, selector })
+    if (rule.proof !== 'message') return proveState(chain, rule, argument, { to, data })
+    const bytes = argument as Uint8Array
+    const proof = async () => {
+      const route = routeOf(routes, parseVaa(bytes), chainNames)
+      await verify(bytes)
+      return route
+    }
+    const route = await provedBy(proof, signedRefusals)
+    if (route.to !== chain.name || !route.calls.some(isCall))
+      throw unproved('It is not the call of the route of this message.', { to, selector })
+  }
+}
+
+/** Anyone may send such a call, so a call that succeeds does what the contract allows. It must also have a reason. */
+async function proveState(
+  chain: ContractReader,
+  { contract, proof }: CallRule,
+  argument: unknown,
+  { to, data }: Pick<Intent, 'to' | 'data'>,
+): Promise<void> {
+  if (proof === 'message') return
+  const { view, returns, isNot } = proof
+  const answer = await readView(chain, { contract, view, args: [argument], returns }, 'majority-latest')
+  const selector = data.slice(0, 10)
+  if (encodedAnswer(view, returns, answer) === encodedAnswer(view, returns, isNot))
+    throw unproved(`${view} shows no reason for it.`, { to, selector })
+  try {
+    await chain.call(to, data, 'majority-latest')
+  } catch (error) {
+    const { code, message } = toRelayerError(error)
+    if (code !== 'NODE_REFUSED') throw error
+    throw unproved(`It reverts on most nodes: ${message}`, { to, selector }, error)
+  }
+}

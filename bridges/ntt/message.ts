@@ -1,0 +1,52 @@
+import { concat, keccak256, toBeHex } from 'ethers'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { toHex } from '../../domain/vaa.ts'
+
+/** A transfer of NTT. Words are 64 lower-case hex digits. */
+export interface NttMessage {
+  readonly sourceManager: string
+  /** keccak256(source chain, manager message), by which the target's manager knows the transfer. 0x, lower case. */
+  readonly id: string
+  /** Of the token's smallest unit on a chain with `decimals`, at most 8. Decimal. */
+  readonly amount: string
+  readonly decimals: number
+  /** 0x and 40 digits if its first 12 bytes are zero, else 0x and 64. */
+  readonly recipient: string
+}
+
+/**
+ * TransceiverStructs.sol of wormhole-foundation/native-token-transfers. Offsets in the payload: prefix 0, source
+ * manager 4, recipient manager 36, length of the manager message 68, the message 70. In the message: id 0, sender 32,
+ * length of its payload 64, the payload 66. In that payload: prefix 0, decimals 4, amount 5, source token 13,
+ * recipient 45, target chain 77.
+ */
+const messageAt = 70
+const transferAt = messageAt + 66
+const transferBytes = 79
+export const recipientManagerAt = 36
+export const targetChainAt = transferAt + 77
+
+const transceiverPrefix = '9945ff10'
+const transferPrefix = '994e5454'
+
+/** Undefined for a payload of another kind. Throws PAYLOAD_LENGTH for lengths that contradict each other. */
+export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMessage | undefined {
+  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length)
+  const hex = (from: number, to: number) => toHex(bytes.subarray(from, to))
+  if (hex(0, 4) !== transceiverPrefix || bytes.length < transferAt + 4 || hex(transferAt, transferAt + 4) !== transferPrefix)
+    return undefined
+  const messageEnd = messageAt + bytes.readUInt16BE(messageAt - 2)
+  const transferEnd = transferAt + bytes.readUInt16BE(transferAt - 2)
+  // The transceiver's own payload follows the message, and has its length before it.
+  const fits = transferEnd >= transferAt + transferBytes && transferEnd === messageEnd && bytes.length >= messageEnd + 2
+  if (!fits || bytes.length !== messageEnd + 2 + bytes.readUInt16BE(messageEnd))
+    throw new RelayerError('PAYLOAD_LENGTH', { facts: { bytes: bytes.length } })
+  const recipient = hex(transferAt + 45, transferAt + 77)
+  return {
+    sourceManager: hex(4, 36),
+    id: keccak256(concat([toBeHex(emitterChain, 2), bytes.subarray(messageAt, messageEnd)])),
+    amount: String(bytes.readBigUInt64BE(transferAt + 5)),
+    decimals: bytes.readUInt8(transferAt + 4),
+    recipient: recipient.startsWith('0'.repeat(24)) ? `0x${recipient.slice(24)}` : `0x${recipient}`,
+  }
+}
