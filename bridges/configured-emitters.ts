@@ -91,8 +91,9 @@ export function spySources(options: BridgesOptions) {
 /** The configured products on the kit, in the order in which they read a message. */
 export function pluginsOf(options: BridgesOptions): readonly Plugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
-  const numbers = new Map([...namesOf(options)].map(([number, name]) => [name, number]))
-  return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(ofTokens.tokens, numbers)] : [])]
+  // Only with such a product does every chain have a Wormhole id.
+  const numbers = () => new Map([...namesOf(options)].map(([number, name]) => [name, number]))
+  return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(ofTokens.tokens, numbers())] : [])]
 }
 
 function numberOf(source: ChainName, { chains }: BridgesOptions): number {

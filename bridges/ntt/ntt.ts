@@ -4,7 +4,7 @@ import { type NttMessage, readNttMessage, recipientManagerAt, targetChainAt } fr
 
 export const ntt = 'ntt' satisfies BridgeName
 
-/** A manager and its Wormhole transceivers, 64 lower-case hex digits. Those at the same place of two chains are peers. */
+/** A manager and its Wormhole transceivers, 64 lower-case hex digits. Those at one place of two chains are peers. */
 export interface NttPeer {
   readonly manager: string
   readonly transceivers: readonly string[]

@@ -33,7 +33,7 @@ describe('Deliveries of several calls', () => {
     ])
   })
 
-  test('a call that is included first is confirmed as its stage, and reverts before it do not count for the next', async () => {
+  test('a call that is included first is confirmed as its stage; reverts do not count for the next', async () => {
     const calls: string[] = []
     on.script.admit = (input) => stageOf(calls.includes('passed') ? 'complete' : 'receive')(input)
     on.script.broadcast = ({ stage }) => {
