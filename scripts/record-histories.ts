@@ -10,7 +10,7 @@ import { recordBatches } from '../test/replay/record-batch.ts'
 import { recordStreams } from '../test/replay/record-stream.ts'
 import { recordOperatorTransactions, recordRefused } from '../test/replay/record-operator-transaction.ts'
 import { recordLaneReset } from '../test/replay/record-lane.ts'
-import { recordCancelByTemporal } from '../test/replay/record-transfer.ts'
+import { recordCancelByTemporal, recordStages } from '../test/replay/record-transfer.ts'
 import { type Keep, recordDear, recordFar, recordNear, recordStuck } from '../test/replay/record.ts'
 
 const help = `Usage: npx tsx scripts/record-histories.ts [<name>…]
@@ -40,6 +40,7 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
   [['lane-reset-run'], recordLaneReset],
   [['far-finality-with-confirm'], recordFar],
   [['cancelled-by-temporal'], recordCancelByTemporal],
+  [['delivered-in-stages'], recordStages],
   [['operator-transaction-refused'], recordRefused],
 ]
 

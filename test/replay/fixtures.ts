@@ -65,6 +65,10 @@ export const fixtures = {
     workflow: 'transfer',
     shows: (history) => has(history, 'WORKFLOW_EXECUTION_CANCEL_REQUESTED') && ends(history, 'cancelled'),
   },
+  'delivered-in-stages': {
+    workflow: 'transfer',
+    shows: (history) => ends(history, 'delivered') && outcome(history)?.rounds === 2 && has(history, 'TIMER_STARTED'),
+  },
   'retried-after-crash': {
     workflow: 'transfer',
     shows: (history) =>
