@@ -1,9 +1,9 @@
-import { getAddress, keccak256, solidityPacked, Wallet, zeroPadValue } from 'ethers'
+import { getAddress, keccak256, solidityPacked, zeroPadValue } from 'ethers'
 import { freshAddress } from '../chain/accounts.ts'
 import type { AnvilNode } from '../chain/anvil.ts'
-import { minedOf } from '../chain/mined.ts'
+import type { Mined } from '../chain/contracts.ts'
+import { createSender } from '../chain/sender.ts'
 import { initiatedIn, nativeBridgeAbi, type InitiatedTransfer, type NativeBridgeEnd } from './native-bridge.ts'
-import { until } from '../until.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
 
 /** A user's transfer over the native bridge. */
@@ -51,51 +51,38 @@ export interface NativeUsers {
   send(transfers: readonly NativeUserTransfer[]): Promise<SentNativeTransfer[]>
 }
 
-/** Above what an initiation uses (about 150,000), so that nothing is estimated; far above the base fee of a devnet. */
-const paid = { type: 2, gasLimit: 250_000n, maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n } as const
+/** An initiation uses about 150,000. */
+const gasLimit = 250_000n
 
-/** The users of one direction. They wait for the chain's own blocks and mine none. */
+/** The users of one direction. */
 export function startNativeUsers(source: NativeSide, target: NativeSide): NativeUsers {
-  const { rpc } = source.anvil
-  const wallet = new Wallet(source.user.privateKey)
-  let line: Promise<unknown> = Promise.resolve()
+  const send = createSender(source.anvil, source.user, gasLimit)
   return {
     async send(transfers) {
+      const abi = await nativeBridgeAbi()
       const wanted = transfers.map(({ amount, recipient = freshAddress() }) => ({ amount, recipient: recipient.toLowerCase() }))
-      // Serialized from reading the nonce to the last send, so that no two calls take the same nonces.
-      const sending = line.then(() => sendAll(source, wallet, wanted))
-      line = sending.catch(() => {})
-      const { hashes, next } = await sending
-      await until(async () => Number(await rpc<string>('eth_getTransactionCount', [wallet.address, 'latest'])) >= next, {
-        timeoutMs: 120_000,
-        everyMs: 100,
-        what: `${wanted.length} users' native transfers to be mined on ${source.name}`,
-      })
-      return Promise.all(wanted.map((one, index) => outcome(source, target, one, hashes[index] ?? '')))
+      const calls = wanted.map(({ amount, recipient }) => ({
+        to: source.bridge,
+        data: abi.encodeFunctionData('initiateBridgeTransfer', [zeroPadValue(recipient, 32), amount]),
+      }))
+      const mined = await send(calls)
+      return mined.map((transaction, index) =>
+        outcome(source, target, wanted[index] as Wanted, initiatedIn(transaction, source.bridge, abi), transaction),
+      )
     },
   }
 }
 
 type Wanted = Required<NativeUserTransfer>
 
-async function sendAll(source: NativeSide, wallet: Wallet, wanted: readonly Wanted[]): Promise<{ hashes: string[]; next: number }> {
-  const { rpc, chainId } = source.anvil
-  const abi = await nativeBridgeAbi()
-  const first = Number(await rpc<string>('eth_getTransactionCount', [wallet.address, 'pending']))
-  const hashes = await Promise.all(
-    wanted.map(async ({ amount, recipient }, index) => {
-      const data = abi.encodeFunctionData('initiateBridgeTransfer', [zeroPadValue(recipient, 32), amount])
-      const raw = await wallet.signTransaction({ ...paid, to: source.bridge, data, chainId, nonce: first + index })
-      return rpc<string>('eth_sendRawTransaction', [raw])
-    }),
-  )
-  return { hashes, next: first + wanted.length }
-}
-
 /** Compares the contract's event with the user's request. */
-async function outcome(source: NativeSide, target: NativeSide, wanted: Wanted, txHash: string): Promise<SentNativeTransfer> {
-  const mined = await minedOf(source.anvil, txHash)
-  const [made] = initiatedIn(mined, source.bridge, await nativeBridgeAbi())
+function outcome(
+  source: NativeSide,
+  target: NativeSide,
+  wanted: Wanted,
+  [made]: readonly InitiatedTransfer[],
+  { transactionHash: txHash, timestamp: sentAt }: Mined,
+): SentNativeTransfer {
   if (!made) throw new Error(`The user's transaction ${txHash} on ${source.name} reverted`)
   if (made.id !== idOf(source.user.address, wanted, made))
     throw new Error(`${source.name} recorded ${txHash} under an id of something else`)
@@ -111,7 +98,7 @@ async function outcome(source: NativeSide, target: NativeSide, wanted: Wanted, t
       initiator,
       ...wanted,
     },
-    ...{ asset: target.token, txHash, height, sentAt: mined.timestamp },
+    ...{ asset: target.token, txHash, height, sentAt },
   }
 }
 

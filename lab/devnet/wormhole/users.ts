@@ -1,9 +1,8 @@
-import { id, Wallet } from 'ethers'
+import { id } from 'ethers'
 import { freshAddress } from '../chain/accounts.ts'
 import type { AnvilNode } from '../chain/anvil.ts'
-import { artifact } from '../chain/contracts.ts'
-import { minedOf } from '../chain/mined.ts'
-import { until } from '../until.ts'
+import { artifact, type Mined } from '../chain/contracts.ts'
+import { type Call, createSender } from '../chain/sender.ts'
 import { toUniversal } from './vaa.ts'
 import { published, type WormholeChain } from './wormhole.ts'
 
@@ -65,45 +64,23 @@ export interface Users {
 const bridgeAbi = artifact('BridgeImplementation').abi
 /** Token bridges carry at most 8 decimals. */
 const dust = 10n ** 10n
-/** Enough for every kind, so that nothing is estimated; far above the base fee of a devnet. */
-const paid = { type: 2, gasLimit: 400_000n, maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n } as const
+/** Enough for every kind. */
+const gasLimit = 400_000n
 
 /** The users of one direction. */
 export function startUsers(source: UserSide, target: UserSide): Users {
-  const { rpc } = source.anvil
-  const wallet = new Wallet(source.user.privateKey)
-  let line: Promise<unknown> = Promise.resolve()
+  const send = createSender(source.anvil, source.user, gasLimit)
   return {
     async send(transfers) {
       const plans = transfers.map((transfer) => plan(source, target, transfer))
-      // Serialized from reading the nonce to the last send, so that no two calls take the same nonces.
-      const sending = line.then(() => sendAll(source, wallet, plans))
-      line = sending.catch(() => {})
-      const { hashes, next } = await sending
-      await until(async () => Number(await rpc<string>('eth_getTransactionCount', [wallet.address, 'latest'])) >= next, {
-        timeoutMs: 120_000,
-        everyMs: 100,
-        what: `${plans.length} users' transactions to be mined on ${source.name}`,
-      })
-      return Promise.all(plans.map(async ({ sent }, index) => ({ ...sent, ...(await receipt(source, hashes[index] ?? '')) })))
+      const mined = await send(plans.map(({ call }) => call))
+      return mined.map((transaction, index) => ({ ...(plans[index] as Plan).sent, ...receipt(source, transaction) }))
     },
   }
 }
 
-async function sendAll(source: UserSide, wallet: Wallet, plans: readonly Plan[]): Promise<{ hashes: string[]; next: number }> {
-  const { rpc, chainId } = source.anvil
-  const first = Number(await rpc<string>('eth_getTransactionCount', [wallet.address, 'pending']))
-  const hashes = await Promise.all(
-    plans.map(async ({ call }, index) => {
-      const raw = await wallet.signTransaction({ ...paid, ...call, chainId, nonce: first + index })
-      return rpc<string>('eth_sendRawTransaction', [raw])
-    }),
-  )
-  return { hashes, next: first + plans.length }
-}
-
 interface Plan {
-  readonly call: { readonly to: string; readonly data: string; readonly value: bigint }
+  readonly call: Call
   readonly sent: Omit<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>
 }
 
@@ -157,9 +134,8 @@ function tokens(source: UserSide, target: UserSide): Record<TransferKind, TokenP
 }
 
 /** Throws Error if the transaction reverted: then nothing was published. */
-async function receipt(source: UserSide, txHash: string): Promise<Pick<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>> {
-  const mined = await minedOf(source.anvil, txHash)
+function receipt(source: UserSide, mined: Mined): Pick<SentTransfer, 'sequence' | 'txHash' | 'sentAt'> {
   const [message] = published(mined, source.core, source.wormholeChainId)
-  if (!message) throw new Error(`The user's transaction ${txHash} on ${source.name} reverted`)
-  return { sequence: message.sequence, txHash, sentAt: mined.timestamp }
+  if (!message) throw new Error(`The user's transaction ${mined.transactionHash} on ${source.name} reverted`)
+  return { sequence: message.sequence, txHash: mined.transactionHash, sentAt: mined.timestamp }
 }
