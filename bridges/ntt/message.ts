@@ -37,9 +37,12 @@ export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMe
     return undefined
   const messageEnd = messageAt + bytes.readUInt16BE(messageAt - 2)
   const transferEnd = transferAt + bytes.readUInt16BE(transferAt - 2)
-  // The transceiver's own payload follows the message, and has its length before it.
-  const fits = transferEnd >= transferAt + transferBytes && transferEnd === messageEnd && bytes.length >= messageEnd + 2
-  if (!fits || bytes.length !== messageEnd + 2 + bytes.readUInt16BE(messageEnd))
+  // Two parts have their length before them: an additional payload, which may be absent with its length, and the
+  // transceiver's own payload, which follows the message.
+  const additionalAt = transferAt + transferBytes
+  const endOf = (at: number) => (at + 2 <= bytes.length ? at + 2 + bytes.readUInt16BE(at) : Number.NaN)
+  const isTransfer = transferEnd === additionalAt || transferEnd === endOf(additionalAt)
+  if (!isTransfer || transferEnd !== messageEnd || bytes.length !== endOf(messageEnd))
     throw new RelayerError('PAYLOAD_LENGTH', { facts: { bytes: bytes.length } })
   const recipient = hex(transferAt + 45, transferAt + 77)
   return {

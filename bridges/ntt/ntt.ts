@@ -54,7 +54,7 @@ function placesOf(deployments: readonly NttDeployment[], numbers: ReadonlyMap<Ch
 
 const reverts: Plugin<Content>['reverts'] = {
   // TransferAlreadyCompleted(bytes32) of the transceiver.
-  '0x406e719e': { kind: 'delivered' },
+  '0xb4c3b00c': { kind: 'delivered' },
   // InboundQueuedTransferNotFound(bytes32): completed by someone else.
   '0xc06f2bc0': { kind: 'delivered' },
   // InboundQueuedTransferStillQueued(bytes32,uint256).

@@ -30,6 +30,10 @@ export const accountIndex = {
   nativeDeployer: 8,
   /** The first lane; lanes of the second chain follow those of the first. */
   lane: 10,
+  /** Far above the last lane, so anvil does not fund them. Sends the users' NTT transfers; one per chain. */
+  nttUser: 10_000,
+  /** Deploys and owns the NTT contracts; one per chain. */
+  nttDeployer: 10_002,
 } as const
 
 const root = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(devnetMnemonic), 'm')

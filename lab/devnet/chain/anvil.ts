@@ -46,6 +46,8 @@ export interface Anvil extends AnvilNode {
 
 /** The gas limit of a block: mainnet's of 2025. */
 const blockGasLimit = 60_000_000
+/** EIP-170's limit is 24,576 bytes. NttManager 2.0.0, as its package has it, has more. */
+const codeSizeLimit = 49_152
 
 /**
  * Starts anvil with interval mining on 127.0.0.1 and waits until it answers.
@@ -83,7 +85,7 @@ function flags(options: AnvilOptions, port: number): string[] {
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(options.chainId), '--quiet'],
     ...['--block-time', String(options.blockTimeSeconds), '--slots-in-an-epoch', String(options.slotsInAnEpoch ?? 1)],
     ...['--mnemonic', options.mnemonic ?? devnetMnemonic, '--accounts', String(options.accounts ?? 60), '--balance', '1000000'],
-    ...['--gas-limit', String(blockGasLimit)],
+    ...['--gas-limit', String(blockGasLimit), '--code-size-limit', String(codeSizeLimit)],
     ...(options.hardfork === undefined ? [] : ['--hardfork', options.hardfork]),
     ...(options.statePath === undefined ? [] : ['--state', options.statePath]),
   ]

@@ -1,0 +1,55 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { Interface, type InterfaceAbi } from 'ethers'
+import type { DevnetAccount } from '../chain/accounts.ts'
+import type { AnvilNode } from '../chain/anvil.ts'
+import type { Artifact } from '../chain/contracts.ts'
+
+/** One end of a token's NTT. Addresses lower-case 0x. */
+export interface NttEnd {
+  readonly name: string
+  readonly wormholeChainId: number
+  readonly anvil: AnvilNode
+  readonly core: string
+  /** Deploys, and owns the manager and its transceivers. */
+  readonly deployer: DevnetAccount
+  /** Owns tokens, which the manager may spend. */
+  readonly user: DevnetAccount
+  readonly token: string
+  readonly decimals: number
+  readonly manager: string
+  /** Each is an emitter of its own: a transfer has one message per transceiver. */
+  readonly transceivers: readonly string[]
+}
+
+interface Factory {
+  readonly abi: InterfaceAbi
+  linkBytecode(libraries: Readonly<Record<string, string>>): string
+}
+
+const load = createRequire(import.meta.url)
+const library = 'src/libraries/TransceiverStructs.sol:TransceiverStructs'
+
+/**
+ * Real contracts of version 2.0.0. The package's entry point needs the whole Wormhole SDK, and it exports nothing else,
+ * so the factories are loaded by path.
+ */
+function factory(name: 'NttManager' | 'WormholeTransceiver'): Factory {
+  const folder = join(dirname(load.resolve('@wormhole-foundation/sdk-evm-ntt')), 'ethers-contracts', '2_0_0', 'factories')
+  const module = load(join(folder, `${name}__factory.js`)) as Readonly<Record<string, Factory>>
+  const found = module[`${name}__factory`]
+  if (!found) throw new Error(`@wormhole-foundation/sdk-evm-ntt has no contract ${name} 2.0.0`)
+  return found
+}
+
+const [manager, transceiver] = [factory('NttManager'), factory('WormholeTransceiver')]
+export const managerAbi = new Interface(manager.abi)
+export const transceiverAbi = new Interface(transceiver.abi)
+
+/** Both contracts, calling the library at this address. */
+export function linked(structs: string): { readonly manager: Artifact; readonly transceiver: Artifact } {
+  return {
+    manager: { abi: managerAbi, bytecode: manager.linkBytecode({ [library]: structs }) },
+    transceiver: { abi: transceiverAbi, bytecode: transceiver.linkBytecode({ [library]: structs }) },
+  }
+}

@@ -1,0 +1,56 @@
+import { Interface } from 'ethers'
+import { Script } from '../chain/contracts.ts'
+import { managerAbi, type NttEnd, transceiverAbi } from './ntt-contracts.ts'
+
+const erc20 = new Interface(['function balanceOf(address owner) view returns (uint256)'])
+
+/** A transfer above the inbound limit, which anyone may complete `rateLimitSeconds` after `since` (seconds). */
+export interface QueuedTransfer {
+  readonly amount: bigint
+  /** At most 8. */
+  readonly decimals: number
+  readonly since: number
+  /** Lower-case 0x address. */
+  readonly recipient: string
+}
+
+/** The state of an end at the latest block. `digest`: of the manager's message. */
+export interface NttEffects {
+  isVaaConsumed(vaaDigest: string, transceiver?: number): Promise<boolean>
+  attestations(digest: string): Promise<number>
+  /** Also true for a queued transfer, and it stays true after its completion. */
+  isMessageExecuted(digest: string): Promise<boolean>
+  /** Undefined: not queued, or completed. */
+  queued(digest: string): Promise<QueuedTransfer | undefined>
+  balanceOf(owner: string): Promise<bigint>
+}
+
+export function nttEffects({ anvil, token, manager, transceivers }: NttEnd): NttEffects {
+  const read = async (to: string, abi: Interface, view: string, args: readonly unknown[]): Promise<unknown> => {
+    const answer = await anvil.rpc<string>('eth_call', [{ to, data: abi.encodeFunctionData(view, args) }, 'latest'])
+    return abi.decodeFunctionResult(view, answer)[0]
+  }
+  return {
+    isVaaConsumed: async (vaaDigest, transceiver = 0) =>
+      Boolean(await read(transceivers[transceiver] ?? '', transceiverAbi, 'isVAAConsumed', [vaaDigest])),
+    attestations: async (digest) => Number(await read(manager, managerAbi, 'messageAttestations', [digest])),
+    isMessageExecuted: async (digest) => Boolean(await read(manager, managerAbi, 'isMessageExecuted', [digest])),
+    async queued(digest) {
+      const answer = await read(manager, managerAbi, 'getInboundQueuedTransfer', [digest])
+      const [packed, since, recipient] = answer as [bigint, bigint, string]
+      if (since === 0n) return undefined
+      return { amount: packed >> 8n, decimals: Number(packed & 0xffn), since: Number(since), recipient: recipient.toLowerCase() }
+    },
+    balanceOf: async (owner) => BigInt(String(await read(token, erc20, 'balanceOf', [owner]))),
+  }
+}
+
+/** Orders of the owner to the manager. Limits are in the smallest unit of the end's token. */
+export type NttOrder = 'pause' | 'unpause' | 'setInboundLimit' | 'setOutboundLimit' | 'setThreshold' | 'removeTransceiver'
+
+/** Mined at once. Throws Error if it reverted. */
+export async function orderNtt({ anvil, deployer, manager }: NttEnd, order: NttOrder, ...args: readonly unknown[]): Promise<void> {
+  const script = await Script.of(anvil, deployer)
+  script.call(manager, managerAbi, order, args)
+  await script.mine()
+}

@@ -1,0 +1,90 @@
+import { freshAddress } from '../chain/accounts.ts'
+import type { Mined } from '../chain/contracts.ts'
+import { createSender } from '../chain/sender.ts'
+import { toUniversal } from '../wormhole/vaa.ts'
+import { published } from '../wormhole/wormhole.ts'
+import { managerAbi, type NttEnd } from './ntt-contracts.ts'
+
+export interface NttUserTransfer {
+  /** Units of 8 decimals: the finest that every end can carry. */
+  readonly amount: bigint
+  /** Default: a fresh address. */
+  readonly recipient?: string
+}
+
+/** A transfer as its user knows it. */
+export interface SentNttTransfer {
+  readonly source: string
+  readonly target: string
+  /** Wormhole chain id of the source. */
+  readonly emitterChain: number
+  /** One per transceiver of the source, in their order. `emitter`: 64 lower-case hex digits. */
+  readonly messages: readonly { readonly emitter: string; readonly sequence: bigint }[]
+  /** Of the manager's message, which all transceivers carry; 0x. */
+  readonly digest: string
+  /** Lower-case 0x address, as `asset`. */
+  readonly recipient: string
+  /** The recipient gets this, in the smallest unit of the target's token. */
+  readonly amount: bigint
+  /** The token on the target chain. */
+  readonly asset: string
+  readonly txHash: string
+  readonly height: number
+  /** Seconds. */
+  readonly sentAt: number
+}
+
+export interface NttUsers {
+  /**
+   * Sends all at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if one
+   * reverted.
+   */
+  send(transfers: readonly NttUserTransfer[]): Promise<SentNttTransfer[]>
+}
+
+/** Measured: 166,000 to lock and 193,000 to burn; 70,000 more for a second transceiver. */
+const gasLimit = 500_000n
+
+/** The users of one direction. */
+export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {
+  const send = createSender(source.anvil, source.user, gasLimit)
+  return {
+    async send(transfers) {
+      const wanted = transfers.map(({ amount, recipient = freshAddress() }) => ({ amount, recipient: recipient.toLowerCase() }))
+      const mined = await send(wanted.map((one) => ({ to: source.manager, data: transferCall(source, target, one) })))
+      return mined.map((transaction, index) => outcome(source, target, wanted[index] as Wanted, transaction))
+    },
+  }
+}
+
+type Wanted = Required<NttUserTransfer>
+
+/** The delivery price is what the core contract asks for a message: nothing on a devnet. */
+function transferCall(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted): string {
+  const args = [inUnitsOf(source, amount), target.wormholeChainId, `0x${toUniversal(recipient)}`]
+  return managerAbi.encodeFunctionData('transfer(uint256,uint16,bytes32)', args)
+}
+
+function inUnitsOf({ decimals }: NttEnd, amount: bigint): bigint {
+  return amount * 10n ** BigInt(decimals - 8)
+}
+
+function outcome(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted, mined: Mined): SentNttTransfer {
+  const event = managerAbi.getEvent('TransferSent(bytes32)')
+  const sent = mined.logs.find(({ address, topics }) => address.toLowerCase() === source.manager && topics[0] === event?.topicHash)
+  const digest = sent?.topics[1]
+  if (digest === undefined) throw new Error(`The user's transaction ${mined.transactionHash} on ${source.name} reverted`)
+  return {
+    source: source.name,
+    target: target.name,
+    emitterChain: source.wormholeChainId,
+    messages: published(mined, source.core, source.wormholeChainId).map(({ emitter, sequence }) => ({ emitter, sequence })),
+    digest,
+    recipient,
+    amount: inUnitsOf(target, amount),
+    asset: target.token,
+    txHash: mined.transactionHash,
+    height: mined.blockNumber,
+    sentAt: mined.timestamp,
+  }
+}

@@ -1,0 +1,107 @@
+import { MaxUint256, ZeroAddress } from 'ethers'
+import { accountIndex, devnetAccount } from '../chain/accounts.ts'
+import { artifact, Script } from '../chain/contracts.ts'
+import { compiledArtifact } from '../chain/solidity.ts'
+import { toUniversal } from '../wormhole/vaa.ts'
+import type { WormholeChain } from '../wormhole/wormhole.ts'
+import { linked, managerAbi, type NttEnd, transceiverAbi } from './ntt-contracts.ts'
+import { startNttUsers, type NttUsers } from './ntt-users.ts'
+
+/** A token that is locked on ethereum (18 decimals), and minted and burnt on bsc (9 decimals). */
+export interface NttNetwork {
+  readonly ends: { readonly ethereum: NttEnd; readonly bsc: NttEnd }
+  /** Users by their source chain; they send to the other one. Their account is theirs alone. */
+  readonly users: { readonly ethereum: NttUsers; readonly bsc: NttUsers }
+}
+
+export interface NttOptions {
+  /** Wormhole transceivers of each manager. Default 1. */
+  readonly transceivers?: number
+  /** How many transceivers must attest to a message. Default: all. */
+  readonly threshold?: number
+  /**
+   * Seconds until a queued transfer may be completed, and in which a used limit is refilled, linearly. A transfer above
+   * the whole limit is queued in any case. Default 86,400, as in NTT's deployments.
+   */
+  readonly rateLimitSeconds?: number
+  /** Consistency level of the messages: 1 finalized (default), 200 instant, 201 safe. */
+  readonly consistencyLevel?: number
+}
+
+/** Of the user, and of the manager that locks: whole tokens. */
+const supply = 1_000_000n
+const seedOf = (decimals: number) => supply * 10n ** BigInt(decimals)
+
+/**
+ * Deploys both ends with the real bytecode of version 2.0.0. No limit is ever reached until `orderNtt` sets one. The
+ * user of each end owns 1,000,000 tokens. Throws Error naming a transaction that reverted.
+ */
+export async function deployNtt(
+  chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
+  options: NttOptions = {},
+): Promise<NttNetwork> {
+  const [locking, burning] = await Promise.all([
+    deployEnd(chains.ethereum, { position: 0, mode: 'lock', decimals: 18 }, options),
+    deployEnd(chains.bsc, { position: 1, mode: 'burn', decimals: 9 }, options),
+  ])
+  await Promise.all([connect(locking, burning, options), connect(burning, locking, options)])
+  return {
+    ends: { ethereum: locking, bsc: burning },
+    users: { ethereum: startNttUsers(locking, burning), bsc: startNttUsers(burning, locking) },
+  }
+}
+
+interface EndPlan {
+  readonly position: number
+  readonly mode: 'lock' | 'burn'
+  readonly decimals: number
+}
+
+async function deployEnd(
+  { name, wormholeChainId, anvil, core }: WormholeChain,
+  { position, mode, decimals }: EndPlan,
+  { transceivers: count = 1, rateLimitSeconds = 86_400, consistencyLevel = 1 }: NttOptions,
+): Promise<NttEnd> {
+  const [deployer, user] = [devnetAccount(accountIndex.nttDeployer + position), devnetAccount(accountIndex.nttUser + position)]
+  await Promise.all([deployer, user].map(({ address }) => anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 24n).toString(16)}`])))
+  const [tokenCode, structsCode] = await Promise.all([compiledArtifact('NttToken'), compiledArtifact('TransceiverStructs')])
+  const script = await Script.of(anvil, deployer)
+  const token = script.deploy('NttToken', [decimals], tokenCode)
+  const code = linked(script.deploy('TransceiverStructs', [], structsCode))
+  // initialize() refuses every sender but the implementation's deployer, so a proxy's constructor can not call it.
+  const proxied = (implementation: string) => script.deploy('ERC1967Proxy', [implementation, '0x'], artifact('ERC1967Proxy'))
+  const constants = [token, mode === 'lock' ? 0 : 1, wormholeChainId, rateLimitSeconds, false]
+  const manager = proxied(script.deploy('NttManager', constants, code.manager))
+  script.call(manager, managerAbi, 'initialize', [])
+  const transceivers = Array.from({ length: count }, () => {
+    const levels = [consistencyLevel, 0, 0, ZeroAddress]
+    const transceiver = proxied(script.deploy('WormholeTransceiver', [manager, core, ...levels], code.transceiver))
+    script.call(transceiver, transceiverAbi, 'initialize', [])
+    script.call(manager, managerAbi, 'setTransceiver', [transceiver])
+    return transceiver
+  })
+  script.call(token, tokenCode.abi, 'setMinter', [mode === 'burn' ? manager : ZeroAddress])
+  // The locked tokens are those that the other end's user owns.
+  for (const owner of mode === 'lock' ? [user.address, manager] : [user.address])
+    script.call(token, tokenCode.abi, 'mint', [owner, seedOf(decimals)])
+  await script.mine()
+  return { name, wormholeChainId, anvil, core, deployer, user, token, decimals, manager, transceivers }
+}
+
+/** Both ends must name each other. Each setWormholePeer and each initialize() of a transceiver publishes a message. */
+async function connect(end: NttEnd, peer: NttEnd, { threshold = end.transceivers.length }: NttOptions): Promise<void> {
+  const { anvil, deployer, user, manager, token, decimals } = end
+  const script = await Script.of(anvil, deployer)
+  // The most that a limit can be: amounts inside the contract have 64 bits and at most 8 decimals.
+  const unlimited = (2n ** 64n - 1n) * 10n ** BigInt(decimals - 8)
+  script.call(manager, managerAbi, 'setPeer', [peer.wormholeChainId, `0x${toUniversal(peer.manager)}`, peer.decimals, unlimited])
+  end.transceivers.forEach((transceiver, index) => {
+    const other = `0x${toUniversal(peer.transceivers[index] ?? '')}`
+    script.call(transceiver, transceiverAbi, 'setWormholePeer', [peer.wormholeChainId, other])
+  })
+  script.call(manager, managerAbi, 'setThreshold', [threshold])
+  await script.mine()
+  const approval = await Script.of(anvil, user)
+  approval.call(token, (await compiledArtifact('NttToken')).abi, 'approve', [manager, MaxUint256])
+  await approval.mine()
+}

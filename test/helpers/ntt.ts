@@ -1,0 +1,40 @@
+import { concat, dataLength, toBeHex } from 'ethers'
+
+export interface NttFields {
+  /** Of the transceiver message: Wormhole's 0x9945ff10 unless said otherwise. */
+  readonly prefix: string
+  /** 64 hex digits, as all addresses here. */
+  readonly sourceManager: string
+  readonly recipientManager: string
+  readonly id: bigint
+  readonly sender: string
+  readonly transferPrefix: string
+  readonly amount: bigint
+  readonly decimals: number
+  readonly token: string
+  readonly to: string
+  readonly toChain: number
+  /** 0x hex. Absent: its length is left out too. */
+  readonly additional: string | undefined
+  readonly transceiverPayload: string
+}
+
+/** With its length in two bytes before it. */
+function sized(part: string): string {
+  return concat([toBeHex(dataLength(part), 2), part])
+}
+
+/** The bytes that an NttManager hashes: id, sender, transfer. 0x hex. */
+export function managerMessage(fields: Partial<NttFields> = {}): string {
+  const { id = 7n, sender = '44'.repeat(32), transferPrefix = '0x994e5454', amount = 100_000_000n, decimals = 8 } = fields
+  const { token = '55'.repeat(32), to = `${'00'.repeat(12)}${'66'.repeat(20)}`, toChain = 4, additional } = fields
+  const transfer = [transferPrefix, toBeHex(decimals, 1), toBeHex(amount, 8), `0x${token}`, `0x${to}`, toBeHex(toChain, 2)]
+  return concat([toBeHex(id, 32), `0x${sender}`, sized(concat([...transfer, additional === undefined ? '0x' : sized(additional)]))])
+}
+
+/** The payload of the VAA that carries it. 0x hex. */
+export function nttPayload(fields: Partial<NttFields> = {}): string {
+  const { prefix = '0x9945ff10', transceiverPayload = '0x' } = fields
+  const { sourceManager = `${'00'.repeat(12)}${'77'.repeat(20)}`, recipientManager = `${'00'.repeat(12)}${'88'.repeat(20)}` } = fields
+  return concat([prefix, `0x${sourceManager}`, `0x${recipientManager}`, sized(managerMessage(fields)), sized(transceiverPayload)])
+}
