@@ -12,7 +12,7 @@ import type { HaltRoute } from '../intake/submit/halt-route.ts'
 import type { LaneStatusCache, OpenLaneWatcher } from '../lanes/ledger/open-lanes.ts'
 import type { StepSlots } from '../lanes/step-slots.ts'
 import type { StepTimes } from '../observability/step-times.ts'
-import type { BroadcastInput, BroadcastResult } from '../temporal/contracts/transfer-steps.ts'
+import type { BroadcastInput, BroadcastResult, Ready } from '../temporal/contracts/transfer-steps.ts'
 
 export interface LocalLane {
   readonly slots: StepSlots
@@ -41,13 +41,20 @@ export interface StepDeps {
   readonly haltRoute?: HaltRoute
 }
 
+/** The call of a round: its stage, if it has several, and what admission planned. */
+export interface RoundCall {
+  readonly stage?: string | undefined
+  readonly plan?: Ready['plan'] | undefined
+}
+
 /**
  * The bridge of a transfer on its target chain. With a stage, the delivery is the stage's call and the effect is that
  * of the call. Throws TARGET_CHAIN_UNSUPPORTED.
  */
-export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, stage?: string): Endpoint {
+export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, { stage, plan }: RoundCall = {}): Endpoint {
   const { bridge, targetChain: chain } = transfer
-  const endpoint = ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })
+  const own = ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })
+  const endpoint = (plan && own.planned?.(plan)) ?? own
   const { stages } = endpoint
   if (!stages || stage === undefined) return endpoint
   return {

@@ -5,7 +5,7 @@ import { type BridgeName, type ChainName, numberOfUnconfigured } from '../domain
 import { parseVaa } from '../domain/vaa.ts'
 import type { Decode, Emitter } from './kit/published.ts'
 import type { ChainNames } from './kit/signed-messages.ts'
-import type { Plugin } from './kit/plugin.ts'
+import type { Plugin, PluginContext, Route } from './kit/plugin.ts'
 import { createNtt } from './ntt/ntt.ts'
 import { createReceivers } from './receivers/receivers.ts'
 import { wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
@@ -49,7 +49,7 @@ export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[
     if (!emitters.has(key)) emitters.set(key, { bridge, sourceChain, emitterChain, emitter })
   }
   for (const one of [...own, ...sourcesWithoutNode(options)]) add(wormholeTokenBridge, one)
-  for (const { name, routes } of pluginsOf(options))
+  for (const { name, routes } of [...pluginsOf(options), ...packagesOf(options)])
     for (const { source: sourceChain, emitter } of routes.flatMap(({ from }) => from))
       add(name, { sourceChain, emitterChain: numberOf(sourceChain, options), emitter })
   return [...emitters.values()]
@@ -74,7 +74,9 @@ export function unlessOfOthers(decode: Decode, options: BridgesOptions): Decode 
 export function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitter, { bridges }: BridgesOptions) {
   const ofRoute = bridges.receivers?.routes.find((route) => route.source === sourceChain && route.emitter === emitter)
   const ofToken = bridges.ntt?.tokens.find(({ peers }) => peers[sourceChain]?.transceivers.includes(emitter))
-  const given = bridge === wormholeTokenBridge ? bridges[wormholeTokenBridge]?.streams[sourceChain] : (ofRoute ?? ofToken)?.stream
+  const ofPackage = bridges.plugins?.[bridge]
+  const given =
+    bridge === wormholeTokenBridge ? bridges[wormholeTokenBridge]?.streams[sourceChain] : (ofRoute ?? ofToken ?? ofPackage)?.stream
   return given ?? emitterStreamSchema.parse({})
 }
 
@@ -94,6 +96,17 @@ export function pluginsOf(options: BridgesOptions): readonly Plugin<unknown>[] {
   // Only with such a product does every chain have a Wormhole id.
   const numbers = () => new Map([...namesOf(options)].map(([number, name]) => [name, number]))
   return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(ofTokens.tokens, numbers())] : [])]
+}
+
+/** Plug-in packages, by what the config says of them. */
+export function packagesOf({
+  bridges,
+}: Pick<BridgesOptions, 'bridges'>): readonly { readonly name: BridgeName; readonly routes: readonly Route[] }[] {
+  return Object.entries(bridges.plugins ?? {}).map(([name, { routes }]) => ({ name, routes }))
+}
+
+export function pluginContext(options: BridgesOptions): PluginContext {
+  return { chains: new Map([...namesOf(options)].map(([number, name]) => [name, number])) }
 }
 
 function numberOf(source: ChainName, { chains }: BridgesOptions): number {

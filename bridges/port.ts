@@ -1,6 +1,7 @@
 import type { At, Receipt, Revert } from '../chains/port.ts'
 import type { ErrorCode, RelayerError } from '../domain/catalogue/errors.ts'
 import type { Intent } from '../domain/lane/lane.ts'
+import type { CallPlan } from '../domain/transfer/call-plan.ts'
 import type { TransferContent } from '../domain/transfer/content.ts'
 import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
@@ -87,6 +88,10 @@ export interface Endpoint {
   delivery(transfer: Transfer, stage?: string): PlannedDelivery
   /** Absent: one call delivers. */
   readonly stages?: Stages
+  /** The call as data, for processes that do not run the bridge's code. Absent: every process runs it. */
+  plan?(transfer: Transfer, stage?: string): CallPlan
+  /** This endpoint with a planned call and its effects. Absent: the process runs the bridge's code. */
+  planned?(plan: CallPlan): Endpoint
   /**
    * For messages that are found before they are attested. Undefined: the message has its attestation. The attestation
    * was verified, because a transfer that adopts a wrong one is rejected.

@@ -9,6 +9,7 @@ import {
   type ConfiguredEmitter,
   emittersOf,
   namesOf,
+  packagesOf,
   pluginsOf,
   prefixOf,
   type Settings,
@@ -19,6 +20,7 @@ import {
 import { createEmitterSource, createSourceWithoutNode, type SignedMessages, streamOf } from './kit/emitter-sources.ts'
 import { createGuardianSets, createVerifier } from './kit/guardian-sets.ts'
 import { createPluginDecode, createPluginEndpoint, createPluginMessages } from './kit/plugin-bridge.ts'
+import type { Plugin } from './kit/plugin.ts'
 import type { Decode } from './kit/published.ts'
 import { firstOwner, signedBy } from './kit/signed-messages.ts'
 import { createVerifiedMessages } from './kit/verified-messages.ts'
@@ -26,6 +28,8 @@ import { createTokenDecimals } from './native-bridge/contracts.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
 import { contentOf as nativeContent, createDecode as createNativeDecode, nativeBridge, readMessage } from './native-bridge/message.ts'
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
+import { createPackageEndpoint, createRouteDecode, createRouteEndpoint, isPluginFailure } from './packages/endpoints.ts'
+import type { LoadedPlugins } from './packages/load.ts'
 import type { Bridge, Bridges, SignedSource } from './port.ts'
 import { createAmountDecimals } from './wormhole-token-bridge/decimals.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
@@ -38,6 +42,7 @@ interface Links {
   readonly connected: Chains
   readonly served: Chains
   readonly signed: ReturnType<typeof createSigned>
+  readonly loaded?: LoadedPlugins | undefined
 }
 
 /** In the order in which they read a message. The first that can read it owns it. */
@@ -65,9 +70,55 @@ function pluginBridge(name: BridgeName, options: BridgesOptions, { served, signe
   }
 }
 
+/** Without `loaded`, the process runs no code of plug-ins: it knows their messages and calls by the routes of the config. */
+function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'>, options: BridgesOptions, links: Links): Bridge {
+  const { served, signed, loaded } = links
+  const chainNames = namesOf(options)
+  const found = loaded?.get(name)
+  const plugin = found instanceof RelayerError ? undefined : found
+  const failure = found instanceof RelayerError ? found : undefined
+  const byRoute = createRouteDecode(name, routes, chainNames)
+  const messages = plugin && createPluginMessages(plugin, chainNames)
+  signed.decodes.push(plugin && messages ? orByRoute(createPluginDecode(plugin, messages, chainNames), byRoute) : byRoute)
+  const endpoints = [...served].map(([chainName, chain]) => {
+    const ofChain = { chain, chainNames, verify: signed.verifierOf(chainName, chain) }
+    const endpoint =
+      plugin && messages
+        ? createPackageEndpoint(plugin, messages, { ...ofChain, clock: () => chainTime(chain) })
+        : createRouteEndpoint({ name, routes, failure, ...ofChain })
+    return [chainName, endpoint] as const
+  })
+  return {
+    name,
+    decode: signed.messages.decode,
+    content: (bytes) => (plugin && messages ? unlessPluginFails(() => plugin.parties(messages.readBytes(bytes).message), {}) : {}),
+    signedBy,
+    endpoints: new Map(endpoints),
+    sources: emittersOf(options).flatMap((emitter) => (emitter.bridge === name ? sourcesOfEmitter(emitter, options, links) : [])),
+  }
+}
+
+/** A message on which the plug-in fails is its own: the transfer waits, and is not lost. */
+function orByRoute(decode: Decode, byRoute: Decode): Decode {
+  return (message) => unlessPluginFails(() => decode(message), undefined) ?? byRoute(message)
+}
+
+function unlessPluginFails<T, E>(ask: () => T, otherwise: E): T | E {
+  try {
+    return ask()
+  } catch (error) {
+    if (isPluginFailure(error)) return otherwise
+    throw error
+  }
+}
+
 /** Fails to compile if a bridge of the config is missing. */
 const makers: {
-  readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, links: Links) => Bridge
+  readonly [Name in keyof Omit<Required<Config['bridges']>, 'plugins'>]: (
+    settings: Settings<Name>,
+    options: BridgesOptions,
+    links: Links,
+  ) => Bridge
 } = {
   receivers: (_, options, links) => pluginBridge('receivers', options, links),
   ntt: (_, options, links) => pluginBridge('ntt', options, links),
@@ -133,13 +184,23 @@ const makers: {
 /**
  * `connected` must contain the chains that `sourcesOf` returns. Only chains in `served` get endpoints (default: all).
  */
-export function createBridges(options: BridgesOptions, connected: Chains, served: Iterable<ChainName> = connected.keys()): Bridges {
+export function createBridges(
+  options: BridgesOptions,
+  connected: Chains,
+  served: Iterable<ChainName> = connected.keys(),
+  loaded?: LoadedPlugins,
+): Bridges {
   const names = new Set(served)
   const bridges = new Map<BridgeName, Bridge>()
-  const links = { connected, served: new Map([...connected].filter(([name]) => names.has(name))), signed: createSigned(options, bridges) }
+  const signed = createSigned(options, bridges)
+  const links = { connected, served: new Map([...connected].filter(([name]) => names.has(name))), signed, loaded }
   const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]) =>
     settings && bridges.set(name, makers[name](settings, options, links))
-  for (const name of Object.keys(makers) as (keyof typeof makers)[]) make(name, options.bridges[name])
+  // A plug-in reads a message after the built-in products, and before the token bridge.
+  for (const name of Object.keys(makers) as (keyof typeof makers)[]) {
+    if (name === wormholeTokenBridge) for (const one of packagesOf(options)) bridges.set(one.name, packageBridge(one, options, links))
+    make(name, options.bridges[name])
+  }
   return bridges
 }
 
@@ -148,8 +209,15 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
   const verifiers = new Map<ChainName, (message: Uint8Array) => Promise<void>>()
   const messages: SignedMessages = {
     decode: firstOwner(decodes),
-    isDelivered: async (transfer, at) =>
-      (await bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)?.delivered(transfer, at)) ?? false,
+    async isDelivered(transfer, at) {
+      try {
+        return (await bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)?.delivered(transfer, at)) ?? false
+      } catch (error) {
+        // The transfer is started, and waits until the plug-in answers. Other messages of the emitter go on.
+        if (isPluginFailure(error)) return false
+        throw error
+      }
+    },
   }
   return {
     decodes,
@@ -178,7 +246,7 @@ function sourcesOfEmitter(
 ): SignedSource[] {
   const { sourceChain } = end
   const { first, startBlock: block, maxOpen } = streamSettings(end, options)
-  const owners = signedBridges.filter((name) => options.bridges[name])
+  const owners = [...signedBridges.filter((name) => options.bridges[name]), ...packagesOf(options).map(({ name }) => name)]
   const common = { ...end, prefix: prefixOf(end), owners, messages: signed.messages, maxOpen }
   if (!options.chains[sourceChain]) return [createSourceWithoutNode({ ...common, judges: [...served.keys()], begins: { first } })]
   const chain = served.get(sourceChain)

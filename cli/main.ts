@@ -16,6 +16,7 @@ import { keystoreCommand } from './commands/keystore.ts'
 import { laneCommand } from './commands/lane/lane.ts'
 import { nodeCommand } from './commands/settings/node.ts'
 import { notificationsCommand } from './commands/settings/notifications.ts'
+import { pluginCommand } from './commands/plugin.ts'
 import { runCommand } from './commands/run.ts'
 import { shadowCommand } from './commands/shadow.ts'
 import { stuckCommand } from './commands/stuck.ts'
@@ -41,6 +42,7 @@ export const commands: Commands = {
   stream: streamCommand,
   audit: auditCommand,
   notifications: notificationsCommand,
+  plugin: pluginCommand,
   archive: archiveCommand,
   init: initCommand,
   config: configCommand,

@@ -88,6 +88,11 @@ export const rooms: readonly Room[] = [
     packages: [],
   },
   { path: 'bridges/kit', imports: ['domain', 'chains/port.ts', 'bridges/port.ts', 'chains/crypto', 'runtime'], packages: bridgePackages },
+  {
+    path: 'bridges/packages',
+    imports: ['domain', 'config', 'chains/port.ts', 'bridges/port.ts', 'bridges/kit'],
+    packages: [...bridgePackages, 'zod', 'portage/plugin', 'node:*'],
+  },
   { path: 'bridges/<protocol>', imports: ['domain', ...ports, 'bridges/kit', 'chains/crypto', 'runtime'], packages: bridgePackages },
   {
     path: 'bridges/<protocol>/<family>.ts',

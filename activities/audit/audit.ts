@@ -1,5 +1,6 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Code } from '../../domain/catalogue/catalogue.ts'
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { type Finding, recover } from '../../temporal/recovery/remedies.ts'
@@ -92,7 +93,8 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
 }
 
 async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer[], report: AuditReport): Promise<void> {
-  const there = await Promise.all(delivered.map(({ transfer }) => endpointOf(deps, transfer).delivered(transfer, 'latest')))
+  const shown = ({ transfer }: StoredTransfer) => endpointOf(deps, transfer).delivered(transfer, 'latest')
+  const there = await Promise.all(delivered.map((one) => unlessPluginFails(shown(one))))
   const missing = delivered.filter((_, index) => !there[index])
   const reads = await readAgain(deps, missing)
   report.checked += delivered.length
@@ -103,6 +105,16 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
     if (latest === 'running') report.underway += 1
     // Any other outcome came from an operator or a policy. The next phase handles runs that closed without an outcome.
     if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
+  }
+}
+
+/** A plug-in that fails leaves only its own transfers unsure. */
+async function unlessPluginFails<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (toRelayerError(error).code.startsWith('PLUGIN_')) return undefined
+    throw error
   }
 }
 
@@ -117,7 +129,7 @@ async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): P
     const [latest, final] = await Promise.all([endpoint.delivered(transfer, 'latest'), agreed(endpoint, transfer)])
     return final === undefined ? undefined : latest || final
   }
-  return blockCame ? Promise.all(missing.map(read)) : missing.map(() => undefined)
+  return blockCame ? Promise.all(missing.map((one) => unlessPluginFails(read(one)))) : missing.map(() => undefined)
 }
 
 async function recoverFound(deps: AuditDeps, report: AuditReport, run: RunId, finding: Finding, found: Found): Promise<void> {

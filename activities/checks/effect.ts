@@ -5,7 +5,7 @@ import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
 import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
+import { chainOf, endpointOf, lanesOf, type RoundCall, type StepDeps } from '../deps.ts'
 
 /** Longest wait for another block, ms. Below the heartbeat time-out of the steps that wait. */
 const longestBlockMs = 4_000
@@ -16,9 +16,9 @@ export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): P
 }
 
 /** Returns the final delivery, without `by` if no log was found. Returns undefined while the nodes do not agree. */
-export async function finalDelivery(deps: StepDeps, transfer: Transfer, stage?: string): Promise<Delivery | undefined> {
+export async function finalDelivery(deps: StepDeps, transfer: Transfer, call?: RoundCall): Promise<Delivery | undefined> {
   const chain = chainOf(deps, transfer)
-  const endpoint = endpointOf(deps, transfer, stage)
+  const endpoint = endpointOf(deps, transfer, call)
   const found = await endpoint.findDelivery(transfer)
   const witnessed = hasOneNode(chain) && found !== undefined && found.blockHeight <= (chain.heads.current?.finalized ?? -1)
   if (!witnessed && (await agreed(endpoint, transfer)) !== true) return undefined

@@ -6,7 +6,7 @@ import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
-import { endpointOf, type StepDeps } from '../deps.ts'
+import { endpointOf, type RoundCall, type StepDeps } from '../deps.ts'
 import { agreed } from './effect.ts'
 
 const haltedMs = 5_000
@@ -77,13 +77,13 @@ export async function recordLoss(
   receipt: Receipt,
   {
     shared,
-    stage,
+    call,
     isUseless = receipt.status === 'reverted',
-  }: { readonly shared: boolean; readonly stage?: string | undefined; readonly isUseless?: boolean },
+  }: { readonly shared: boolean; readonly call?: RoundCall; readonly isUseless?: boolean },
 ): Promise<void> {
   if (!deps.losses || !isUseless) return
   try {
-    const endpoint = endpointOf(deps, transfer, stage)
+    const endpoint = endpointOf(deps, transfer, call)
     const { parties } = endpoint.delivery(transfer)
     const loss = { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() }
     const delivered = await agreed(endpoint, transfer, 'agreed-latest')

@@ -39,9 +39,9 @@ export async function acquire(
   input: BroadcastInput,
   { cancellationSignal: signal, info }: Pick<Context, 'cancellationSignal'> & { readonly info: TryInfo },
 ): Promise<Acquisition> {
-  const { transfer, stage, lane, intentId, retriedAt, seenAt, mode } = input
+  const { transfer, lane, intentId, retriedAt, seenAt, mode } = input
   const { agent, batchRouting: routing } = deps
-  const endpoint = endpointOf(deps, transfer, stage)
+  const endpoint = endpointOf(deps, transfer, input)
   const { call, parties } = endpoint.delivery(transfer)
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   const maybeSent = mode !== 'new' || info.attempt > 1

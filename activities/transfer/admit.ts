@@ -129,7 +129,8 @@ async function prepareUnless(
     return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }
   }
   const { parkAfter, shadow } = deps
-  const staged = { ...(stage !== undefined && { stage }), ...(parkAfter && { parkAfter }) }
+  const plan = target.endpoint.plan?.(transfer, stage)
+  const staged = { ...(stage !== undefined && { stage }), ...(plan && { plan }), ...(parkAfter && { parkAfter }) }
   const ready: Ready = { ...priced.first, kind: 'ready', lane, callHash: callHash(intent), ...staged }
   return shadow ? shadow(transfer, ready, { intent, costWei: priced.cost }) : ready
 }

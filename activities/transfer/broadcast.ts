@@ -95,7 +95,7 @@ interface Following extends Extract<Acquisition, { kind: 'acquired' }> {
 }
 
 async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Following): Promise<BroadcastResult> {
-  const { transfer, stage, seenAt } = input
+  const { transfer, seenAt } = input
   const { pending, batch, context, enter, reached } = following
   const signal = context.cancellationSignal
   const until = Date.now() + (deps.followMs ?? 30_000)
@@ -106,7 +106,7 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
     // The loss is recorded before it is final, because many more transfers could go to the same recipient meanwhile.
-    if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, stage })
+    if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
     // A batch without effect has used up its nonce, even before finality. So its members need not wait.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
@@ -149,23 +149,24 @@ function unincluded({ nonce, attempts, tried }: PendingTransaction, state: Exclu
 /** A receipt is not enough: before a transfer or one of its rounds ends, the effect itself is read. */
 async function finalResult(
   deps: AcquireDeps,
-  { transfer, stage }: BroadcastInput,
+  input: BroadcastInput,
   landed: Landed,
   { noop, receipt }: Included,
 ): Promise<BroadcastResult> {
   const { chain } = deps
-  const endpoint = endpointOf(deps, transfer, stage)
+  const { transfer, stage, plan } = input
+  const endpoint = endpointOf(deps, transfer, input)
   const hasEffect = noop ? false : endpoint.hasEffect(receipt, transfer)
   const shows = await isFinal(chain, endpoint, transfer)
   if (shows && hasEffect !== false) {
-    const isWhole = stage === undefined || (await isFinal(chain, endpointOf(deps, transfer), transfer))
+    const isWhole = stage === undefined || (await isFinal(chain, endpointOf(deps, transfer, { plan }), transfer))
     return { kind: isWhole ? 'delivered' : 'passed', landed }
   }
   // Another transaction delivered first, or a node gave a wrong receipt of this one.
   if (shows) return { kind: 'seen' }
   const absent = shows === false && hasEffect !== true && !(await endpoint.delivered(transfer, 'latest'))
   if (absent) {
-    if (receipt.status === 'success') await recordLoss(deps, transfer, receipt, { shared: false, stage, isUseless: true })
+    if (receipt.status === 'success') await recordLoss(deps, transfer, receipt, { shared: false, call: input, isUseless: true })
     return { kind: 'reverted', landed, reason: whyUseless(receipt) }
   }
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }

@@ -20,18 +20,18 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
 async function confirmCall(deps: StepDeps, input: ConfirmInput): Promise<Confirmation> {
   const { transfer, landed, stage, requireAgreement } = input
   const chain = chainOf(deps, transfer)
-  const endpoint = endpointOf(deps, transfer, stage)
+  const endpoint = endpointOf(deps, transfer, { stage })
   const own = landed && (await readLanded(deps, input, landed))
   if (own && own.kind !== 'useless') return own
   const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
-  const delivery = finalized ? await finalDelivery(deps, transfer, stage) : undefined
+  const delivery = finalized ? await finalDelivery(deps, transfer, { stage }) : undefined
   if (delivery) return { kind: 'delivered', delivery }
   // If a node shows the effect, the other nodes are given time to show it too, unless most of them deny it.
   if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
   if ((own || requireAgreement) && !(await isAbsent(endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
   if (!own) return { kind: 'gone' }
   const { receipt } = own
-  await recordLoss({ ...deps, chain }, transfer, receipt, { shared: landed?.batch !== undefined, stage, isUseless: true })
+  await recordLoss({ ...deps, chain }, transfer, receipt, { shared: landed?.batch !== undefined, call: { stage }, isUseless: true })
   return { kind: 'reverted', reason: whyUseless(receipt) }
 }
 
@@ -44,7 +44,7 @@ async function readLanded(
   landed: Landed,
 ): Promise<OwnTransaction | undefined> {
   const chain = chainOf(deps, transfer)
-  const endpoint = endpointOf(deps, transfer, stage)
+  const endpoint = endpointOf(deps, transfer, { stage })
   const isFinalHeight = (height: number) => height <= (chain.heads.current?.finalized ?? -1)
   await untilHead(chain.heads, ({ finalized }) => finalized >= landed.blockHeight, waitMs)
   const [receipt, shows] = await Promise.all([

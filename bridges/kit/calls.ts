@@ -1,6 +1,7 @@
 import { Interface, type JsonFragmentType, ParamType } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import type { At } from '../../chains/port.ts'
+import type { ViewCall } from '../../domain/transfer/call-plan.ts'
 import { decodeBytesCall, encodeBytesCall, selectorOf } from './bytes-call.ts'
 import { type ContractReader, read } from './contract-reader.ts'
 import type { Call, Shown } from './plugin.ts'
@@ -50,6 +51,12 @@ export function decodeCall(signature: string, data: string): readonly unknown[] 
 
 export function readView(chain: ContractReader, { contract, view, args, returns }: Omit<Shown, 'is'>, at: At) {
   return read(chain, { abi: interfaces.memo(`${view}:${returns}`), to: contract, method: nameOf(view), args, at })
+}
+
+/** The view as data. Throws errors of ethers for values that do not fit their types. */
+export function encodeView({ contract, view, args, returns, is }: Shown): ViewCall {
+  const data = interfaces.memo(`${view}:${returns}`).encodeFunctionData(nameOf(view), [...args])
+  return { to: contract, data, is: encodedAnswer(view, returns, is) }
 }
 
 /** Whether the view answers `is`. Throws what `read` throws. */

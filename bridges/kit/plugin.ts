@@ -102,3 +102,48 @@ export interface Plugin<C> {
   readonly reverts?: Readonly<Record<string, RevertMeaning>>
   parties(message: Message<C>): Pick<Parties, 'recipient' | 'token'> & { readonly amount?: string }
 }
+
+/** What a package may know of the config. */
+export interface PluginContext {
+  /** Chain of the config → Wormhole's number. */
+  readonly chains: ReadonlyMap<ChainName, number>
+}
+
+/** The default export of a plug-in package (docs/develop/plugins.md). */
+export interface PluginPackage<S, C> {
+  /** Lower-case letters, digits and -. Ids of transfers have it. */
+  readonly name: string
+  readonly version: string
+  /** Version of this interface. */
+  readonly kit: 1
+  /** A schema of zod, or anything else that has `parse`. */
+  readonly settings: { parse(settings: unknown): S }
+  create(settings: S, context: PluginContext): Omit<Plugin<C>, 'name'>
+}
+
+/** Only types the package. */
+export function plugin<S, C>(definition: PluginPackage<S, C>): PluginPackage<S, C> {
+  return definition
+}
+
+interface DevnetChain {
+  /** JSON-RPC. */
+  readonly url: string
+  readonly wormholeChainId: number
+  /** 0x, lower case. */
+  readonly core: string
+  readonly tokenBridge: string
+}
+
+/** What `deploy` and `send` of `portage plugin test` get. Each call resolves once it is mined, and throws if it reverts. */
+export interface AuthorDevnet {
+  readonly chains: { readonly ethereum: DevnetChain; readonly bsc: DevnetChain }
+  /** The account that sends the calls on this chain. */
+  account(chain: string): string
+  /** @param contract a name in lab/devnet/contracts, or a compiled contract. Resolves with its address. */
+  deploy(chain: string, contract: string | { readonly abi: unknown; readonly bytecode: string }, args?: readonly unknown[]): Promise<string>
+  /** @param signature `name(types)` */
+  call(chain: string, contract: string, signature: string, args?: readonly unknown[], value?: bigint): Promise<void>
+  /** Publishes a message of the account at Wormhole's core contract. */
+  publish(chain: string, payload: string): Promise<void>
+}

@@ -36,6 +36,7 @@ export const runCommand: CommandSpec = {
       .option('--pretty', 'readable log lines'),
   notes: `Roles:
   all      everything below in one process
+  keyless  everything but lane in one process: it may run plug-ins
   chain    transfer workflows and the steps of a chain that need no key
   lane     steps that need the keys of this process
   ledger   nonce ledgers, streams, batches, operator transactions, settings
@@ -51,7 +52,8 @@ export const runCommand: CommandSpec = {
     const { role, chain: chains, lane, adminPort: port = loaded.admin.port, logLevel: level, pretty = false } = options
     const logger = createLogger({ level, pretty, joined: true })
     const unlisted = unlistedToken(loaded.dataFolder)
-    const first = role === 'all' || role === 'api' ? await prepareAccess(loaded, unlisted, context, logger) : undefined
+    const first =
+      role === 'all' || role === 'keyless' || role === 'api' ? await prepareAccess(loaded, unlisted, context, logger) : undefined
     // Imported here, because these modules are slow to load.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {

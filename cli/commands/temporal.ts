@@ -1,3 +1,4 @@
+import { buildIdOf } from '../../config/build-id.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { type DeploymentStatus, describeDeployment, promoteVersion } from '../../temporal/client/connection/deployments.ts'
 import { pause } from '../../runtime/wait.ts'
@@ -76,9 +77,10 @@ function statusText({ deploymentName, current, ramping, versions }: DeploymentSt
   ]
 }
 
-function deploymentOf({ worker: { deployment } }: Config, given?: string) {
+function deploymentOf(config: Config, given?: string) {
+  const { deployment } = config.worker
   if (!deployment) throw invalid('The config has no worker.deployment: its workers have no versions.', {})
-  return { name: deployment.name, buildId: given ?? deployment.buildId }
+  return { name: deployment.name, buildId: given ?? buildIdOf(config) ?? '' }
 }
 
 const wholeHours = numberWithin(1, 99_999, 'It must be a whole number of hours, at least 1')

@@ -9,15 +9,20 @@ type Chains = readonly (readonly [name: string, chain: Fields])[]
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
-  const { 'wormhole-token-bridge': wormhole, 'native-bridge': native, receivers, ntt } = map(bridges)
+  const { 'wormhole-token-bridge': wormhole, 'native-bridge': native, receivers, ntt, plugins } = map(bridges)
   const names = chains.map(([name]) => name)
   return [
     ...checkChains(named, chains),
     ...(wormhole === undefined ? [] : checkWormhole(map(wormhole), chains)),
     ...(receivers === undefined ? [] : checkMessageRoutes(maps(map(receivers)['routes']), wormhole, chains)),
     ...(ntt === undefined ? [] : checkTokenPeers(maps(map(ntt)['tokens']), wormhole, chains)),
+    ...(plugins === undefined ? [] : checkPlugins(map(plugins), wormhole, chains)),
     ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
-    ...checkReceivers(maps(notifications), { chains: names, bridges: Object.keys(map(bridges)), lanes: laneIds(chains) }),
+    ...checkReceivers(maps(notifications), {
+      chains: names,
+      bridges: [...Object.keys(map(bridges)), ...Object.keys(map(plugins))],
+      lanes: laneIds(chains),
+    }),
     ...checkPorts(map(api)['port'] ?? defaultApiPort, map(admin)['port']),
   ]
 }
@@ -152,6 +157,23 @@ function checkTokenPeers(tokens: readonly Fields[], wormhole: unknown, chains: C
     ),
   )
   return [...needsWormhole(path, wormhole), ...sources]
+}
+
+function checkPlugins(plugins: Fields, wormhole: unknown, chains: Chains): Problem[] {
+  const path = 'bridges.plugins'
+  const names = chains.map(([name]) => name)
+  const ofRoutes = Object.entries(plugins).flatMap(([name, plugin]) =>
+    maps(map(plugin)['routes']).flatMap(({ from, to }, index) => {
+      const route = [path, name, 'routes', index]
+      return [
+        ...maps(from).flatMap(({ source }, place) =>
+          checkSource(pathText([...route, 'from', place, 'source']), source, { everySource: 'any' }, chains),
+        ),
+        ...checkChain(pathText([...route, 'to']), to, names),
+      ]
+    }),
+  )
+  return [...needsWormhole(path, wormhole), ...ofRoutes]
 }
 
 function checkMessageRoutes(routes: readonly Fields[], wormhole: unknown, chains: Chains): Problem[] {

@@ -38,6 +38,7 @@ function resolvePaths(config: Config, folder: string): Config {
   }
   for (const { signer } of Object.values(chains).flatMap(({ lanes }) => lanes))
     if (signer?.kind === 'keystore') makeAbsolute(signer, 'file', 'passwordFile')
+  for (const plugin of Object.values(bridges.plugins ?? {})) makeAbsolute(plugin, 'module')
   makeAbsolute(temporal, 'apiKeyFile')
   makeAbsolute(temporal.tls, 'caFile', 'certificateFile', 'keyFile')
   for (const { tls } of bridges['wormhole-token-bridge']?.spies ?? []) makeAbsolute(tls, 'caFile')

@@ -1,4 +1,4 @@
-import { type ErrorCode, parseDocument } from 'yaml'
+import { type DocumentOptions, type ErrorCode, parseDocument, type ParseOptions, type SchemaOptions } from 'yaml'
 import { invalid, type Problem } from './problems.ts'
 
 /** The library's own messages quote the file, which may contain secrets. */
@@ -20,15 +20,24 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** Functions that read the tree recursively need a limit. No config nests this deep. */
 const deepest = 50
 
+const options: ParseOptions & DocumentOptions & SchemaOptions = {
+  // The library prints warnings to stderr, and they quote the text.
+  logLevel: 'error',
+  // Without YAML's hexadecimal numbers, an address keeps its digits and needs no quotes.
+  customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),
+}
+
+/** The text with other values at these paths. Comments and all other values stay. The text must be valid. */
+export function editYaml(text: string, edits: readonly (readonly [path: readonly string[], value: unknown])[]): string {
+  const document = parseDocument(text, options)
+  for (const [path, value] of edits) document.setIn(path, document.createNode(value))
+  return document.toString({ lineWidth: 0 })
+}
+
 /** Throws CONFIG_INVALID, which does not quote the text. */
 export function readYaml(text: string, source: string): unknown {
   try {
-    // Without YAML's hexadecimal numbers, an address keeps its digits and needs no quotes.
-    const document = parseDocument(text, {
-      // The library prints warnings to stderr, and they quote the text.
-      logLevel: 'error',
-      customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),
-    })
+    const document = parseDocument(text, options)
     const found = [...document.errors, ...document.warnings]
     if (found.length > 0) throw invalid(source, found.map(toProblem))
     const tree: unknown = document.toJS()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { nativeBridgeSchema, nttSchema, receiversSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
+import { pluginsSchema } from './plugin-schema.ts'
 import { chainSchema } from './chain-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
 import { notificationsSchema } from './notification-schema.ts'
@@ -189,6 +190,11 @@ export const configSchema = z.strictObject({
         .optional()
         .describe(
           "Wormhole's native token transfers (NTT) with its transceiver. It uses the spies and APIs of wormhole-token-bridge, which must be configured.",
+        ),
+      plugins: pluginsSchema
+        .optional()
+        .describe(
+          'Plug-in packages. `portage plugin add` writes this part. It uses the spies and APIs of wormhole-token-bridge, which must be configured.',
         ),
       'native-bridge': nativeBridgeSchema.optional().describe("A chain's native bridge with the contracts of MIP-61."),
     })

@@ -39,9 +39,33 @@ export const messageRows = {
   ),
   PAYLOAD_KIND: fatal(
     'No bridge of the config delivers this payload.',
-    'Portage delivers payloads 1 and 3 of the token bridge, and the messages of bridges.receivers: add a route for this emitter.',
+    'Portage delivers payloads 1 and 3 of the token bridge, and the messages of bridges.receivers and of plug-ins: add a route for this emitter.',
   ),
   PAYLOAD_LENGTH: fatal('The payload has the wrong length for its kind.', 'A payload 1 has exactly 133 bytes; fetch the VAA again.'),
+  PLUGIN_INVALID: {
+    ...retry(
+      'A plug-in cannot be loaded: its file is missing, or it is not a plug-in for this version of Portage.',
+      'Correct the file that the reason names, then run `portage plugin add` again and start the processes again.',
+      { isOutage: true, waitsForItself: true },
+    ),
+    ...cause('transfers', 'Only the messages of this plug-in wait.', ['portage plugin list', commands.show]),
+  },
+  PLUGIN_CHANGED: {
+    ...retry(
+      'A plug-in is not the one that the config names: its file, or the routes that it makes of its settings, have changed.',
+      'Bring the file back, or accept the change: run `portage plugin add` again, read its routes, and start the processes again.',
+      { isOutage: true, waitsForItself: true },
+    ),
+    ...cause('transfers', 'Only the messages of this plug-in wait. Its code does not run.', ['portage plugin list', commands.show]),
+  },
+  PLUGIN_FAILED: {
+    ...retry(
+      'A plug-in failed: it threw an error, took too long, or returned something that is not allowed.',
+      'Give the reason to the author of the plug-in. Add the corrected file with `portage plugin add`, and start the processes again.',
+      { waitsForItself: true },
+    ),
+    ...cause('transfers', 'Only the messages of this plug-in wait. Portage asks it again.', ['portage plugin list', commands.show]),
+  },
   EMITTER_UNKNOWN: fatal(
     'The emitter is not the registered token bridge of its chain.',
     'Check that the VAA comes from the token bridge of its chain.',

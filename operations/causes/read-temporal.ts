@@ -1,3 +1,4 @@
+import { buildIdOf } from '../../config/build-id.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
@@ -44,7 +45,7 @@ export async function temporalProblem(client: TemporalClient): Promise<RelayerEr
 /** Takes at most twice `limits.temporalMs`. Never throws. `settings` may still be loading. */
 export async function readTemporal(
   client: TemporalClient,
-  config: Pick<Config, 'chains' | 'notifications' | 'worker'>,
+  config: Pick<Config, 'bridges' | 'chains' | 'notifications' | 'worker'>,
   settings: Promise<Read<Settings>>,
 ): Promise<TemporalFacts> {
   const queue = (name: string, kind: 'workflow' | 'activity') =>
@@ -59,7 +60,7 @@ export async function readTemporal(
     ask(() => readTransfers(client, hasDenyRules)),
     queue(ledgerQueue, 'workflow'),
     ask(() => readFailing(client)),
-    deployment && ask(() => readVersion(client, deployment)),
+    deployment && ask(() => readVersion(client, { name: deployment.name, buildId: buildIdOf(config) ?? '' })),
     Promise.all(Object.keys(config.chains).map(async (chain) => [chain, await queue(chainQueue(chain), 'workflow')] as const)),
   ])
   const { served, ...found } = valueOf(transfers) ?? nothing

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Attempt, LaneId } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
+import type { CallPlan } from '../../domain/transfer/call-plan.ts'
 import type { ChainName, Delivery, ParkLimits, Transfer } from '../../domain/transfer/transfer.ts'
 
 /** Steps that need no key, on the queue of the target chain. */
@@ -68,6 +69,8 @@ export interface Ready extends Omit<Attempt, 'kind'> {
   parkAfter?: ParkLimits
   /** The call of this stage, if the delivery takes several calls. */
   stage?: string
+  /** Of a plug-in package, whose code the process with the key does not run. */
+  plan?: CallPlan
   /** The process that admitted the transfer also holds the key, and has briefly reserved a step slot. */
   local?: true
 }

@@ -110,10 +110,10 @@ test('a process that ended as drained ends for good once its polls are old, if i
 })
 
 test('Workers have the version of worker.deployment, or none without it', () => {
-  expect(deploymentOf({ worker: {} as never })).toBeUndefined()
+  expect(deploymentOf({ worker: {} as never, bridges: {} })).toBeUndefined()
   expect(versionOptions(undefined, 'PINNED')).toEqual({})
   const worker = { deployment: { name: 'portage', buildId: 'v2', endWhenDrained: true } } as never
-  expect(deploymentOf({ worker })).toEqual(deployment)
+  expect(deploymentOf({ worker, bridges: {} })).toEqual(deployment)
   expect(versionOptions(deployment, 'PINNED')).toEqual({
     workerDeploymentOptions: {
       version: { deploymentName: 'portage', buildId: 'v2' },

@@ -1,4 +1,5 @@
 import type { WorkerDeploymentOptions } from '@temporalio/worker'
+import { buildIdOf } from '../../config/build-id.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
@@ -20,9 +21,9 @@ export interface Deployment extends DeploymentVersion {
   readonly endWhenDrained: boolean
 }
 
-export function deploymentOf({ worker }: Pick<Config, 'worker'>): Deployment | undefined {
-  const { deployment } = worker
-  return deployment && { deploymentName: deployment.name, buildId: deployment.buildId, endWhenDrained: deployment.endWhenDrained }
+export function deploymentOf(config: Pick<Config, 'worker' | 'bridges'>): Deployment | undefined {
+  const { deployment } = config.worker
+  return deployment && { deploymentName: deployment.name, buildId: buildIdOf(config) ?? '', endWhenDrained: deployment.endWhenDrained }
 }
 
 /** PINNED: a workflow keeps its first version (transfers). AUTO_UPGRADE: it uses the current one (lanes, streams). */
@@ -54,7 +55,7 @@ const notices: Partial<Record<VersionStatus, string>> = {
 }
 
 export async function beginVersion(
-  config: Pick<Config, 'worker'>,
+  config: Pick<Config, 'worker' | 'bridges'>,
   client: TemporalClient,
 ): Promise<Pick<DeploymentWatch, 'deployment' | 'atStart'> | undefined> {
   const deployment = deploymentOf(config)

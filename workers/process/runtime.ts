@@ -19,7 +19,7 @@ import { applyNodeChanges } from '../roles/network.ts'
 import { processMetrics } from '../telemetry/process-metrics.ts'
 import type { Service } from '../../runtime/wait.ts'
 import type { Worker } from '@temporalio/worker'
-import type { Role, RunOptions } from '../roles/roles.ts'
+import { type Role, type RunOptions, serves } from '../roles/roles.ts'
 import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
 import { spendingNotices } from '../roles/lane-notices.ts'
 import { topUps } from '../roles/top-ups.ts'
@@ -33,6 +33,7 @@ import { useTracing } from '../../observability/tracing.ts'
 /** If the process is stopped while it waits, nothing starts. Throws RelayerError: bad config or key, ADMIN_LISTEN. */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
+  if (role === 'all') demandNoPlugins(config)
   const metrics = createMetrics()
   const tracing = await startTracing(config.telemetry, { role, env, logger })
   const admin = await openAdmin(config, { role, chains: options.chains, metrics, logger })
@@ -72,6 +73,15 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   }
 }
 
+/** A process with a key runs no code of plug-ins. Without keys (shadow mode), one process may do everything. */
+function demandNoPlugins({ bridges, chains }: Config): void {
+  const withKeys = Object.values(chains).some(({ shadow, lanes }) => !shadow && lanes.some(({ signer }) => signer))
+  if (!bridges.plugins || !withKeys) return
+  const detail =
+    'The role all would run the code of plug-ins in the process with the keys. Run two processes: portage run --role keyless, and portage run --role lane.'
+  throw new RelayerError('INPUT_INVALID', { detail, facts: { plugins: Object.keys(bridges.plugins).join(', ') } })
+}
+
 async function startRole(
   role: Role,
   config: Config,
@@ -82,7 +92,6 @@ async function startRole(
   const { logger, api } = options
   const { ledgers, workers, agents, services } = work
   const localLanes = new Map<LaneId, LocalLane>()
-  const serves = (one: Role) => role === 'all' || role === one
   const add = (started: { readonly worker: Worker; readonly services: readonly Service[] }) => {
     workers.push(started.worker)
     services.push(...started.services)
@@ -94,14 +103,14 @@ async function startRole(
   const hosting = { temporal, tuning: tuningFrom(config, options.env), tracing: options.tracing, deployment: deploymentOf(config) }
 
   const { client } = temporal
-  services.push(await keepSettings({ config, client, namespace: target.namespace, watch, logger, merges: serves('ledger') }))
-  if (serves('ledger')) {
+  services.push(await keepSettings({ config, client, namespace: target.namespace, watch, logger, merges: serves(role, 'ledger') }))
+  if (serves(role, 'ledger')) {
     ledgers.push(await createLedgerWorker({ ...hosting, logger }))
     services.push(startWorkflowRecovery(context))
     const receivers = receiversOf(config, options.env)
     if (receivers.size > 0) add(await createNotificationWork(context, hosting, { receivers }))
   }
-  if (serves('lane')) {
+  if (serves(role, 'lane')) {
     const lanes = signingLanes(context, options.lanes)
     if (role === 'lane' && lanes.length === 0)
       throw new RelayerError('LANE_NONE', { detail: 'no lane in the config has a signer, or their chains are in shadow mode' })
@@ -111,20 +120,20 @@ async function startRole(
     services.push(...spendingNotices(context, agents), ...topUps(context, agents))
     for (const { agent, local } of started) if (local) localLanes.set(agent.lane, local)
   }
-  if (serves('chain')) {
+  if (serves(role, 'chain')) {
     for (const name of network.served) add(await createChainWorker(name, context, hosting, localLanes))
   }
   const polls = watchPolls([...ledgers, ...workers], logger, work.failure, hosting.tuning)
   services.push(watchCredentials({ target, temporal, workers: [...ledgers, ...workers], logger }), polls)
-  const intake = serves('intake') ? startIntake(context) : undefined
+  const intake = serves(role, 'intake') ? startIntake(context) : undefined
   if (intake) services.push(intake)
   await startupServer?.close()
-  if (serves('api'))
+  if (serves(role, 'api'))
     services.push(
       await api.start({
         ...context,
         access: accessSource(config),
-        feedsStreams: serves('intake'),
+        feedsStreams: serves(role, 'intake'),
         spies: intake?.spies,
         spending: () => agents.map(({ lane, spending }) => ({ lane, spending })),
         auditStream: (stream, stopping) => auditHere(context, stream, { stopping }),

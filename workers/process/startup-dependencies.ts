@@ -8,7 +8,7 @@ import { type SettingsWatch, watchSettings } from '../../temporal/client/setting
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { connectNetwork, type Network } from '../roles/network.ts'
-import type { Role, RunOptions, StartupServer } from '../roles/roles.ts'
+import { holdsKeys, type Role, type RunOptions, serves, type StartupServer } from '../roles/roles.ts'
 import { connectTemporal, type Temporal } from './temporal.ts'
 import type { ProcessTracing } from '../telemetry/otlp.ts'
 import { backoffMs } from '../../domain/backoff.ts'
@@ -38,7 +38,7 @@ export async function awaitStartupDependencies(
   const { logger, stopping = new AbortController().signal, chains, api } = options
   const target = { ...resolveTemporal(config.temporal, options.env), streamNames: streamNames(config) }
   for (const open of [connectionExposure(target), payloadExposure(target)]) if (open) logger.warn(open.what, { code: open.code })
-  const startupServer = role === 'all' || role === 'api' ? api.createStartupServer(config.api) : undefined
+  const startupServer = serves(role, 'api') ? api.createStartupServer(config.api) : undefined
   const onWaiting = async (dependency: string, error: RelayerError) => {
     options.onWaiting(dependency, error)
     await startupServer?.say(dependency, error)
@@ -60,7 +60,11 @@ export async function awaitStartupDependencies(
     network =
       role === 'ledger'
         ? noNetwork
-        : await retryUntilAvailable('nodes', () => connectNetwork(config, { only: chains, stopping, onAway, logger }), retry)
+        : await retryUntilAvailable(
+            'nodes',
+            () => connectNetwork(config, { only: chains, stopping, onAway, logger, runsPlugins: !holdsKeys(role) }),
+            retry,
+          )
     watch = await watchSettings({ client: temporal.client, logger })
     return { temporal, target, network, watch, startupServer, close }
   } catch (error) {

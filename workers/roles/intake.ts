@@ -112,7 +112,7 @@ function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'e
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
   // Connects only the chains of the route, so that an outage of another chain does no harm.
-  const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined })
+  const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined, runsPlugins: true })
   try {
     const now = await readSettings(client)
     const context = createContext({ config, client, network, settings: () => now, logger, metrics: createMetrics() })

@@ -1,4 +1,6 @@
 import type { Bridges } from '../../bridges/port.ts'
+import { pluginContext } from '../../bridges/configured-emitters.ts'
+import { type LoadedPlugins, loadPlugins } from '../../bridges/packages/load.ts'
 import { createBridges, sourcesOf } from '../../bridges/registry.ts'
 import type { Chain } from '../../chains/port.ts'
 import { chainFamilies } from '../../chains/registry.ts'
@@ -26,10 +28,15 @@ interface NetworkOptions {
   /** Called for each unreachable chain if any chain connects. Absent: all must connect. `close` aborts `closing`. */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
+  /** Loads the plug-ins of the config. Never true in a process with a key. */
+  readonly runsPlugins?: boolean
 }
 
 /** Throws CHAIN_ID_MISMATCH, INPUT_INVALID, NODE_UNAVAILABLE (with `onAway`: only if all chains are away). */
-export async function connectNetwork(config: Config, { only, stopping, onAway, logger }: NetworkOptions = {}): Promise<Network> {
+export async function connectNetwork(
+  config: Config,
+  { only, stopping, onAway, logger, runsPlugins = false }: NetworkOptions = {},
+): Promise<Network> {
   const served = [...new Set(only ?? Object.keys(config.chains))]
   const names = [...new Set([...served, ...sourcesOf(config, served)])]
   const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name), logger)] as const))
@@ -47,7 +54,8 @@ export async function connectNetwork(config: Config, { only, stopping, onAway, l
     const fatal =
       errors.find(({ code }) => !onAway || code !== 'NODE_UNAVAILABLE') ?? (errors.length === chains.size ? errors[0] : undefined)
     if (fatal) throw fatal
-    const bridges = createBridges(config, chains, served)
+    const plugins = runsPlugins ? await readPlugins(config, logger) : undefined
+    const bridges = createBridges(config, chains, served, plugins)
     for (const chain of away.keys()) onAway?.(chain, closing.signal)
     return { chains, served, bridges, close }
   } catch (error) {
@@ -56,6 +64,16 @@ export async function connectNetwork(config: Config, { only, stopping, onAway, l
   } finally {
     stopping?.removeEventListener('abort', close)
   }
+}
+
+async function readPlugins(config: Config, logger?: Logger): Promise<LoadedPlugins | undefined> {
+  const { plugins } = config.bridges
+  if (!plugins) return undefined
+  const loaded = await loadPlugins(plugins, pluginContext(config))
+  for (const [plugin, one] of loaded)
+    if (one instanceof RelayerError) logger?.error('a plug-in is not loaded: its messages wait', { plugin, ...problemOf(one) })
+    else logger?.info('a plug-in is loaded', { plugin, sha256: plugins[plugin]?.sha256 })
+  return loaded
 }
 
 /** The table of a native route's source proves deliveries. Throws CONFIG_INVALID if the source is not connected. */

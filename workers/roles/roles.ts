@@ -7,8 +7,16 @@ import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Service } from '../../runtime/wait.ts'
 import type { ProcessContext } from './context.ts'
 
-export const roles = ['all', 'chain', 'lane', 'ledger', 'intake', 'api'] as const
+export const roles = ['all', 'keyless', 'chain', 'lane', 'ledger', 'intake', 'api'] as const
 export type Role = (typeof roles)[number]
+
+export function serves(role: Role, one: Exclude<Role, 'all' | 'keyless'>): boolean {
+  return role === 'all' || role === one || (role === 'keyless' && one !== 'lane')
+}
+
+export function holdsKeys(role: Role): boolean {
+  return serves(role, 'lane')
+}
 
 export interface StartupServer {
   say(what: string, error: RelayerError): Promise<void>

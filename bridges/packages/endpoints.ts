@@ -1,0 +1,139 @@
+import type { At } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { CallPlan, ViewCall } from '../../domain/transfer/call-plan.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import { decodeBase64, hexlify } from 'ethers'
+import { parseVaa } from '../../domain/vaa.ts'
+import { encodeCall, encodeView } from '../kit/calls.ts'
+import type { ContractReader } from '../kit/contract-reader.ts'
+import type { Message, Plugin, Route } from '../kit/plugin.ts'
+import { createPluginEndpoint, type PluginEndpointOptions, type PluginMessages } from '../kit/plugin-bridge.ts'
+import type { Decode } from '../kit/published.ts'
+import { callsOf, createProveCall, routeOf } from '../kit/routes.ts'
+import { type ChainNames, signedRefusals, toTransfer } from '../kit/signed-messages.ts'
+import { toVerdict } from '../kit/verdict.ts'
+import type { Endpoint } from '../port.ts'
+
+/** The endpoint of a process that runs the plug-in. It plans calls for processes that do not. */
+export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
+  const endpoint = createPluginEndpoint(plugin, messages, options)
+  const { stages } = endpoint
+  const plan = ({ message }: Transfer, stage?: string) => planOf(plugin, messages.read(message).message, stage)
+  return {
+    ...endpoint,
+    plan,
+    async validate(transfer) {
+      const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
+      // Whatever the plug-in answers, it answers here first, where a failure becomes a wait.
+      return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), verdict)) : verdict
+    },
+    ...(stages && {
+      stages: {
+        ...stages,
+        next: (transfer: Transfer) =>
+          waitIfFailed(async () => {
+            const next = await stages.next(transfer)
+            if (next.kind === 'stage') plan(transfer, next.stage)
+            return next
+          }),
+      },
+    }),
+  }
+}
+
+async function waitIfFailed<T>(ask: () => Promise<T>, unverified?: true) {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!isPluginFailure(error)) throw error
+    return { kind: 'wait', code: error.code, reason: error.about, ...(unverified && { unverified }) } as const
+  }
+}
+
+export function isPluginFailure(error: unknown): error is RelayerError {
+  return error instanceof RelayerError && ['PLUGIN_INVALID', 'PLUGIN_CHANGED', 'PLUGIN_FAILED'].includes(error.code)
+}
+
+export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Message<C>, stage?: string): CallPlan {
+  const { call, effect, revertsOnceDone } = stages[stage ?? Object.keys(stages)[0] ?? ''] ?? missing(stage)
+  const { contract: to, ...rest } = call(message)
+  const { recipient, token } = parties(message)
+  const [first] = rest.args
+  const isOfMessage = rest.args.length === 1 && first instanceof Uint8Array && hexlify(first) === hexlify(message.bytes)
+  const whole = delivered(message).map(encodeView)
+  return {
+    to,
+    ...(isOfMessage ? { function: rest.function } : { data: encodeCall(rest) }),
+    effect: effect?.(message).map(encodeView) ?? whole,
+    ...(effect && { delivered: whole }),
+    ...{ recipient, token },
+    ...(revertsOnceDone && { revertsOnceDone }),
+  }
+}
+
+function missing(stage = ''): never {
+  throw new RelayerError('INPUT_INVALID', { detail: `The plug-in has no stage ${stage}.` })
+}
+
+/** By the routes alone: a message of a route is the plug-in's until its code says otherwise. */
+export function createRouteDecode(name: string, routes: readonly Route[], chainNames: ChainNames): Decode {
+  return (bytes) => {
+    const vaa = parseVaa(bytes)
+    return toTransfer(name, bytes, { vaa }, { chainNames, targetChain: routeOf(routes, vaa, chainNames).to })
+  }
+}
+
+interface RouteEndpointOptions {
+  readonly name: string
+  readonly routes: readonly Route[]
+  /** Why the plug-in is not loaded. Absent: this process runs no code of plug-ins. */
+  readonly failure?: RelayerError | undefined
+  readonly chain: ContractReader
+  readonly chainNames: ChainNames
+  readonly verify: (message: Uint8Array) => Promise<void>
+}
+
+/** Without the plug-in's code. It proves calls by the routes, and sends the calls that others planned. */
+export function createRouteEndpoint({ name, failure, ...options }: RouteEndpointOptions): Endpoint {
+  const { chain, verify, routes } = options
+  const notHere = failure ?? new RelayerError('PLUGIN_FAILED', { detail: `This process does not run ${name}.`, facts: { plugin: name } })
+  const throws = () => {
+    throw notHere
+  }
+  const own: Endpoint = {
+    chain: chain.name,
+    verify: (message) => toVerdict(verify(message), signedRefusals),
+    validate: async () => ({ kind: 'wait', code: notHere.code, reason: notHere.about, unverified: true }),
+    delivered: async () => throws(),
+    findDelivery: async () => undefined,
+    delivery: throws,
+    calls: callsOf(routes.filter(({ to }) => to === chain.name)),
+    proveCall: createProveCall(options),
+    explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
+    hasEffect: ({ status }) => (status === 'success' ? undefined : false),
+    planned: (plan) => ({ ...own, ...plannedParts(name, chain, plan) }),
+  }
+  return own
+}
+
+function plannedParts(bridge: string, chain: ContractReader, plan: CallPlan): Pick<Endpoint, 'delivered' | 'delivery' | 'stages'> {
+  const { to, data, effect, delivered = effect, recipient, token, revertsOnceDone = false } = plan
+  const show = async (views: readonly ViewCall[], at: At) =>
+    (await Promise.all(views.map(async (view) => (await chain.call(view.to, view.data, at)).toLowerCase() === view.is))).every(Boolean)
+  return {
+    delivered: (_, at) => show(delivered, at),
+    delivery: ({ message }: Transfer) => ({
+      call: async () => ({
+        to,
+        data: data ?? encodeCall({ function: plan.function ?? '', args: [decodeBase64(message)] }),
+        value: '0',
+      }),
+      parties: { bridge, targetChain: chain.name satisfies ChainName, recipient, token },
+      revertsOnceDelivered: revertsOnceDone,
+    }),
+    stages: {
+      next: async () => ({ kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'Another process decides.' }),
+      passed: (_, __, at) => show(effect, at),
+    },
+  }
+}

@@ -1,0 +1,131 @@
+import { isErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
+import type { RevertMeaning } from '../port.ts'
+import { encodeCall, encodeView } from '../kit/calls.ts'
+import type { Call, Message, Next, Plugin, Shown, Stage } from '../kit/plugin.ts'
+
+/** Longest time of one `next`, ms. Functions that never return cannot be stopped. */
+const nextMs = 10_000
+const address = /^0x[0-9a-f]{40}$/
+
+/**
+ * The same plug-in, which throws only PLUGIN_FAILED with its name, and what reads of the chain throw. Throws Error if
+ * parts are missing.
+ */
+export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
+  const { name, routes, decode, stages, next, delivered, reverts, parties } = plugin
+  for (const [part, value] of Object.entries({ decode, delivered, parties, ...(next && { next }) }))
+    if (typeof value !== 'function') throw new Error(`${part} is no function`)
+  const named = Object.entries(stages ?? {})
+  if (named.length === 0) throw new Error('it has no stages')
+  for (const [stage, { call, effect, revertsOnceDone }] of named)
+    if (typeof call !== 'function' || !['function', 'undefined'].includes(typeof effect) || typeof revertsOnceDone !== 'boolean')
+      throw new Error(`the stage ${stage} needs call and revertsOnceDone`)
+
+  const failed = (part: string, what: string, cause?: unknown) =>
+    new RelayerError('PLUGIN_FAILED', { detail: `${name}: ${part} ${what}`, facts: { plugin: name }, cause })
+  const ask = <T>(part: string, run: () => T, check: (answer: T) => string | undefined): T => {
+    let problem: string | undefined
+    let answer: T
+    try {
+      answer = run()
+      // A check reads the answer, which may throw, too.
+      problem = answer instanceof Promise ? 'returned a promise' : check(answer)
+    } catch (cause) {
+      throw failed(part, `threw: ${textOf(cause)}`, cause)
+    }
+    if (problem !== undefined) throw failed(part, `returned ${problem}`)
+    return answer
+  }
+  const views = (part: string, run: () => readonly Shown[]) => ask(part, run, problemOfViews)
+  const guardedStage = (stage: string, { call, effect, revertsOnceDone }: Stage<C>): Stage<C> => ({
+    call: (message) =>
+      ask(
+        `stages.${stage}.call`,
+        () => call(message),
+        (answer) => problemOfCall(plugin, answer),
+      ),
+    ...(effect && { effect: (message: Message<C>) => views(`stages.${stage}.effect`, () => effect(message)) }),
+    revertsOnceDone,
+  })
+
+  async function ofNext(message: Message<C>, target: Parameters<NonNullable<typeof next>>[1]): Promise<Next> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(failed('next', `did not answer within ${limitMs} ms`)), limitMs)
+    })
+    try {
+      // oxlint-disable-next-line typescript/no-non-null-assertion
+      const answer = await Promise.race([(async () => next!(message, target))(), late])
+      const problem = problemOfNext(answer, Object.keys(stages))
+      if (problem !== undefined) throw failed('next', `returned ${problem}`)
+      return answer
+    } catch (error) {
+      if (error instanceof RelayerError) throw error
+      throw failed('next', `threw: ${textOf(error)}`, error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  return {
+    name,
+    routes,
+    decode: (message, route) =>
+      ask(
+        'decode',
+        () => decode(message, route),
+        () => undefined,
+      ),
+    stages: Object.fromEntries(named.map(([stage, one]) => [stage, guardedStage(stage, one)])),
+    ...(next && { next: ofNext }),
+    delivered: (message) => views('delivered', () => delivered(message)),
+    reverts: checkedReverts(reverts),
+    parties: (message) => ask('parties', () => parties(message), problemOfParties),
+  }
+}
+
+function problemOfCall<C>({ routes }: Plugin<C>, answer: Call): string | undefined {
+  const { contract, function: signature, args } = answer
+  const isListed = routes.some(({ calls }) => calls.some((rule) => rule.contract === contract && rule.function === signature))
+  if (!isListed) return 'a call that no route of it has'
+  if (!Array.isArray(args)) return 'a call without args'
+  encodeCall(answer)
+  return undefined
+}
+
+function problemOfViews(answer: readonly Shown[]): string | undefined {
+  if (!Array.isArray(answer) || answer.length === 0 || answer.length > 20) return 'no list of 1 to 20 views'
+  for (const shown of answer as readonly Shown[]) {
+    if (!address.test(shown.contract)) return 'a view whose contract is no address (0x, lower case)'
+    encodeView(shown)
+  }
+  return undefined
+}
+
+function problemOfNext(answer: Next, stages: readonly string[]): string | undefined {
+  const { stage, wait, never, opensAt } = answer as { [Key in 'stage' | 'wait' | 'never' | 'opensAt']?: unknown }
+  if (typeof stage === 'string') return stages.includes(stage) ? undefined : 'a stage that it does not have'
+  if (opensAt !== undefined && !(Number.isSafeInteger(opensAt) && Number(opensAt) >= 0)) return 'an opensAt that is no number of seconds'
+  return [wait, never].some((text) => typeof text === 'string' && text.length <= 500) ? undefined : 'neither stage nor wait nor never'
+}
+
+function problemOfParties({ recipient, token, amount }: ReturnType<Plugin<unknown>['parties']>): string | undefined {
+  if (!/^0x[0-9a-f]{1,64}$/.test(recipient)) return 'a recipient that is not 0x and lower-case hex digits'
+  if (!/^[\w./:-]{1,120}$/.test(token)) return 'a token that is not 1 to 120 letters, digits and . / : _ -'
+  return amount === undefined || /^[0-9]{1,78}$/.test(amount) ? undefined : 'an amount that is no decimal number'
+}
+
+function checkedReverts(reverts: Plugin<unknown>['reverts'] = {}): NonNullable<Plugin<unknown>['reverts']> {
+  for (const [selector, { kind, ...more }] of Object.entries(reverts)) {
+    const { code, reason } = more as Partial<Extract<RevertMeaning, { code: unknown }>>
+    const isMeant =
+      kind === 'delivered' || (['wait', 'permanent', 'unknown'].includes(kind) && isErrorCode(code) && typeof reason === 'string')
+    if (!/^0x[0-9a-f]{8}$/.test(selector) || !isMeant) throw new Error(`reverts: ${selector} is no selector with a meaning`)
+  }
+  return reverts
+}
+
+function textOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return (text.split('\n')[0] ?? '').slice(0, 200)
+}

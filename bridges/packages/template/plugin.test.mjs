@@ -1,0 +1,27 @@
+// @ts-check
+// `portage plugin test plugin.mjs` calls these two functions on a devnet of its own.
+
+/**
+ * Puts the contracts on the chains.
+ * @param {import('portage/plugin').AuthorDevnet} devnet
+ * @returns the settings of the plug-in
+ */
+export async function deploy(devnet) {
+  const { ethereum, bsc } = devnet.chains
+  const sender = devnet.account('ethereum')
+  // A contract of lab/devnet/contracts. For your own: `{ abi, bytecode }` instead of its name.
+  const contract = await devnet.deploy('bsc', 'MessageReceiver', [
+    bsc.core,
+    ethereum.wormholeChainId,
+    `0x${sender.slice(2).padStart(64, '0')}`,
+  ])
+  return { source: 'ethereum', sender, target: 'bsc', contract }
+}
+
+/**
+ * Sends one message or more.
+ * @param {import('portage/plugin').AuthorDevnet} devnet
+ */
+export async function send(devnet) {
+  await devnet.publish('ethereum', '0x01c0ffee')
+}

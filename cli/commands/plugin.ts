@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { cp, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { pluginContext } from '../../bridges/configured-emitters.ts'
+import { asData, type ConfiguredPlugin, createPlugin, readPlugin } from '../../bridges/packages/load.ts'
+import { parseConfig } from '../../config/load/load.ts'
+import { editYaml, readYaml } from '../../config/load/yaml.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Call, CommandSpec } from '../command.ts'
+import { invalid, textOfFile, writing } from '../arguments/options.ts'
+import { facts, list, type Outcome, verbatim } from '../output/output.ts'
+
+const template = fileURLToPath(new URL('../../bridges/packages/template', import.meta.url))
+/** The devnet is no part of a release. */
+const suite = fileURLToPath(new URL('../../lab/plugins/main.ts', import.meta.url))
+
+export const pluginCommand: CommandSpec = {
+  description: 'Plug-ins: packages that deliver the messages of a product (docs/develop/plugins.md).',
+  commands: {
+    new: {
+      description: 'Write a plug-in to begin with, its test and a README into a new folder.',
+      options: (command) => command.argument('<folder>', 'a folder that does not exist yet'),
+      examples: ['portage plugin new my-plugin'],
+      run: async ({ context }: Call, folder: string): Promise<Outcome> => {
+        const to = resolve(context.cwd(), folder)
+        if (existsSync(to)) throw invalid('The folder exists already; nothing is overwritten.', { folder })
+        await writing(folder, 'The folder exists already; nothing is overwritten.', () => cp(template, to, { recursive: true }))
+        const next = [`portage plugin test ${folder}/plugin.mjs`, `portage plugin add ${folder}/plugin.mjs --settings <file>`]
+        return {
+          json: { folder: to, next },
+          text: [`${folder}: plugin.mjs, plugin.test.mjs, README.md`, 'Then:', verbatim(next.join('\n'))],
+        }
+      },
+    },
+    add: {
+      description: 'Write a plug-in into the config: its path, its SHA-256, its settings, and the calls that keys will sign for it.',
+      options: (command) =>
+        command
+          .argument('<module>', 'the file of the plug-in')
+          .option('--settings <file>', 'its settings, as YAML or JSON (default: those of the config)'),
+      notes: `Runs the code of the plug-in: read it before. Run the command again after each change of the file or of its settings, and start the
+processes again. Comments of the config file stay.`,
+      examples: ['portage plugin add my-plugin/plugin.mjs --settings settings.yaml'],
+      run: addPlugin,
+    },
+    list: {
+      description: 'The plug-ins of the config, and whether their files are the ones that were added. Runs none of their code.',
+      run: listPlugins,
+    },
+    test: {
+      description: 'Deliver messages of a plug-in on a devnet, give its decoder junk, and try to get forged calls signed.',
+      options: (command) =>
+        command
+          .argument('<module>', 'the file of the plug-in')
+          .option('--with <file>', 'the file with deploy and send (default: plugin.test.mjs for plugin.mjs)'),
+      notes: 'Needs the repository of Portage after `npm run setup`: the devnet is no part of a release.',
+      examples: ['portage plugin test my-plugin/plugin.mjs'],
+      run: testPlugin,
+    },
+  },
+}
+
+async function addPlugin(call: Call<{ settings?: string }>, module: string): Promise<Outcome> {
+  const { context, configFile, options } = call
+  const config = await call.config()
+  const path = resolve(context.cwd(), module)
+  const file = await readPlugin(path)
+  const { name, version } = file.definition
+  const settings =
+    options.settings === undefined
+      ? (config.bridges.plugins?.[name]?.settings ?? {})
+      : readYaml(await textOfFile(context, options.settings, 'The settings cannot be read.'), options.settings)
+  const { routes } = createPlugin(file, settings, pluginContext(config))
+  const entry = { module: relative(dirname(configFile), path), sha256: file.sha256, settings: asData(settings), routes }
+  const edits = Object.entries(entry).map(([field, value]) => [['bridges', 'plugins', name, field], value] as const)
+  const text = editYaml(await readFile(configFile, 'utf8'), edits)
+  // The whole config is checked before it is written.
+  parseConfig(text, context.env, configFile)
+  await replaceFile(configFile, text)
+  const json = { name, version, ...entry, config: configFile }
+  const signed = ['Keys will sign these calls, and no others, for its messages:', verbatim(routes.map(routeText).join('\n'))]
+  return { json, text: [facts({ plugin: `${name} ${version}`, sha256: file.sha256, config: configFile }), ...signed] }
+}
+
+function routeText({ from, where = {}, to, calls }: ConfiguredPlugin['routes'][number]): string {
+  const places = Object.entries(where).map(([offset, bytes]) => `${bytes} at ${offset}`)
+  return [
+    ...from.map(
+      ({ source, emitter }) => `  from ${source}, emitter ${emitter}${places.length > 0 ? `, payload ${places.join(', ')}` : ''}`,
+    ),
+    ...calls.map(({ contract, function: signature, proof }) => {
+      const why = proof === 'message' ? 'with a signed message' : `if ${proof.view} is not ${JSON.stringify(proof.isNot)}`
+      return `    to ${to}, ${contract} ${signature} ${why}`
+    }),
+  ].join('\n')
+}
+
+/** No reader sees half a file. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const draft = `${file}.${process.pid}`
+  const { mode } = await stat(file)
+  await writeFile(draft, text, { mode })
+  await rename(draft, file)
+}
+
+async function listPlugins({ config }: Call): Promise<Outcome> {
+  const { plugins = {} } = (await config()).bridges
+  const rows = await Promise.all(
+    Object.entries(plugins).map(async ([name, { module, sha256, routes }]) => {
+      const bytes = await readFile(module).catch(() => undefined)
+      const file = bytes === undefined ? 'missing' : createHash('sha256').update(bytes).digest('hex') === sha256 ? 'as added' : 'changed'
+      return { name, file, routes: routes.length, sha256: { full: sha256, short: sha256.slice(0, 12) }, module }
+    }),
+  )
+  const json = { plugins: rows.map(({ sha256: { full: sha256 }, ...row }) => ({ ...row, sha256 })) }
+  return {
+    json,
+    text: list('The config has no plug-ins.', rows, { wide: ['module'] }),
+    failed: rows.some(({ file }) => file !== 'as added'),
+  }
+}
+
+async function testPlugin({ context, options }: Call<{ with?: string }>, module: string): Promise<Outcome> {
+  if (!existsSync(suite))
+    throw new RelayerError('SETUP_INCOMPLETE', { detail: 'This release has no devnet: run the command from the repository of Portage.' })
+  const path = resolve(context.cwd(), module)
+  const functions = options.with === undefined ? path.replace(/\.(m?js)$/, '.test.$1') : resolve(context.cwd(), options.with)
+  const root = join(dirname(suite), '../..')
+  const child = spawn(process.execPath, ['--import', 'tsx', suite, 'test', path, '--with', functions], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  for await (const part of child.stdout.setEncoding('utf8') as AsyncIterable<string>) text += part
+  const code = child.exitCode ?? (await new Promise<number | null>((done) => child.once('close', done)))
+  return { json: { module: basename(path), passed: code === 0 }, text: verbatim(text.trimEnd()), failed: code !== 0 }
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { address, chainName, path, sourceName, text } from '../load/values.ts'
+import { emitterStreamSchema } from './bridge-schema.ts'
+
+const emitter = text(/^[0-9a-f]{64}$/, 'must be an emitter: 64 lower-case hex digits')
+const ofName = String.raw`[A-Za-z_$][\w$]*`
+const view = text(new RegExp(String.raw`^${ofName}\([\w,()[\]]*\)$`), 'must be a view: name(types)')
+const word = 'bool|address|bytes32|u?int(8|16|32|64|128|160|256)'
+const returns = text(/^[\w,()[\]]+$/, 'must be the types of the answer, separated by commas')
+
+const callSchema = z
+  .strictObject({
+    contract: address.describe('Contract that is called.'),
+    function: text(new RegExp(String.raw`^${ofName}\((bytes|${word})\)$`), 'must be name(bytes), or name(<type>) with one word').describe(
+      'Its function, with one argument.',
+    ),
+    proof: z
+      .union([
+        z.literal('message'),
+        z.strictObject({
+          view: view.describe('View of the contract that takes the argument of the call.'),
+          returns: returns.describe('Types of its answer.'),
+          isNot: z.array(z.unknown()).min(1).describe('The answer that gives no reason for the call. Numbers are texts.'),
+        }),
+      ])
+      .describe('Why a key signs the call. message: its argument is a signed message of this route. Otherwise: the state of the contract.'),
+  })
+  .refine(
+    ({ function: name, proof }) => (proof === 'message') === name.endsWith('(bytes)'),
+    'must take bytes if a message proves it, and a word if not',
+  )
+
+export const pluginRouteSchema = z.strictObject({
+  from: z
+    .array(z.strictObject({ source: sourceName.describe('Source chain.'), emitter: emitter.describe('Emitter, 64 hex digits.') }))
+    .min(1)
+    .max(1_000)
+    .describe('Emitters of the messages.'),
+  where: z
+    .record(text(/^(0|[1-9][0-9]{0,5})$/, 'must be an offset in bytes'), text(/^([0-9a-f]{2}){1,64}$/, 'must be 1 to 64 bytes in hex'))
+    .optional()
+    .describe('Offset in the payload, in bytes → the bytes there. All must match.'),
+  to: chainName.describe('Target chain.'),
+  calls: z.array(callSchema).min(1).max(50).describe('The calls that keys sign for these messages, and no others.'),
+})
+
+export const pluginRoutesSchema = z.array(pluginRouteSchema).min(1).max(1_000)
+
+export const pluginName = text(/^[a-z][a-z0-9-]{1,39}$/, 'must be lower-case letters, digits and -').refine(
+  (name) => !['wormhole', 'wormhole-token-bridge', 'native-bridge', 'receivers', 'ntt', 'executor', 'cctp', 'plugins'].includes(name),
+  'is the name of a part of Portage',
+)
+
+export const pluginsSchema = z.record(
+  pluginName,
+  z.strictObject({
+    module: path.describe('File of the plug-in. Relative to the config file.'),
+    sha256: text(/^[0-9a-f]{64}$/, 'must be a SHA-256: 64 lower-case hex digits').describe(
+      'SHA-256 of the file. A file with another one is not loaded.',
+    ),
+    settings: z.record(z.string(), z.unknown()).prefault({}).describe('Settings of the plug-in. Its documentation has their names.'),
+    routes: pluginRoutesSchema.describe('Which messages it delivers, and the calls that keys sign for them.'),
+    stream: emitterStreamSchema.prefault({}).describe('Settings of the streams of its emitters.'),
+  }),
+)

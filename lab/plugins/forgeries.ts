@@ -1,0 +1,89 @@
+import type { Config } from '../../config/schema/schema.ts'
+import { encodeCall } from '../../bridges/kit/calls.ts'
+import type { CallRule, Plugin } from '../../bridges/kit/plugin.ts'
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
+import { connectNetwork } from '../../workers/roles/network.ts'
+import { freshAddress } from '../devnet/chain/accounts.ts'
+import type { Devnet } from '../devnet/index.ts'
+import { type Result, resultOf, type Sent } from './result.ts'
+
+interface Call {
+  readonly to: string
+  readonly data: string
+  readonly value: string
+}
+
+/** The seven forgeries of a genuine call. Each must be refused where the key signs, by the rules of the config alone. */
+export async function tryForgeries(
+  devnet: Devnet,
+  config: Config,
+  { plugin, sent }: { readonly plugin: Plugin<unknown>; readonly sent: readonly Sent[] },
+): Promise<Result[]> {
+  const genuine = sent.find(({ route }) => route.calls.some(({ proof }) => proof === 'message'))
+  const rule = genuine?.route.calls.find(({ proof }) => proof === 'message')
+  if (!genuine || !rule) return [{ what: 'forged calls', problem: 'no message of a route with a call that takes the message was sent' }]
+  const network = await connectNetwork(config)
+  try {
+    const endpoint = network.bridges.get(plugin.name)?.endpoints.get(genuine.route.to)
+    if (!endpoint) throw new Error(`no endpoint on ${genuine.route.to}`)
+    const call = callOf(rule, genuine.message.bytes)
+    const isGenuine = await resultOf('the genuine call is proved', () => endpoint.proveCall(call))
+    const refused = Object.entries(forgeriesOf(devnet, genuine, rule)).map(([what, forged]) =>
+      resultOf(`refused: ${what}`, async () => {
+        const error = await endpoint.proveCall(forged).then(() => undefined, toRelayerError)
+        if (!error) throw new Error('the key would sign it')
+        if (error.code === 'INTERNAL') throw error
+      }),
+    )
+    return [isGenuine, ...(await Promise.all(refused))]
+  } finally {
+    network.close()
+  }
+}
+
+const callOf = ({ contract, function: signature }: CallRule, message: Uint8Array): Call => ({
+  to: contract,
+  data: encodeCall({ function: signature, args: [message] }),
+  value: '0',
+})
+
+function forgeriesOf({ guardian }: Devnet, { message, vaa, route }: Sent, rule: CallRule): Readonly<Record<string, Call>> {
+  const { bytes } = message
+  const call = callOf(rule, bytes)
+  const foreign = guardian.sign({
+    ...{ timestamp: vaa.timestamp, vaaNonce: 0, consistencyLevel: 1 },
+    ...{ emitterChain: vaa.emitterChain, emitter: 'f'.repeat(64), sequence: BigInt(vaa.sequence) },
+    payload: `0x${Buffer.from(vaa.payload).toString('hex')}`,
+  })
+  const withByte = (at: number, change: (byte: number) => number) => {
+    const copy = Uint8Array.from(bytes)
+    copy[at] = change(copy[at] ?? 0)
+    return copy
+  }
+  const undue = route.calls.find(({ proof }) => proof !== 'message')
+  return {
+    'another function': { ...call, data: `0xdeadbeef${call.data.slice(10)}` },
+    'a message that guardians signed for another emitter': callOf(rule, foreign.bytes),
+    'bytes behind the message': callOf(rule, Buffer.concat([bytes, Buffer.from([0])])),
+    'a call that carries coins': { ...call, value: '1' },
+    'a changed payload': callOf(
+      rule,
+      withByte(bytes.length - 1, (byte) => byte ^ 1),
+    ),
+    // The index is in bytes 1 to 4.
+    'another guardian set': callOf(
+      rule,
+      withByte(4, (byte) => byte + 9),
+    ),
+    ...(undue
+      ? { 'a stage that is not due': { to: undue.contract, data: stateCall(undue), value: '0' } }
+      : { 'another contract': { ...call, to: freshAddress() } }),
+  }
+}
+
+/** With an argument that no transfer has. */
+function stateCall({ function: signature }: CallRule): string {
+  const type = signature.slice(signature.indexOf('(') + 1, -1)
+  const arg = type === 'bool' ? true : type === 'address' ? freshAddress() : type === 'bytes32' ? `0x${'5a'.repeat(32)}` : 90
+  return encodeCall({ function: signature, args: [arg] })
+}
