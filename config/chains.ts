@@ -39,6 +39,11 @@ export function chainsOfLanes(config: Pick<Config, 'chains'>): ReadonlyMap<LaneI
   return new Map(lanesOf(config).map(({ id, chain }) => [id, chain]))
 }
 
+/** Names of bridges, as transfers have them. */
+export function bridgeNames({ plugins = {}, ...bridges }: Config['bridges']): string[] {
+  return [...Object.keys(bridges), ...Object.keys(plugins)]
+}
+
 export function namesOf({ bridges, chains }: Pick<Config, 'bridges' | 'chains'>): KnownNames {
   const named = Object.entries(chains).map(
     ([name, chain]) => [name, chain.nodes.map((node, index) => ({ name: node.name ?? `node-${index + 1}`, use: node.use }))] as const,
@@ -49,7 +54,7 @@ export function namesOf({ bridges, chains }: Pick<Config, 'bridges' | 'chains'>)
     wormholeChainId === undefined ? [] : [[name, wormholeChainId]],
   )
   return {
-    bridges: Object.keys(bridges),
+    bridges: bridgeNames(bridges),
     nodes: nodesThat(() => true),
     voters: nodesThat((use) => use === 'all' || use === 'read'),
     networkIds: Object.values(chains).map(({ networkId }) => networkId),

@@ -29,7 +29,7 @@ export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
     try {
       answer = run()
       // A check reads the answer, which may throw, too.
-      problem = answer instanceof Promise ? 'returned a promise' : check(answer)
+      problem = answer instanceof Promise ? dropped(answer) : check(answer)
     } catch (cause) {
       throw failed(part, `threw: ${textOf(cause)}`, cause)
     }
@@ -82,6 +82,12 @@ export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
     reverts: checkedReverts(reverts),
     parties: (message) => ask('parties', () => parties(message), problemOfParties),
   }
+}
+
+/** Without a handler, its rejection would end the process. */
+function dropped(promise: Promise<unknown>): string {
+  promise.catch(() => {})
+  return 'a promise'
 }
 
 function problemOfCall<C>({ routes }: Plugin<C>, answer: Call): string | undefined {

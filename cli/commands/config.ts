@@ -8,6 +8,7 @@ import { ended, type KnownChain, knownChains, type Network, networks } from '../
 import { collect, writing } from '../arguments/options.ts'
 import { createInterface } from 'node:readline'
 import type { CliContext } from '../context.ts'
+import { bridgeNames } from '../../config/chains.ts'
 import { configJsonSchema } from '../../config/schema/fields.ts'
 import { checkNodeCounts } from '../doctor/chains.ts'
 import { checkSmallestAmounts } from '../doctor/services.ts'
@@ -125,7 +126,7 @@ export const configCommand: CommandSpec = {
         const { chains, bridges } = loaded
         const temporal = temporalOf(loaded).settings
         const lanes = Object.values(chains).reduce((count, chain) => count + chain.lanes.length, 0)
-        const found = { chains: Object.keys(chains), lanes, bridges: Object.keys(bridges) }
+        const found = { chains: Object.keys(chains), lanes, bridges: bridgeNames(bridges) }
         const warnings = [...checkNodeCounts(loaded), ...checkSmallestAmounts(loaded)].map(
           ({ area, detail, remedy }) => `${area}: ${detail}. ${remedy}`,
         )

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainOf, lanesOf } from '../../config/chains.ts'
+import { bridgeNames, chainOf, lanesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
 import { type ChainName, numberOfUnconfigured, transferStates } from '../../domain/transfer/transfer.ts'
@@ -81,7 +81,7 @@ export async function toFilter({ client, config, mined }: FilterSetting, given: 
   if (undone && blocked !== undefined) throw invalid('give either undone or blocked: closed transfers are not blocked')
   for (const name of [chain, sourceChain, targetChain])
     if (name !== undefined && numberOfUnconfigured(name) === undefined) chainOf(config, name)
-  const bridges = Object.keys(config.bridges)
+  const bridges = bridgeNames(config.bridges)
   if (bridge !== undefined && !bridges.includes(bridge)) throw invalid(`no bridge is called ${bridge}; there are: ${bridges.join(', ')}`)
   const configured = lanesOf(config)
   const id = given.lane === undefined ? undefined : await findLane(client, config, given.lane, targetChain ?? chain)

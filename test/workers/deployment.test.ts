@@ -122,3 +122,15 @@ test('Workers have the version of worker.deployment, or none without it', () => 
     },
   })
 })
+
+test('The SHA-256 of the plug-ins are part of the version', () => {
+  const worker = { deployment: { name: 'portage', buildId: 'v2', endWhenDrained: true } } as never
+  const idWith = (plugins: Readonly<Record<string, string>>) => {
+    const all = Object.fromEntries(Object.entries(plugins).map(([name, sha256]) => [name, { sha256 }]))
+    return deploymentOf({ worker, bridges: { plugins: all as never } })?.buildId
+  }
+  const [one, other] = ['a'.repeat(64), 'b'.repeat(64)]
+  expect(idWith({ x: one, y: other })).toMatch(/^v2-p[0-9a-f]{12}$/)
+  expect(idWith({ y: other, x: one })).toBe(idWith({ x: one, y: other }))
+  expect(new Set([idWith({ x: one, y: other }), idWith({ x: other, y: one }), idWith({ x: one }), idWith({})]).size).toBe(4)
+})
