@@ -260,3 +260,19 @@ export function compile(folder, packagesFolder) {
     sayRoot(made, JSON.stringify(root), JSON.stringify(shared))
   })
 }
+
+/** The module `portage/plugin` of a release. Resolves with the bundled files of packages. */
+export async function compileKit(outfile) {
+  const { build } = await import('esbuild')
+  const entryPoints = [join(root, 'bridges/packages/author.ts')]
+  const { metafile } = await build({
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    metafile: true,
+    entryPoints,
+    outfile,
+  })
+  return Object.keys(metafile.inputs).filter((name) => name.includes('node_modules'))
+}

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compileAll } from '../../bin/compile.js'
+import { compileAll, compileKit } from '../../bin/compile.js'
 import { buildPage } from '../../bin/page.js'
 import { run } from '../../lab/devnet/run.ts'
 import { silentLogger } from '../../observability/logger.ts'
@@ -35,7 +35,7 @@ const shipped = [
 ]
 const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/portage.example.yaml', 'config/portage.schema.json']
 /** Read at run time, from next to the source that reads them. */
-const resources = ['intake/spy/protos']
+const resources = ['intake/spy/protos', 'bridges/packages/template']
 
 /**
  * Puts a release together: compiled code, the workflow bundle, the page, resources and texts. Throws Error for a
@@ -50,11 +50,12 @@ export async function stage(folder: string): Promise<Staged> {
     await writeFile(join(folder, 'dist', traced ? 'workflows-traced.js' : 'workflows.js'), keptCode(withPlainPlaces(code)))
   }
   const ofPage = await buildPage(join(folder, 'dist/page'))
-  for (const name of ['portage.js', 'compiled.js']) await cp(join(root, 'bin', name), join(folder, 'bin', name))
+  const ofKit = await compileKit(join(folder, 'dist/plugin.js'))
+  for (const name of ['portage.js', 'compiled.js', 'import.cjs']) await cp(join(root, 'bin', name), join(folder, 'bin', name))
   for (const name of [...texts, ...resources]) await cp(join(root, name), join(folder, name), { recursive: true })
   for (const one of shipped) await ship(one, folder)
   const inside = [
-    ...packagesOf([...files, ...ofPage]),
+    ...packagesOf([...files, ...ofPage, ...ofKit]),
     ...withDependencies(['@temporalio/workflow'], root),
     ...shipped.map(({ name }) => packagesOf([resolve(`${name}/package.json`)])).flat(),
   ]
@@ -113,6 +114,8 @@ function manifest({ name, version, description, license, engines, bin }: Manifes
   const versionOf = (wanted: string) => packages.find((one) => one.name === wanted)?.version
   return {
     ...{ name, version, description, license, type: 'module', engines, bin },
+    // What authors of plug-ins import.
+    exports: { './plugin': './dist/plugin.js', './package.json': './package.json' },
     dependencies: Object.fromEntries([...installed.map((one) => [one, versionOf(one)]), ...shipped.map((one) => [one.name, '*'])]),
     bundleDependencies: shipped.map((one) => one.name),
   }

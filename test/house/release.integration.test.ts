@@ -36,7 +36,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
 
   test('has compiled code, and neither sources nor tests', () => {
     const allowed =
-      /^package\/(bin\/(portage|compiled)\.js|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|dist\/page\/(index\.html|icon\.svg|page\.(js|css))|intake\/spy\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.(example\.yaml|schema\.json)|package\.json|[A-Z-]+(\.md|\.txt)?)$/
+      /^package\/(bin\/(portage\.js|compiled\.js|import\.cjs)|bridges\/packages\/template\/[\w.]+\.(mjs|md)|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|dist\/page\/(index\.html|icon\.svg|page\.(js|css))|intake\/spy\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.(example\.yaml|schema\.json)|package\.json|[A-Z-]+(\.md|\.txt)?)$/
     expect(inside.filter((name) => !allowed.test(name))).toEqual([])
     for (const name of ['workflows.js', 'workflows-traced.js', 'otlp.cjs', 'page/index.html', 'page/page.js', 'page/page.css'])
       expect(inside).toContain(`package/dist/${name}`)
@@ -68,6 +68,33 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     const { version } = JSON.parse(await readFile(join(folder, 'node_modules/portage/package.json'), 'utf8')) as { version: string }
     expect(await npx('--version')).toMatchObject({ code: 0, stdout: `${version}\n` })
     expect((await npx('--help')).stdout).toContain('Usage: portage')
+  })
+
+  test('makes a plug-in, and adds it to a config', async () => {
+    const chain = (networkId: number, wormholeChainId: number) => ({
+      ...{ family: 'evm', networkId, wormholeChainId, blockTimeMs: 500, nodes: [{ url: 'http://127.0.0.1:1' }] },
+      contracts: { core: `0x${'aa'.repeat(20)}`, tokenBridge: `0x${'bb'.repeat(20)}` },
+    })
+    const chains = { ethereum: chain(1, 2), bsc: chain(56, 4) }
+    await writeFile(join(folder, 'plugins.yaml'), stringify({ temporal: {}, chains, bridges: { 'wormhole-token-bridge': {} } }))
+    const settings = { source: 'ethereum', sender: `0x${'cc'.repeat(20)}`, target: 'bsc', contract: `0x${'dd'.repeat(20)}` }
+    await writeFile(join(folder, 'settings.json'), JSON.stringify(settings))
+    const plugin = join(folder, 'mine/plugin.mjs')
+    expect(await npx('plugin', 'new', join(folder, 'mine'))).toMatchObject({ code: 0 })
+    const config = ['--config', join(folder, 'plugins.yaml')]
+    const added = await npx(...config, 'plugin', 'add', plugin, '--settings', join(folder, 'settings.json'))
+    expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('executeVAAv1(bytes) with a signed message') as string })
+    expect(await npx(...config, 'plugin', 'test', plugin)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('SETUP_INCOMPLETE') as string,
+    })
+    // An author's own tests import the same module.
+    expect(
+      await run(process.execPath, ['-e', `import(${JSON.stringify(plugin)}).then((one) => console.log(one.default.name))`]),
+    ).toMatchObject({
+      code: 0,
+      stdout: 'my-plugin\n',
+    })
   })
 
   test('doctor checks what is there, and run serves', async () => {
