@@ -139,7 +139,7 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
     await stage.end(keyless)
     await writeFile(changed.module, changed.text)
     keyless = await stage.portage({ role: 'keyless', name: 'keyless-2', ...options })
-    await stage.reaches(waiting, 'delivered', 150_000)
+    expect(await stage.reaches(waiting, 'delivered', 150_000)).toMatchObject({ state: 'delivered' })
   })
 
   async function broadcastsOf(id: string): Promise<BroadcastInput[]> {
