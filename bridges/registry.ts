@@ -70,7 +70,7 @@ function pluginBridge(name: BridgeName, options: BridgesOptions, { served, signe
   }
 }
 
-/** Without `loaded`, the process runs no code of plug-ins: it knows their messages and calls by the routes of the config. */
+/** Without `loaded`, the process runs no code of plug-ins, and knows them by the routes of the config. */
 function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'>, options: BridgesOptions, links: Links): Bridge {
   const { served, signed, loaded } = links
   const chainNames = namesOf(options)

@@ -103,7 +103,7 @@ export interface Plugin<C> {
   parties(message: Message<C>): Pick<Parties, 'recipient' | 'token'> & { readonly amount?: string }
 }
 
-/** What a package may know of the config. */
+/** The part of the config that a package may know. */
 export interface PluginContext {
   /** Chain of the config → Wormhole's number. */
   readonly chains: ReadonlyMap<ChainName, number>
@@ -135,7 +135,9 @@ interface DevnetChain {
   readonly tokenBridge: string
 }
 
-/** What `deploy` and `send` of `portage plugin test` get. Each call resolves once it is mined, and throws if it reverts. */
+/**
+ * The argument of an author's `deploy` and `send`. Each call resolves once it is mined, and throws if it reverts.
+ */
 export interface AuthorDevnet {
   readonly chains: { readonly ethereum: DevnetChain; readonly bsc: DevnetChain }
   /** The account that sends the calls on this chain. */

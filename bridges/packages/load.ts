@@ -28,7 +28,7 @@ const packageSchema = z.object({
 
 const kitKey = 'portage.plugin-kit'
 
-/** What `portage/plugin` is for a loaded file: this process's own kit. */
+/** A loaded file gets this process's own kit as `portage/plugin`. */
 const kitModule = `const kit = globalThis[Symbol.for('${kitKey}')]\nexport const plugin = kit.plugin\nexport const z = kit.z\n`
 const kitManifest = JSON.stringify({ name: 'portage', type: 'module', exports: { './plugin': './plugin.js' } })
 

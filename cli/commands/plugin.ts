@@ -48,6 +48,7 @@ processes again. Comments of the config file stay.`,
     },
     list: {
       description: 'The plug-ins of the config, and whether their files are the ones that were added. Runs none of their code.',
+      examples: ['portage plugin list --json'],
       run: listPlugins,
     },
     test: {

@@ -13,7 +13,7 @@ interface Call {
   readonly value: string
 }
 
-/** The seven forgeries of a genuine call. Each must be refused where the key signs, by the rules of the config alone. */
+/** Seven forgeries of a genuine call. The rules of the config alone must refuse each of them. */
 export async function tryForgeries(
   devnet: Devnet,
   config: Config,

@@ -14,7 +14,7 @@ import { tryForgeries } from './forgeries.ts'
 import { fuzzPlugin } from './fuzz.ts'
 import { type Messages, type Result, resultOf, type Sent } from './result.ts'
 
-/** What the author of a plug-in exports. */
+/** The exports of an author's file. */
 export interface Author {
   deploy(devnet: AuthorDevnet): Promise<unknown>
   send(devnet: AuthorDevnet): Promise<void>

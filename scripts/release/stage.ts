@@ -114,7 +114,7 @@ function manifest({ name, version, description, license, engines, bin }: Manifes
   const versionOf = (wanted: string) => packages.find((one) => one.name === wanted)?.version
   return {
     ...{ name, version, description, license, type: 'module', engines, bin },
-    // What authors of plug-ins import.
+    // The module that plug-ins import.
     exports: { './plugin': './dist/plugin.js', './package.json': './package.json' },
     dependencies: Object.fromEntries([...installed.map((one) => [one, versionOf(one)]), ...shipped.map((one) => [one.name, '*'])]),
     bundleDependencies: shipped.map((one) => one.name),

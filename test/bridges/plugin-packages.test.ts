@@ -131,7 +131,7 @@ describe('A plug-in is loaded', () => {
   })
 })
 
-describe('What a plug-in returns is checked, and errors have its name:', () => {
+describe('Each answer of a plug-in is checked, and errors have its name:', () => {
   const call = (answer: string) => ({ stages: `{ deliver: { call: ({ bytes }) => (${answer}), revertsOnceDone: true } }` })
   test.each([
     ['a call that throws', call(`(() => { throw new Error('oh') })()`), 'stages.deliver.call threw: oh'],

@@ -12,7 +12,7 @@ export default plugin({
   version: '0.1.0',
   kit: 1,
 
-  // What the operator configures. `source` and `target` are names of chains of the config.
+  // The operator's settings. `source` and `target` are names of chains of the config.
   settings: z.strictObject({ source: z.string(), sender: address, target: z.string(), contract: address }),
 
   create({ source, sender, target, contract }) {
