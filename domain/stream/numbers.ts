@@ -37,7 +37,10 @@ export function unread({ config, first, next, cursor, backfill: { left } }: Stre
   if (!config.placed) return [[next, highest]]
   const blocks = cursor ? [...left, [cursor.height + 1, mostBlocks] as const] : [[0, mostBlocks] as const]
   const numbers = blocks.map(([from, to]) => [later(String(firstIn(from)), first), String(firstIn(to) + firstIn(1) - 1n)] as const)
-  return union([], numbers.filter(([from, to]) => compare(from, to) <= 0))
+  return union(
+    [],
+    numbers.filter(([from, to]) => compare(from, to) <= 0),
+  )
 }
 
 /** Whether the number's transfer must be started when the source shows the number. */

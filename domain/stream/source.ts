@@ -39,7 +39,13 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
   // Places without an unresolved log leave condensed intervals.
   const nothing = state.config.placed ? (request.ignored ?? []) : []
-  return done(withSpy(nothing.reduce((known, [from, to]) => bringBack(known, from, to, true), learnt), request, at))
+  return done(
+    withSpy(
+      nothing.reduce((known, [from, to]) => bringBack(known, from, to, true), learnt),
+      request,
+      at,
+    ),
+  )
 }
 
 /** `received`: the spy sent a message, or the subscription is new. Earlier missed messages no longer count. */
