@@ -149,21 +149,27 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/** A numbered source (domain/stream/stream.ts). `scanned`: messages are in blocks. `signed`: guardians have them. */
-export type Source = ScannedSource | SignedSource
+/**
+ * A numbered source (domain/stream/stream.ts). `scanned`: messages are in blocks, and numbered by their contract.
+ * `placed`: messages are in blocks, and the place of their log is their number. `signed`: guardians have them.
+ */
+export type Source = ScannedSource | PlacedSource | SignedSource
 
 interface SourceBase {
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** Highest number at the finalized state, by quorum. Searches from `known`, also downwards. */
-  highest(known?: string): Promise<string | undefined>
   /** A transfer counts if it is delivered and final, by quorum. Throws contradictions, read errors. */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 
+interface CountedSource extends SourceBase {
+  /** Highest number at the finalized state, by quorum. Searches from `known`, also downwards. */
+  highest(known?: string): Promise<string | undefined>
+}
+
 /** A direction of a native bridge: transfers from blocks and a table, completions from blocks of the target. */
-export interface ScannedSource extends SourceBase {
+export interface ScannedSource extends CountedSource {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
@@ -185,7 +191,23 @@ export interface Completion {
   readonly height: number
 }
 
-export interface SignedSource extends SourceBase {
+/**
+ * Logs of one contract, with transfers to any chain. Only blocks are read: nothing else shows that all logs were seen.
+ * Its `config` is `placed`, with `first` 0. Without `start`, the stream begins with the blocks of the last days.
+ */
+export interface PlacedSource extends SourceBase {
+  readonly kind: 'placed'
+  /** The contract, 64 lower-case hex digits. Every transfer has it as its emitter. */
+  readonly emitter: string
+  /**
+   * Transfers of final blocks in ascending order, by more than half of the nodes. The bridge must be able to start all
+   * of them: logs that it refuses are left out. A single node is asked once, and at `agreed` twice. Throws NODE_REFUSED
+   * (range too long, or logs that contradict each other), NODE_UNAVAILABLE and NODES_DISAGREE.
+   */
+  initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
+}
+
+export interface SignedSource extends CountedSource {
   readonly kind: 'signed'
   /** The bridges that may own its messages. `bridge` is one of them. */
   readonly owners: readonly BridgeName[]

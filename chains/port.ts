@@ -49,6 +49,8 @@ export interface Log {
 
 export interface PlacedLog extends Log {
   readonly block: BlockRef
+  /** Place among all logs of the block, from 0. */
+  readonly index: number
   readonly transactionHash: string
 }
 

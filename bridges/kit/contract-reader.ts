@@ -1,6 +1,7 @@
 import type { ErrorDescription, Interface, Result } from 'ethers'
 import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 
 export interface ContractReader {
   readonly name: string
@@ -73,6 +74,15 @@ export async function askMostIf<K, V>(
   const agreed = await inTicks(doubtful, ({ key }) => unlessDisagreed(readAt(key, 'agreed')), agreedPerTick)
   const settled = new Map(doubtful.map((answer, index) => [answer, agreed[index]]))
   return answers.map((answer) => (settled.has(answer) ? settled.get(answer) : answer.value))
+}
+
+/** A number that counts as delivered is never started, so one node's answer is not enough. */
+export async function deliveredBy(
+  isDelivered: (transfer: Transfer, at: Finality) => Promise<boolean>,
+  transfers: readonly Transfer[],
+): Promise<readonly boolean[]> {
+  const shown = await askMostIf(transfers, isDelivered, (delivered) => delivered)
+  return shown.map((delivered) => delivered === true)
 }
 
 export function parseRevert(abi: Interface, data: string): Pick<ErrorDescription, 'name' | 'args'> | undefined {

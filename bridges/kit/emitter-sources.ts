@@ -1,6 +1,6 @@
 import type { BridgeName, ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { SignedSource } from '../port.ts'
-import { askMostIf, type Finality, read } from './contract-reader.ts'
+import { deliveredBy, type Finality, read } from './contract-reader.ts'
 import { coreAbi } from './guardian-sets.ts'
 import { type Decode, type Emitter, type EmitterWithNode, publishedIn, type SourceReader } from './published.ts'
 
@@ -60,11 +60,7 @@ function sourceOf(
     emitterChain,
     emitter,
     begins,
-    async delivered(transfers: readonly Transfer[]) {
-      // A number that counts as delivered is never started, so one node's answer is not enough.
-      const shown = await askMostIf(transfers, messages.isDelivered, (delivered) => delivered)
-      return shown.map((delivered) => delivered === true)
-    },
+    delivered: (transfers: readonly Transfer[]) => deliveredBy(messages.isDelivered, transfers),
   } as const
 }
 

@@ -28,7 +28,7 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
 }
 
 export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {
-  readonly shows?: (log: PlacedLog) => boolean
+  readonly shows?: (log: Log) => boolean
 }
 
 interface DeliveryReader extends Pick<LogReader, 'logs'> {

@@ -164,7 +164,7 @@ function createSharedCalls(decode: DecodeTransfer, largest: number): SharedCalls
   }
 }
 
-function hasCompletion({ status, block, hash: transactionHash, logs }: Receipt, { message, route }: DecodedTransfer): boolean {
+function hasCompletion({ status, logs }: Receipt, { message, route }: DecodedTransfer): boolean {
   const wanted = completionLog(route.targetBridge, message)
-  return status === 'success' && logs.some((log) => isLogOf(wanted)(log) && wanted.shows({ ...log, block, transactionHash }))
+  return status === 'success' && logs.some((log) => isLogOf(wanted)(log) && wanted.shows(log))
 }

@@ -150,6 +150,7 @@ function readLogs(result: unknown): readonly PlacedLog[] {
     .map((log) => ({
       ...readLog(log),
       block: { height: toNumber(log['blockNumber'], 'block number'), hash: toHash(log['blockHash'], 'block hash') },
+      index: toNumber(log['logIndex'], 'log index'),
       transactionHash: toHash(log['transactionHash'], 'transaction hash'),
     }))
 }

@@ -90,6 +90,14 @@ export const messageRows = {
     { haltRoute: true, isOutage: true },
   ),
   NATIVE_ROUTE_UNKNOWN: fatal('No route of the native bridge starts at this contract.', 'Configure the route, or ignore this transfer.'),
+  PLACE_NOT_FINAL: retry(
+    'The block of the message is not final on the source chain yet.',
+    'Wait until the block is final. Portage then compares the message with the log at its place.',
+  ),
+  PLACE_MISMATCH: fatal(
+    'The source chain has no log with this message at the place that the message names.',
+    'Send the message as the log shows it. If a stream started the transfer, the source chain was reorganised: the stream starts the transfer of the new place.',
+  ),
   SPY_UNAVAILABLE: {
     ...outage(
       'The guardian spy cannot be reached, or Portage does not read from it.',

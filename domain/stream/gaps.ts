@@ -1,6 +1,8 @@
 import { invisible, utf8Bytes } from '../text/printable.ts'
-import { type IntervalSet, missingBetween } from './intervals.ts'
+import { portageItself } from '../order.ts'
+import { addInterval, countNumbers, type IntervalSet, missingBetween } from './intervals.ts'
 import { boundedOutside, bringBack, uncounted, withCounted } from './outside-window.ts'
+import { heightOf } from './places.ts'
 import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
@@ -13,8 +15,8 @@ export const hasGap = (gaps: readonly Gap[], number: bigint) => gapAt(gaps, numb
 export const gapSize = ({ from, to }: Pick<Gap, 'from' | 'to'>) => BigInt(to) - BigInt(from) + 1n
 export const byFirst = (a: Gap, b: Gap) => compare(a.from, b.from)
 
-export function newGap({ marks, config }: StreamState, from: bigint, to: bigint, state: Gap['state'], at: number): Gap {
-  const height = heightBelow(marks, from) ?? config.start
+export function newGap(stream: StreamState, from: bigint, to: bigint, state: Gap['state'], at: number): Gap {
+  const height = heightAt(stream, from)
   return { from: String(from), to: String(to), state, ...(height !== undefined && { height }), at }
 }
 
@@ -39,13 +41,18 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
 
 /**
  * Keeps the lists within `limits`. Of too many gaps, the two closest become one, which takes in the open numbers
- * between
- * them. An audit corrects the merged gap.
+ * between them. An audit corrects the merged gap. A placed stream reads the blocks of its lowest gap again instead.
  */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state
   while (gaps.length > limits.gaps) {
+    const [lowest] = gaps
+    if (state.config.placed && lowest) {
+      kept = backfill(kept, heightOf(lowest.from), heightOf(lowest.to), portageItself)
+      gaps = gaps.slice(1)
+      continue
+    }
     const at = narrowest(gaps)
     const [low, high] = [gaps[at - 1], gaps[at]]
     if (!low || !high) break
@@ -98,9 +105,28 @@ export function mark(marks: Marks, number: string, height: number): Marks {
   return all.length <= limits.marks ? all : [...all.slice(0, half).filter((_, index) => index % 2 === 0), ...all.slice(half)]
 }
 
-/** Returns the height of the nearest mark below the number: no lower block can contain the number. */
-export function heightBelow(marks: Marks, number: bigint): number | undefined {
-  return marks.findLast(([known]) => BigInt(known) < number)?.[1]
+/** No lower block can contain the number: its own block, or that of the nearest mark below it. */
+export function heightAt({ marks, config }: Pick<StreamState, 'marks' | 'config'>, number: bigint): number | undefined {
+  if (config.placed) return heightOf(number)
+  return marks.findLast(([known]) => BigInt(known) < number)?.[1] ?? config.start
+}
+
+/** MIP-61's BOOTSTRAP: lists blocks below the live scan, for any process to read. */
+export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
+  const end = Math.min(to, state.cursor?.height ?? to)
+  if (from > end) return state
+  const { left, ordered } = state.backfill
+  const more = fewer(addInterval(left, String(from), String(end)))
+  const added = Number(countNumbers(more) - countNumbers(left))
+  return { ...state, backfill: { left: more, ordered: (left.length === 0 ? 0 : ordered) + added, by: clip(by) } }
+}
+
+export function fewer(ranges: IntervalSet): IntervalSet {
+  if (ranges.length <= limits.backfill) return ranges
+  const between = ranges.map(([from], index) => Number(BigInt(from) - BigInt(ranges[index - 1]?.[1] ?? 0)))
+  const narrow = between.indexOf(Math.min(...between.slice(1)), 1)
+  const [low, high] = [ranges[narrow - 1], ranges[narrow]]
+  return low && high ? fewer(addInterval(ranges, low[0], high[1])) : ranges
 }
 
 export function clip(text: string): string {

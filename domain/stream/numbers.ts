@@ -1,7 +1,8 @@
 import { bounded, byFirst, clip, compare, gapAt, hasGap, limits, mark, max, min, newGap, punch, sortedSet, withoutCounted } from './gaps.ts'
-import { hasNumber, type IntervalSet, missingBetween, without } from './intervals.ts'
+import { hasNumber, type IntervalSet, missingBetween, union, without } from './intervals.ts'
 import { bringBack, isAnyOutside, outsideReason, setOutside } from './outside-window.ts'
-import type { Finding, OpenNumber, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
+import { firstIn, heightOf } from './places.ts'
+import type { Finding, GapState, OpenNumber, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
 
 export interface StreamStep {
   readonly state: StreamState
@@ -28,13 +29,27 @@ export function isStarted(state: StreamState, number: string): boolean {
   return state.open.some((one) => one.number === number) || outsideReason(state, number) !== undefined
 }
 
+const highest = String(2n ** 64n - 1n)
+const mostBlocks = heightOf(highest)
+
+/** Numbers whose transfers may be unknown: those from `next` on, or in a placed stream those of unread blocks. */
+export function unread({ config, first, next, cursor, backfill: { left } }: StreamState): IntervalSet {
+  if (!config.placed) return [[next, highest]]
+  const blocks = cursor ? [...left, [cursor.height + 1, mostBlocks] as const] : [[0, mostBlocks] as const]
+  const numbers = blocks.map(([from, to]) => [later(String(firstIn(from)), first), String(firstIn(to) + firstIn(1) - 1n)] as const)
+  return union(
+    [],
+    numbers.filter(([from, to]) => compare(from, to) <= 0),
+  )
+}
+
 /** Whether the number's transfer must be started when the source shows the number. */
 export function isWanted(state: StreamState, number: string): boolean {
-  return isUnresolved(state, number) || (BigInt(number) >= BigInt(state.next) && !isExcepted(state, number))
+  return isUnresolved(state, number) || (hasNumber(unread(state), number) && !isExcepted(state, number))
 }
 
 export function isResolved(state: StreamState, number: string): boolean {
-  const isKnown = BigInt(number) >= BigInt(state.config.first) && BigInt(number) < BigInt(state.next)
+  const isKnown = BigInt(number) >= BigInt(state.config.first) && !hasNumber(unread(state), number)
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
 }
 
@@ -45,21 +60,29 @@ export function isCounted({ open, gaps, outside }: StreamState, number: string):
 }
 
 export function isAnyWanted(state: StreamState, numbers: IntervalSet): boolean {
-  const { gaps, open, next, exceptions } = state
+  const { gaps, open, exceptions } = state
   const excepted = sortedSet(exceptions.map(({ number }) => [number, number]))
   return numbers.some(([from, to]) => {
     const isWithin = (low: string, high: string) => compare(low, to) <= 0 && compare(from, high) <= 0
     if (gaps.some((one) => isWithin(one.from, one.to)) || open.some(({ number }) => isWithin(number, number))) return true
-    return isAnyOutside(state, from, to) || missingBetween(excepted, String(max(BigInt(from), BigInt(next))), to).length > 0
+    if (isAnyOutside(state, from, to)) return true
+    const isNew = (low: string, high: string) => missingBetween(excepted, later(from, low), earlier(to, high)).length > 0
+    return unread(state).some(([low, high]) => isNew(low, high))
   })
 }
+
+const later = (a: string, b: string) => (compare(a, b) > 0 ? a : b)
+const earlier = (a: string, b: string) => (compare(a, b) < 0 ? a : b)
 
 interface Draft {
   state: StreamState
   readonly open: Map<string, OpenNumber>
 }
 
-/** Opens or resolves the numbers of a finding. Unknown numbers between them become gaps. Undefined: no room. */
+/**
+ * Opens or resolves the numbers of a finding. Unknown numbers between them become gaps, except in a placed stream.
+ * Undefined: no room.
+ */
 export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
   const draft: Draft = { state, open: new Map(state.open.map((one) => [one.number, one])) }
   for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) learnOne(draft, number, height, finding, at)
@@ -72,8 +95,11 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   const { open } = draft
   const known = open.get(number)
   const isOutside = outsideReason(draft.state, number) !== undefined
-  const isNew = BigInt(number) >= BigInt(draft.state.next) || hasGap(draft.state.gaps, BigInt(number))
+  const isNew = hasNumber(unread(draft.state), number) || hasGap(draft.state.gaps, BigInt(number))
   if (!isNew && !known && !isOutside) return
+  const { placed } = draft.state.config
+  // The stream does not know which numbers of a block that is read again have ended since the earlier reading.
+  const isAgain = placed && isNew && compare(number, draft.state.next) < 0
   const end = endOf(finding, number)
   const counted = known ? known.counted : isCounted(draft.state, number) ? 1 : undefined
   if (isNew) draft.state = withoutGap(draft.state, BigInt(number), at, end === 'completed' || isExcepted(draft.state, number))
@@ -82,7 +108,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   draft.state = { ...draft.state, unknownCompletions: without(unknownCompletions, number, number) }
   if (end) {
     open.delete(number)
-    draft.state = count(bringBack(draft.state, number, number, end === 'completed'), end, counted ? 0 : 1)
+    draft.state = count(bringBack(draft.state, number, number, end === 'completed'), end, counted || isAgain ? 0 : 1)
   } else if (isNew && isExcepted(draft.state, number)) {
     // A number that a checkpoint lists as an exception, or that was one before a merge of gaps, stays an exception.
     open.delete(number)
@@ -90,14 +116,14 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })
   } else if (!isOutside)
     open.set(number, { number, ...(height !== undefined && { height }), ...(early && { early }), ...(counted && { counted }) })
-  if (height !== undefined) draft.state = { ...draft.state, marks: mark(marks, number, height) }
+  if (height !== undefined && !placed) draft.state = { ...draft.state, marks: mark(marks, number, height) }
 }
 
 function withoutGap(state: StreamState, number: bigint, at: number, isCountedOne: boolean): StreamState {
   const next = BigInt(state.next)
   const gaps = isCountedOne ? withoutCounted(state.gaps, number) : state.gaps
   if (number < next) return { ...state, gaps: punch(gaps, String(number), String(number)) }
-  const gap = number > next ? [newGap(state, next, number - 1n, 'unasked', at)] : []
+  const gap = number > next && !state.config.placed ? [newGap(state, next, number - 1n, 'unasked', at)] : []
   return { ...state, gaps: [...state.gaps, ...gap], next: String(number + 1n) }
 }
 
@@ -115,7 +141,7 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
  * Reopens resolved numbers without an exception, even below a trusted watermark: the chain outranks an operator. The
  * result may exceed the limits.
  */
-export function reopen(state: StreamState, from: string, to: string, at: number): StreamState {
+export function reopen(state: StreamState, from: string, to: string, at: number, why: GapState = 'undone'): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state
   const single = [...state.open, ...state.exceptions].map(({ number }) => [number, number] as const)
@@ -123,7 +149,7 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
   const outside = state.outside.filter(({ condensed }) => !condensed)
   const taken = sortedSet([...gaps, ...single, ...outside.flatMap(setOutside)])
   const reopened = missingBetween(taken, String(low), String(high)).map(([start, end]) =>
-    newGap(state, BigInt(start), BigInt(end), 'undone', at),
+    newGap(state, BigInt(start), BigInt(end), why, at),
   )
   const inside = reopened.reduce((known, gap) => bringBack(known, gap.from, gap.to), state)
   return reopened.length === 0 ? state : { ...inside, gaps: [...state.gaps, ...reopened].sort(byFirst) }

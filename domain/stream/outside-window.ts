@@ -103,14 +103,19 @@ export function lowestOutside({ outside }: Outside): { readonly number: string; 
   return lowest && { number: String(lowest.number), why: lowest.why }
 }
 
-export function countOutside({ outside }: Outside): readonly { readonly why: OutsideNumbers; readonly count: number }[] {
-  return outside.map((why) => ({ why, count: Number(countIn(intervalsOf(why))) }))
+/** Of a condensed interval of a placed stream, `counted` numbers are not counted: nearly all of them are no logs. */
+export function countOutside({
+  outside,
+  config,
+}: Pick<StreamState, 'outside' | 'config'>): readonly { readonly why: OutsideNumbers; readonly count: number }[] {
+  const nothing = ({ condensed, counted = 0 }: OutsideNumbers) => (config.placed && condensed ? counted : 0)
+  return outside.map((why) => ({ why, count: Number(countIn(intervalsOf(why))) - nothing(why) }))
 }
 
 /** Number of started transfers that cannot be included in `counts` yet. */
 export function uncounted({ open, outside }: Pick<StreamState, 'open' | 'outside'>): number {
   const opened = open.filter(({ counted }) => !counted).length
-  return countOutside({ outside }).reduce((sum, { why, count }) => sum + count - (why.counted ?? 0), opened)
+  return outside.reduce((sum, one) => sum + Number(countIn(intervalsOf(one))) - (one.counted ?? 0), opened)
 }
 
 export function intervalsOutside({ outside }: Outside, isWanted: (why: OutsideNumbers) => boolean = () => true): readonly Intervals[] {

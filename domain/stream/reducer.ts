@@ -1,10 +1,10 @@
 import { orderOf } from '../order.ts'
-import { compare, heightBelow, clip, gapSize, limits } from './gaps.ts'
+import { compare, heightAt, clip, gapSize, limits, min } from './gaps.ts'
 import { countNumbers } from './intervals.ts'
-import { done, room, type StreamStep } from './numbers.ts'
+import { done, room, type StreamStep, unread } from './numbers.ts'
 import { isStreamOrder, noted } from './request.ts'
 import { lowestOutside, countOutside, isCrowded } from './outside-window.ts'
-import { backfill, backfilled, trust, audited, classified, reread, scanned, seen } from './source.ts'
+import { backfilled, trust, audited, classified, orderBackfill, reread, scanned, seen } from './source.ts'
 import type {
   StreamState,
   StreamView,
@@ -70,7 +70,7 @@ const handlers: {
   unparked: (state, { number }) => unpark(state, number),
   skip,
   unskip: (state, { number }, at) => unskip(state, number, at),
-  backfill: (state, request) => done(backfill(state, request.from, request.to, orderOf(request).by)),
+  backfill: orderBackfill,
   trust,
   setMaxOpen,
   configured,
@@ -153,16 +153,17 @@ function alarmsOf(state: StreamState): readonly StreamAlarm[] {
 
 /** MIP-61's PROCESS_FINISHED_NONCE_HEIGHT: every number up to it is resolved. */
 export function completedNumber(state: StreamState): string | undefined {
-  const lowest = BigInt(lowestUnresolved(state)?.number ?? state.next)
+  const above = BigInt(unread(state)[0]?.[0] ?? state.next)
+  const lowest = min(BigInt(lowestUnresolved(state)?.number ?? above), above)
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
 /** MIP-61's completed_block_height, but over all blocks: no block up to it has an unresolved number. */
 export function completedHeight(state: StreamState): number | undefined {
-  const { cursor, backfill, marks, config } = state
+  const { cursor, backfill } = state
   if (!cursor) return undefined
   const lowest = lowestUnresolved(state)
-  const first = lowest && (lowest.height ?? heightBelow(marks, BigInt(lowest.number)) ?? config.start ?? 0)
+  const first = lowest && (lowest.height ?? heightAt(state, BigInt(lowest.number)) ?? 0)
   const unread = backfill.left[0]?.[0]
   const ends = [cursor.height, ...(first !== undefined ? [first - 1] : []), ...(unread !== undefined ? [Number(unread) - 1] : [])]
   const height = Math.min(...ends)

@@ -1,8 +1,9 @@
 import { orderOf } from '../order.ts'
-import { bounded, clip, limits, punch, compare, max, newGap } from './gaps.ts'
-import { addInterval, countNumbers, type IntervalSet, without } from './intervals.ts'
-import { done, isAnyWanted, learn, present, refused, room, type StreamStep, withPassed, count } from './numbers.ts'
+import { backfill, bounded, clip, fewer, punch, compare, max, newGap } from './gaps.ts'
+import { without } from './intervals.ts'
+import { done, isAnyWanted, learn, present, refused, reopen, room, type StreamStep, withPassed, count } from './numbers.ts'
 import { bringBack } from './outside-window.ts'
+import { firstIn, heightOf } from './places.ts'
 import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
@@ -11,7 +12,7 @@ import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
  * first range must reach the checkpoint's block: otherwise a fork between the two would stay unseen.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
-  const { cursor, start } = state
+  const { cursor, start, config } = state
   if (state.paused) return { state, answer: { kind: 'paused' } }
   if (cursor ? request.from !== cursor.height + 1 : request.to < (state.base ?? 0)) return present(state)
   if (cursor && request.parentHash !== cursor.hash) {
@@ -23,17 +24,28 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
   const learnt = learn(state, withPassed(state, request), at)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
   const { fork: _, base: __, ...rest } = learnt
-  const moved: StreamState = { ...rest, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
+  const next = config.placed ? String(max(BigInt(rest.next), firstIn(request.to + 1))) : rest.next
+  const moved: StreamState = { ...rest, next, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
   if (cursor) return done(moved)
   // A backfill may have been ordered before the live scan, which now reads some of its blocks.
-  const left = without(moved.backfill.left, String(request.from), String(Number.MAX_SAFE_INTEGER))
-  const begun: StreamState = { ...moved, backfill: { ...moved.backfill, left } }
+  const begun: StreamState = { ...moved, backfill: { ...moved.backfill, left: leftBelow(moved, request.from) } }
   return done(start === undefined ? begun : backfill(begun, start, request.from - 1, 'bootstrap'))
 }
 
+const leftBelow = ({ backfill: { left } }: StreamState, height: number) => without(left, String(height), String(Number.MAX_SAFE_INTEGER))
+
 export function seen(state: StreamState, request: RequestOf<'seen'>, at: number): StreamStep {
   const learnt = learn(state, request, at)
-  return learnt ? done(withSpy(learnt, request, at)) : { state, answer: { kind: 'full', room: room(state) } }
+  if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
+  // Places without an unresolved log leave condensed intervals.
+  const nothing = state.config.placed ? (request.ignored ?? []) : []
+  return done(
+    withSpy(
+      nothing.reduce((known, [from, to]) => bringBack(known, from, to, true), learnt),
+      request,
+      at,
+    ),
+  )
 }
 
 /** `received`: the spy sent a message, or the subscription is new. Earlier missed messages no longer count. */
@@ -55,9 +67,11 @@ function withSpy(
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
+  const { placed } = state.config
   const marks = state.marks.filter(([, height]) => height <= block.height)
-  const [last, height] = marks.at(-1) ?? []
-  const { first, start } = trustedBelow(state, block.height, marks)
+  const bounds: StreamState['marks'] = placed ? [[String(firstIn(block.height + 1) - 1n), block.height + 1]] : marks
+  const [last, height] = bounds.at(-1) ?? []
+  const { first, start } = trustedBelow(state, block.height, bounds)
   const floor = max(BigInt(first), last === undefined ? 0n : BigInt(last) + 1n)
   const next = floor < BigInt(state.next) ? String(floor) : state.next
   const isBelow = ({ number }: { readonly number: string }) => compare(number, next) < 0
@@ -72,9 +86,11 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
     gaps: punch(state.gaps, next, state.next),
     exceptions: state.exceptions.filter(isBelow),
     next,
-    backfill: { ...state.backfill, left: state.backfill.left.filter(([from]) => Number(from) <= block.height) },
+    backfill: { ...state.backfill, left: leftBelow(state, block.height + 1) },
   }
-  return done(backfill(back, height ?? start ?? block.height, block.height, orderOf(request).by))
+  // A placed stream knows which numbers are above the block, unless it no longer trusts a watermark.
+  const from = placed && start !== state.start ? start : height
+  return done(backfill(back, from ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
 /** Returns the config's `first` and `start` if the fork may be below a trusted watermark. */
@@ -90,6 +106,7 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
+  if (state.config.placed) return done(bounded(table.reduce((known, [from, to]) => reopen(known, from, to, at, 'hidden'), state)))
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
   // The scan will read blocks above the cursor. Without a scan, only the count shows new numbers.
@@ -123,14 +140,12 @@ export function classified(state: StreamState, { from, to, state: name, code, ch
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }
 
-/** MIP-61's BOOTSTRAP: lists blocks below the live scan, for any process to read. */
-export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
-  const end = Math.min(to, state.cursor?.height ?? to)
-  if (from > end) return state
-  const { left, ordered } = state.backfill
-  const more = fewer(addInterval(left, String(from), String(end)))
-  const added = Number(countNumbers(more) - countNumbers(left))
-  return { ...state, backfill: { left: more, ordered: (left.length === 0 ? 0 : ordered) + added, by: clip(by) } }
+/** An order to read blocks of a placed stream outranks a trusted watermark. */
+export function orderBackfill(state: StreamState, request: RequestOf<'backfill'>): StreamStep {
+  const { from, to } = request
+  const lowest = firstIn(from)
+  const first = state.config.placed && lowest < BigInt(state.first) ? String(lowest) : state.first
+  return done(backfill({ ...state, first }, from, to, orderOf(request).by))
 }
 
 export function backfilled(state: StreamState, request: RequestOf<'backfilled'>, at: number): StreamStep {
@@ -168,6 +183,7 @@ export function trusted(
 ): StreamStep {
   const first = BigInt(number) + 1n
   if (first <= BigInt(state.first)) return present(state)
+  const read = state.config.placed ? Math.max(height ?? -1, heightOf(first) - 1) : height
   const raised = {
     ...bringBack(state, '0', number),
     first: String(first),
@@ -176,16 +192,8 @@ export function trusted(
     gaps: state.gaps.flatMap((one) => (one.state === 'undone' ? [one] : punch([one], '0', number))),
     unknownCompletions: without(state.unknownCompletions, '0', number),
   }
-  if (height === undefined) return done(bounded(raised))
-  const start = state.start === undefined ? undefined : Math.max(state.start, height + 1)
-  const left = without(state.backfill.left, '0', String(height))
+  if (read === undefined || read < 0) return done(bounded(raised))
+  const start = state.start === undefined ? undefined : Math.max(state.start, read + 1)
+  const left = without(state.backfill.left, '0', String(read))
   return done(bounded({ ...raised, ...(start !== undefined && { start }), backfill: { ...state.backfill, left, by: clip(by) } }))
-}
-
-function fewer(ranges: IntervalSet): IntervalSet {
-  if (ranges.length <= limits.backfill) return ranges
-  const between = ranges.map(([from], index) => Number(BigInt(from) - BigInt(ranges[index - 1]?.[1] ?? 0)))
-  const narrow = between.indexOf(Math.min(...between.slice(1)), 1)
-  const [low, high] = [ranges[narrow - 1], ranges[narrow]]
-  return low && high ? fewer(addInterval(ranges, low[0], high[1])) : ranges
 }

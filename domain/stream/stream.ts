@@ -2,14 +2,18 @@ import type { Order, GivenOrder } from '../order.ts'
 import type { IntervalSet, PackedIntervals } from './intervals.ts'
 
 /**
- * State of one numbered source: a route of a native bridge, or a Wormhole emitter (docs/concepts/streams.md). Numbers
- * are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state stays below 104 KiB.
+ * State of one numbered source: a route of a native bridge, a Wormhole emitter, or the logs of a contract
+ * (docs/concepts/streams.md). Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The
+ * state stays below 104 KiB.
  */
 export interface StreamState {
   readonly config: StreamConfig
   /** All lower numbers are resolved according to the config, a checkpoint or an operator. */
   readonly first: string
-  /** One above the highest known number. Each number from `first` up to here is open, in a gap, or resolved. */
+  /**
+   * One above the highest known number. Each number from `first` up to here is open, in a gap, or resolved. In a placed
+   * stream, it is the first number above the cursor's block or one above a later number, and lower ones may be unread.
+   */
   readonly next: string
   readonly cursor?: ScannedBlock
   readonly open: readonly OpenNumber[]
@@ -42,13 +46,15 @@ export interface StreamState {
 }
 
 export interface StreamConfig {
-  /** `native-bridge:{source}:{target}` or `wormhole-token-bridge:{source}:{emitter}`, with names of the config. */
+  /** `native-bridge:{source}:{target}` or `{bridge}:{source}:{emitter or contract}`, with names of the config. */
   readonly stream: string
   /** `{network id}/{contract}`, the owner of the numbers. Checkpoints of other origins are refused. */
   readonly origin: string
   readonly first: string
   readonly start?: number
   readonly maxOpen: number
+  /** The numbers are places of logs (places.ts). A number of a read block is nothing unless an agent reports it. */
+  readonly placed?: true
 }
 
 export interface ScannedBlock {
@@ -159,7 +165,10 @@ export type StreamRequest =
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
   /** Reads all blocks above `block` again after a fork. A quorum of nodes still has `block`. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
-  /** `upTo`: the source's highest number at the final block `height`. `present`: numbers in its table. */
+  /**
+   * `upTo`: the source's highest number at the final block `height`. `present`: numbers in its table. For a placed
+   * stream, `present` are logs in read blocks whose transfers are neither under way nor over.
+   */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
   | (Pick<Gap, 'from' | 'to' | 'code' | 'chain'> & {
       readonly kind: 'classified'

@@ -1,4 +1,4 @@
-import type { Bridges, Source } from '../../bridges/port.ts'
+import type { Bridges, PlacedTransfer, Source } from '../../bridges/port.ts'
 import type { Chain, Receipt } from '../../chains/port.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { MessagePlace } from '../../temporal/client/transfers/resolve-transfer.ts'
@@ -24,9 +24,10 @@ export async function placesOfTransaction(bridges: Bridges, chains: Chains, txHa
 async function messagesIn(source: Source, receipt: Receipt): Promise<readonly MessagePlace[]> {
   const range = { fromBlock: receipt.block.height, toBlock: receipt.block.height }
   const words = wordsOf(receipt)
-  if (source.kind === 'scanned') {
-    const transfers = (await source.initiated(range)).map(({ transfer }) => transfer)
-    return transfers.filter(({ digest }) => words.has(digitsOf(digest))).map((transfer) => placeOf(transfer))
+  if (source.kind !== 'signed') {
+    const isOwn = ({ transfer: { digest }, txHash }: PlacedTransfer) =>
+      source.kind === 'scanned' ? words.has(digitsOf(digest)) : txHash === receipt.hash
+    return (await source.initiated(range)).filter(isOwn).map(({ transfer }) => placeOf(transfer))
   }
   const published = await source.published(range, (number) => words.has(wordOf(number)))
   const own = published.filter(({ number }) => words.has(wordOf(number)))

@@ -67,7 +67,7 @@ function chainWith(topics: readonly string[], data: string) {
   return {
     name: 'fuzz',
     call: () => Promise.reject(new Error('not asked')),
-    logs: () => Promise.resolve([{ address, topics, data, block: place, logIndex: 0, transactionHash: hash } as never]),
+    logs: () => Promise.resolve([{ address, topics, data, block: place, index: 0, transactionHash: hash } as never]),
     block: () => Promise.resolve({ ...place, parentHash: hash, timestamp: 1_700_000_000 } as never),
   }
 }

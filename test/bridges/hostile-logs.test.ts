@@ -20,7 +20,7 @@ const block = { height: 5, hash: `0x${'05'.repeat(32)}` }
 const word = (value: bigint) => toBeHex(value, 32)
 
 function chainWith(topics: readonly string[], data: string, timestamp = 1_700_000_000) {
-  const log: PlacedLog = { address: core, topics, data, block, logIndex: 0, transactionHash: `0x${'aa'.repeat(32)}` } as never
+  const log: PlacedLog = { address: core, topics, data, block, index: 0, transactionHash: `0x${'aa'.repeat(32)}` }
   return {
     name: 'ethereum',
     call: () => Promise.reject(new Error('not asked')),

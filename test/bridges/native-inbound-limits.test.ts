@@ -81,7 +81,7 @@ function scriptedChain() {
 /** The log of a completion in a block of this height. */
 function completion(transfer: NativeTransfer, height: number): PlacedLog {
   const { data, topics } = nativeBridgeAbi.encodeEventLog('BridgeTransferCompleted', completionArguments(transfer))
-  return { address: bridge, data, topics, block: { height, hash: `0x${height}` }, transactionHash: '0x' }
+  return { address: bridge, data, topics, block: { height, hash: `0x${height}` }, index: 0, transactionHash: '0x' }
 }
 
 describe('the limits of a target contract', () => {

@@ -126,6 +126,7 @@ describe('answers that a node may not give', () => {
     ...nativeBridgeAbi.encodeEventLog('BridgeTransferInitiated', [id, initiator, recipient, amount, nonce]),
     address: bridge,
     block: { height: 7, hash: `0x${'b1'.repeat(32)}` },
+    index: 0,
     transactionHash: `0x${'70'.repeat(32)}`,
   })
   /** A node's answer as the chain hands it on: no node that can be run says these. */

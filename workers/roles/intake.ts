@@ -1,7 +1,7 @@
 import { checkpointPlaceOf } from '../../config/data-folder.ts'
 import { streamNames } from '../../bridges/registry.ts'
 import { spySources } from '../../bridges/configured-emitters.ts'
-import type { ScannedSource, SignedSource } from '../../bridges/port.ts'
+import type { PlacedSource, ScannedSource, SignedSource } from '../../bridges/port.ts'
 import { haltOf } from '../../domain/settings/settings.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { createSpyIntake, type SpyHealth, type SpyIntake, type SpyListener } from '../../intake/spy/spy.ts'
@@ -25,8 +25,12 @@ import { connectNetwork } from './network.ts'
 export function startIntake(context: ProcessContext): Service & { spies(): readonly SpyHealth[] } {
   const { config, network, submitter, logger, metrics } = context
   const signed = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
-  const sources = [...network.bridges.values()].flatMap((bridge) => bridge.sources).filter((source) => source.kind === 'scanned')
-  const scanned = sources.map((source) => createScannedAgent(scannedOptions(context, source)))
+  // A process that does not serve all chains cannot start all transfers of a placed source, and would not get past them.
+  const isWhole = Object.keys(config.chains).every((name) => network.served.includes(name))
+  const sources = [...network.bridges.values()].flatMap((bridge) => bridge.sources)
+  const scanned = sources.flatMap((source) =>
+    source.kind === 'scanned' || (source.kind === 'placed' && isWhole) ? [createScannedAgent(scannedOptions(context, source))] : [],
+  )
   const agents = [...signed.values(), ...scanned]
   const reports = agents.map((agent) => metrics.onCollect((all) => agent.report(all)))
   for (const agent of agents) agent.start()
@@ -94,14 +98,16 @@ function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   })
 }
 
-function scannedOptions(context: ProcessContext, source: ScannedSource): ScannedAgentOptions {
+function scannedOptions(context: ProcessContext, source: ScannedSource | PlacedSource): ScannedAgentOptions {
   const { network, settings, haltRoute } = context
   const sourceChain = network.chains.get(source.sourceChain)
-  const targetChain = network.chains.get(source.targetChain)
-  const endpoint = network.bridges.get(source.bridge)?.endpoints.get(source.targetChain)
-  if (!sourceChain || !targetChain || !endpoint) throw new Error(`${source.config.stream} is not of this network`)
-  const isHalted = () => haltOf(settings(), source) !== undefined
-  return { ...commonOptions(context), source, sourceChain, targetChain, endpoint, haltRoute, isHalted }
+  if (!sourceChain) throw new Error(`${source.config.stream} is not of this network`)
+  const targets = [...(network.bridges.get(source.bridge)?.endpoints ?? [])].flatMap(([name, endpoint]) => {
+    const chain = network.chains.get(name)
+    return chain ? [[name, { chain, endpoint }] as const] : []
+  })
+  const isHalted = () => source.kind === 'scanned' && haltOf(settings(), source) !== undefined
+  return { ...commonOptions(context), source, sourceChain, targets: new Map(targets), haltRoute, isHalted }
 }
 
 function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'emitter'>): string {
@@ -127,7 +133,7 @@ export async function auditHere(context: ProcessContext, stream: string, limits:
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)
   if (!source) throw unknown(stream, 'No route of this config is this stream.')
-  return source.kind === 'scanned' ? auditOnce(scannedOptions(context, source), limits) : auditSigned(context, source, limits)
+  return source.kind === 'signed' ? auditSigned(context, source, limits) : auditOnce(scannedOptions(context, source), limits)
 }
 
 function auditSigned(context: ProcessContext, source: SignedSource, limits: AuditLimits): Promise<StreamAudit> {

@@ -1,7 +1,7 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamView } from '../../../domain/stream/stream.ts'
 import type { Metrics } from '../../../observability/metrics.ts'
-import { undeliveredSince } from '../../../temporal/client/streams/stream-transfers.ts'
+import { endedSince, undeliveredSince } from '../../../temporal/client/streams/stream-transfers.ts'
 import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
 import { type AuditLimits, auditWithin, StreamClient } from '../stream-client.ts'
 import type { Loop } from '../loop.ts'
@@ -10,11 +10,12 @@ import { createOutcomeReporter } from '../transfer-outcomes.ts'
 import { auditStream, type StreamAudit } from './audit.ts'
 import { createBackfill, createBlockScanner } from './scan-blocks.ts'
 import { createScannedBootstrap } from './bootstrap.ts'
-import { createScannedContext, type ScannedContext, type ScannedDeps, viewOf } from './context.ts'
+import { createScannedContext, finalizedOf, type ScannedContext, type ScannedDeps, viewOf } from './context.ts'
+import { firstSince } from '../first-block.ts'
 import { createCompletionFollower, createCompletionVerifier } from './follow-completions.ts'
 import { rereadBelow } from './fork.ts'
 import { createGapFiller } from './fill-gaps.ts'
-import { ownTransfers } from './transfers.ts'
+import { endedTransfers, ownTransfers } from './transfers.ts'
 
 export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions, 'checkpoints'> {
   /** Time between two audits, ms. It varies by a quarter, so that processes do not audit at the same time. */
@@ -26,13 +27,15 @@ export type ScannedAgent = ReturnType<typeof createScannedAgent>
 
 const every = { headMs: 2_000, verifyMs: 1_000, backfillMs: 1_000, gapsMs: 1_000, outcomesMs: 4_000 } as const
 
+/** Of a scanned or a placed source. */
 export function createScannedAgent(options: ScannedAgentOptions) {
-  const { source, sourceChain, isHalted } = options
+  const { source, sourceChain, lookBackMs, isHalted } = options
   const { config } = source
   const loops = createAgentLoops(options, () => bootstrap.begin(), checkpointKey)
   const { streamClient, keeper, alarms } = loops
-  const bootstrap = createScannedBootstrap(options, keeper)
   const context = createScannedContext(options, loops)
+  const lookBack = () => firstSince(sourceChain, Date.now() - lookBackMs, finalizedOf(sourceChain))
+  const bootstrap = createScannedBootstrap(context, keeper, config.start === undefined ? lookBack : undefined)
 
   /** Orders a new read if the chain lost the checkpoint's block during the first range. Hashes show later forks. */
   async function onBegun(): Promise<void> {
@@ -52,8 +55,11 @@ export function createScannedAgent(options: ScannedAgentOptions) {
 }
 
 function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promise<void>): readonly Loop[] {
-  const { sourceChain, targetChain, streamClient } = context
-  const outcomes = createOutcomeReporter(context, undeliveredSince, (listed) => ownTransfers(context, listed))
+  const { sourceChain, route, streamClient } = context
+  // Completions show the deliveries of a route. Other deliveries are learnt from the transfers that ended.
+  const outcomes = route
+    ? createOutcomeReporter(context, undeliveredSince, (listed) => ownTransfers(context, listed))
+    : createOutcomeReporter(context, endedSince, (listed) => endedTransfers(context, listed))
   async function reportOutcomes(): Promise<boolean> {
     if ((await viewOf(context)).open === 0) return false
     const { era } = streamClient
@@ -69,8 +75,12 @@ function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promis
         listener()
       }),
     ),
-    loop('completions', every.headMs, createCompletionFollower(context), (listener) => targetChain.heads.subscribe(listener)),
-    loop('early completions', every.verifyMs, createCompletionVerifier(context)),
+    ...(route
+      ? [
+          loop('completions', every.headMs, createCompletionFollower(context, route), (listener) => route.target.heads.subscribe(listener)),
+          loop('early completions', every.verifyMs, createCompletionVerifier(context)),
+        ]
+      : []),
     loop('backfill', every.backfillMs, createBackfill(context)),
     loop('gaps', every.gapsMs, createGapFiller(context)),
     loop('outcomes', every.outcomesMs, reportOutcomes),

@@ -1,20 +1,19 @@
 import { joinIntervals, setOf, singles, subtractNumbers } from '../../../domain/stream/intervals.ts'
-import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
+import type { StreamRequest } from '../../../domain/stream/stream.ts'
 import { type ListedTransfer, runningTransfers } from '../../../temporal/client/streams/stream-transfers.ts'
 import { missingIn, seenRequests, withStatus } from '../number-status.ts'
 import { runAll } from '../../../runtime/run-all.ts'
+import { auditBlocks } from './audit-blocks.ts'
 import { goBack } from './fork.ts'
 import { numbersInGaps } from './fill-gaps.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
+import { sortedByRun, undelivered } from './closed-transfers.ts'
 import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts'
-import { toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { intervalsOutside, outsideReason } from '../../../domain/stream/outside-window.ts'
 import { isResolved } from '../../../domain/stream/numbers.ts'
-import type { Transfer } from '../../../domain/transfer/transfer.ts'
-import { latestRun } from '../../../temporal/client/transfers/closed-runs.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
-import { closedRequests, isUndelivered } from '../transfer-outcomes.ts'
+import { closedRequests } from '../transfer-outcomes.ts'
 import { numberOf, recordedTransfers, splitByDelivery, startAgain } from './transfers.ts'
 
 /** If the scan does not reach the counted block in this time, the next audit compares again. */
@@ -22,7 +21,7 @@ const scanMs = 30_000
 
 /** Compares stream, source, target and workflows. Throws the first failure. Processes may audit concurrently. */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
-  const { client, source, sourceChain, targetChain } = context
+  const { client, source, sourceChain, route } = context
   const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
   await viewOf(context)
   await runAll(
@@ -30,13 +29,19 @@ export async function auditStream(context: ScannedContext): Promise<StreamAudit>
     async () => {
       const running = await runningTransfers(client, source)
       await runAll(
-        () => haltOnMismatch(context, targetChain, (at) => auditOpen(context, running, audit, at)),
-        () => haltOnMismatch(context, targetChain, () => auditCompleted(context, running, audit)),
+        () => haltOnMismatch(context, route?.target, (at) => auditOpen(context, running, audit, at)),
+        () => haltOnMismatch(context, route?.target, () => auditCompleted(context, running, audit)),
       )
     },
-    () => haltOnMismatch(context, sourceChain, () => count(context, audit)),
+    () => (route ? haltOnMismatch(context, sourceChain, () => count(context, audit)) : auditPlaces(context, audit)),
   )
   return audit
+}
+
+/** No contract counts the logs of a placed source, so blocks are read again. */
+async function auditPlaces(context: ScannedContext, audit: StreamAudit): Promise<void> {
+  const view = await auditBlocks(context)
+  if (view) Object.assign(audit, { height: (view.nextHeight ?? 0) - 1, gaps: missingIn(view) })
 }
 
 /** Finds a fork to a shorter chain, which the scan cannot see because there is no next block. */
@@ -111,7 +116,7 @@ export async function auditOpen(
   audit: StreamAudit,
   at: 'finalized' | 'agreed' = 'finalized',
 ): Promise<void> {
-  const { streamClient, source, cache, cursors, logger } = context
+  const { client, streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era
   const state = await streamClient.state()
   if (!state) return
@@ -122,52 +127,29 @@ export async function auditOpen(
   }
   // A stranger's run may claim the number of a lost transfer.
   const own = running.map(({ number }) => number).filter(runs)
-  const outside = cursors.outside.take(subtractNumbers(joinIntervals(intervalsOutside(state).flat()), own), mostResumed)
+  // `auditBlocks` finds which numbers of a placed stream's condensed intervals are logs.
+  const held = intervalsOutside(state, ({ condensed }) => !(condensed && source.config.placed)).flat()
+  const outside = cursors.outside.take(subtractNumbers(joinIntervals(held), own), mostResumed)
   const numbers = [...state.open.map(({ number }) => number).filter((number) => !runs(number)), ...outside]
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
-  const { again, ended } = await sortClosed(context, stopped, state)
+  // A transfer in a condensed interval may have been cancelled long ago.
+  const { again, ended } = await sortedByRun(context, stopped, ({ sequence }) => outsideReason(state, sequence)?.condensed !== true)
+  const closed = await closedRequests(
+    client,
+    ended.map((transfer) => ({ id: transferId(transfer), number: transfer.sequence })),
+  )
   await mapLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', again.map(numberOf))]
-  const requests = [...seenRequests(seen), ...ended]
+  const requests = [...seenRequests(seen), ...closed]
   if (requests.length > 0 && !(await streamClient.apply(requests, era))) return
   for (const { sequence } of delivered) cache.completed(sequence)
   audit.completed += delivered.length
   audit.started += again.length
-  audit.closed += ended.length
+  audit.closed += closed.length
   const lost = { stream: source.config.stream, count: again.length, lowest: again[0]?.sequence }
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
-}
-
-/** A transfer in a `condensed` interval is not restarted if it has no run: it may have been cancelled long ago. */
-async function sortClosed(context: ScannedContext, transfers: readonly Transfer[], state: StreamState) {
-  const { client } = context
-  const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
-  const isCondensed = ({ sequence }: Transfer) => outsideReason(state, sequence)?.condensed === true
-  const isGone = (one: Transfer, index: number) => latest[index] === 'undone' || (latest[index] === 'gone' && !isCondensed(one))
-  const gone = transfers.filter(isGone)
-  const doubtful = transfers.filter((_, index) => latest[index] === 'delivered')
-  const ended = transfers.filter((_, index) => isUndelivered(latest[index]))
-  const closed = ended.map((transfer) => ({ id: transferId(transfer), number: transfer.sequence }))
-  return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
-}
-
-/** Returns transfers whose delivery neither the next head nor a quorum shows. If nodes disagree, it counts as shown. */
-async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
-  if (doubtful.length === 0) return []
-  await nextHead(targetChain, stopping)
-  const shows = async (transfer: Transfer) => {
-    try {
-      const shown = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'agreed')])
-      return shown.includes(true)
-    } catch (error) {
-      if (toRelayerError(error).code === 'NODES_DISAGREE') return true
-      throw error
-    }
-  }
-  const shown = await Promise.all(doubtful.map(shows))
-  return doubtful.filter((_, index) => !shown[index])
 }
 
 /** Checks recent deliveries, and those whose transfers run again. Records them as undone if two blocks lack them. */

@@ -1,57 +1,127 @@
-import type { Endpoint, ScannedSource } from '../../../bridges/port.ts'
+import type { Endpoint, PlacedSource, ScannedSource } from '../../../bridges/port.ts'
 import type { Chain, Heads } from '../../../chains/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamView } from '../../../domain/stream/stream.ts'
+import type { ChainName } from '../../../domain/transfer/transfer.ts'
 import type { HaltRoute } from '../../submit/halt-route.ts'
 import type { Submitter } from '../../submit/submitter.ts'
+import { keptRead } from '../../../runtime/shared-read.ts'
+import { retentionHours } from '../../../temporal/client/transfers/closed-runs.ts'
+import { firstSince } from '../first-block.ts'
 import { type AuditCursor, createAuditCursor } from '../audit-cursor.ts'
 import { waitFor } from '../loop.ts'
 import type { AgentAlarm } from '../stream-metrics.ts'
 import type { WaitingTransfersDeps } from '../waiting-transfers.ts'
 import type { StreamClient } from '../stream-client.ts'
 import { createRangeSize } from './range-size.ts'
+import { asBlockSource, type BlockSource } from './placed.ts'
 import { createStreamCache, type StreamCache } from './stream-cache.ts'
 
 export type FollowedChain = Pick<Chain, 'name' | 'blockTimeMs'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
 
-export interface ScannedDeps extends Pick<WaitingTransfersDeps, 'client' | 'logger' | 'outsideAfterMs'> {
-  readonly source: Omit<ScannedSource, 'kind'>
-  readonly sourceChain: FollowedChain & Pick<Chain, 'block' | 'denies'>
-  readonly targetChain: FollowedChain
+/** A scanned source has one target. Its completions are followed, and a contradiction halts the route. */
+export interface Route {
+  readonly source: Pick<ScannedSource, 'targetChain' | 'completed' | 'contradiction'>
+  readonly target: FollowedChain
+}
+
+export interface Target {
+  readonly chain: FollowedChain
   readonly endpoint: Pick<Endpoint, 'delivered'>
+}
+
+export interface ScannedDeps extends Pick<WaitingTransfersDeps, 'client' | 'logger' | 'outsideAfterMs'> {
+  readonly source: ScannedSource | PlacedSource
+  readonly sourceChain: FollowedChain & Pick<Chain, 'block' | 'denies'>
+  readonly targets: ReadonlyMap<ChainName, Target>
   readonly submitter: Submitter
   readonly haltRoute: HaltRoute
   readonly rangeBlocks: number
+  /** How far back a placed source without `start` begins, ms. */
+  readonly lookBackMs: number
 }
 
-export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
+export interface ScannedContext extends Omit<ScannedDeps, 'source' | 'rangeBlocks' | 'lookBackMs'> {
+  readonly source: BlockSource
+  /** Absent for a placed source. */
+  readonly route?: Route | undefined
   readonly streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply' | 'changed'>
   readonly cache: StreamCache
   readonly ranges: Readonly<Record<'source' | 'target', ReturnType<typeof createRangeSize>>>
   readonly finality: ReturnType<typeof createFinalityTimes>
-  readonly cursors: Readonly<Record<'outside' | 'resumed' | 'gaps', AuditCursor>>
+  /** The first block whose transfers still have runs in Temporal, even if they have ended. */
+  readonly remembered: () => Promise<number>
+  readonly cursors: Readonly<Record<'outside' | 'resumed' | 'gaps' | 'blocks', AuditCursor>>
   readonly alarms: Set<AgentAlarm>
   readonly stopping: AbortSignal
 }
 
-export type ReadingContext = Omit<ScannedContext, 'client' | 'endpoint' | 'cursors'>
+export type ReadingContext = Omit<ScannedContext, 'client' | 'targets' | 'cursors' | 'remembered'>
+
+const rememberedForMs = 3_600_000
+/** The least that Temporal accepts. Assumed if the namespace cannot be read. */
+const leastRetentionHours = 24
+/** Part of Temporal's retention, because a run may have closed soon after its block. */
+const rememberedPart = 0.75
+
+function createRemembered({ client, sourceChain }: Pick<ScannedDeps, 'client' | 'sourceChain'>): () => Promise<number> {
+  const read = async () => {
+    const retentionMs = (await retentionHours(client).catch(() => leastRetentionHours)) * 3_600_000
+    return firstSince(sourceChain, Date.now() - rememberedPart * retentionMs, finalizedOf(sourceChain))
+  }
+  return keptRead(read, { fromAnswer: (answer) => (answer === undefined ? 0 : rememberedForMs) })
+}
 
 export function createScannedContext(
-  { rangeBlocks, ...deps }: ScannedDeps,
+  { rangeBlocks, lookBackMs: _, source, ...deps }: ScannedDeps,
   { streamClient, alarms, stopping }: Pick<ScannedContext, 'streamClient' | 'alarms' | 'stopping'>,
 ): ScannedContext {
   const ranges = { source: createRangeSize(rangeBlocks), target: createRangeSize(rangeBlocks) }
-  const cursors = { outside: createAuditCursor(), resumed: createAuditCursor(), gaps: createAuditCursor() }
-  return { ...deps, streamClient, alarms, stopping, cache: createStreamCache(), ranges, finality: createFinalityTimes(), cursors }
+  const cursors = { outside: createAuditCursor(), resumed: createAuditCursor(), gaps: createAuditCursor(), blocks: createAuditCursor() }
+  const blocks = asBlockSource(
+    source,
+    () => finalizedOf(deps.sourceChain),
+    () => ranges.source.blocks,
+  )
+  const of = { source: blocks, route: routeOf(source, deps.targets) }
+  return {
+    ...deps,
+    ...of,
+    streamClient,
+    alarms,
+    stopping,
+    cache: createStreamCache(),
+    ranges,
+    finality: createFinalityTimes(),
+    cursors,
+    remembered: createRemembered(deps),
+  }
 }
 
-/** Makes a new stream follow completions from the target's finalized head on, before any transfer starts. */
-export async function viewOf({ streamClient, targetChain }: Pick<ScannedContext, 'streamClient' | 'targetChain'>): Promise<StreamView> {
+function routeOf(source: ScannedSource | PlacedSource, targets: ScannedDeps['targets']): Route | undefined {
+  if (source.kind === 'placed') return undefined
+  const target = targets.get(source.targetChain)?.chain
+  if (!target) throw new Error(`${source.config.stream} has no target`)
+  return { source, target }
+}
+
+/**
+ * Begins the stream if there is none. The stream of a route then follows completions from the target's finalized head
+ * on, before any transfer starts.
+ */
+export async function viewOf({
+  streamClient,
+  route,
+  source,
+}: Pick<ScannedContext, 'streamClient' | 'route' | 'source'>): Promise<StreamView> {
   if (!streamClient.view) await streamClient.state()
   const known = streamClient.view
-  if (known?.targetHeight !== undefined) return known
-  const from = finalizedOf(targetChain)
-  const response = await streamClient.apply([{ kind: 'completed', numbers: [], from, to: from }])
+  if (known && (!route || known.targetHeight !== undefined)) return known
+  const { stream, origin, maxOpen } = source.config
+  const from = route && finalizedOf(route.target)
+  const response = await streamClient.apply([
+    from === undefined ? { kind: 'configured', stream, origin, maxOpen } : { kind: 'completed', numbers: [], from, to: from },
+  ])
   if (!response) throw new RelayerError('STREAM_UNREACHABLE', { detail: 'it went back while it was asked' })
   return response.view
 }

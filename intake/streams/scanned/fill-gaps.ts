@@ -38,19 +38,37 @@ export function createGapFiller(context: ScannedContext): Step {
 }
 
 async function fill(context: ScannedContext, state: StreamState, numbers: readonly string[], era: number, at?: 'agreed'): Promise<boolean> {
-  const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
+  const table = await recordedTransfers(context, numbers, at)
+  const nothing = await absentPlaces(context, numbers, table)
+  const { delivered, missing } = await splitByDelivery(context, table)
   const started = missing.slice(0, room(state))
   const found = [...delivered, ...started]
-  if (found.length === 0) return false
+  if (found.length + nothing.length === 0) return false
   const isUndone = ({ sequence }: Transfer) => gapAt(state.gaps, BigInt(sequence))?.state === 'undone'
   const isHidden = (transfer: Transfer) => !isUndone(transfer)
   await startAll(context, started.filter(isHidden))
   // The submitter would not restart an undone transfer, because its workflow closed as delivered.
   await mapLimited(started.filter(isUndone), restartsAtOnce, (transfer) => startAgain(context, transfer))
-  const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', started.map(numberOf))]
+  const seen = [
+    ...withStatus('delivered', delivered.map(numberOf)),
+    ...withStatus('started', started.map(numberOf)),
+    ...withStatus('ignored', nothing),
+  ]
   const response = await context.streamClient.apply(seenRequests(seen), era)
   report(context, found.filter(isUndone).length, found.filter(isHidden))
-  return response?.answers[0]?.kind === 'done' && found.length < numbers.length && response.view.room > 0
+  return response?.answers[0]?.kind === 'done' && found.length + nothing.length < numbers.length && response.view.room > 0
+}
+
+/** Places in final blocks without a log. An operator may have named one. */
+async function absentPlaces(
+  { source }: ScannedContext,
+  numbers: readonly string[],
+  table: readonly Transfer[],
+): Promise<readonly string[]> {
+  const known = new Set(table.map(numberOf))
+  const unknown = source.config.placed ? numbers.filter((number) => !known.has(number)) : []
+  const again = unknown.length > 0 ? await source.recorded(unknown, 'agreed') : []
+  return unknown.filter((_, index) => again[index] === undefined)
 }
 
 function report({ source, logger }: ScannedContext, again: number, hidden: readonly Transfer[]): void {

@@ -1,7 +1,7 @@
 import type { BlockRange, Completion } from '../../../bridges/port.ts'
 import { setOf } from '../../../domain/stream/intervals.ts'
 import type { Step } from '../loop.ts'
-import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts'
+import { finalizedOf, nextHead, type Route, type ScannedContext, viewOf } from './context.ts'
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { halt, haltOnMismatch } from './halt-on-mismatch.ts'
 import { recordedTransfers, splitByDelivery, transfersUnder } from './transfers.ts'
@@ -12,8 +12,9 @@ import { seenRequests, withStatus } from '../number-status.ts'
 const emptyMs = 15_000
 
 /** MIP-61's COMPLETE_EVENT_PROCESSING: records final completions at the target, whichever account sent them. */
-export function createCompletionFollower(context: ScannedContext): Step {
-  const { streamClient, source, targetChain, cache, ranges, logger } = context
+export function createCompletionFollower(context: ScannedContext, route: Route): Step {
+  const { streamClient, source, cache, ranges, logger } = context
+  const { target } = route
   const { stream } = source.config
   let followed = -1
   let recorded = -1
@@ -30,7 +31,7 @@ export function createCompletionFollower(context: ScannedContext): Step {
     followed = to
     recorded = response.view.targetHeight ?? -1
     recordedAt = Date.now()
-    return to < finalizedOf(targetChain)
+    return to < finalizedOf(target)
   }
 
   return async function followCompletions() {
@@ -40,10 +41,10 @@ export function createCompletionFollower(context: ScannedContext): Step {
     if (targetHeight < recorded) followed = -1
     recorded = targetHeight
     followed = Math.max(followed, targetHeight)
-    const finalized = finalizedOf(targetChain)
+    const finalized = finalizedOf(target)
     const to = Math.min(finalized, followed + ranges.target.blocks)
     if (to > followed) {
-      const found = await readCompletions(context, { fromBlock: followed + 1, toBlock: to })
+      const found = await readCompletions(context, route, { fromBlock: followed + 1, toBlock: to })
       if (!found) return true
       if (found.length > 0) return record(found, targetHeight, to, era)
       followed = to
@@ -54,8 +55,9 @@ export function createCompletionFollower(context: ScannedContext): Step {
 }
 
 /** Returns completions that a quorum shows, or undefined if it split the range. Halts the route at a contradiction. */
-async function readCompletions(context: ScannedContext, range: BlockRange): Promise<readonly Completion[] | undefined> {
-  const { source, targetChain, ranges, cache, stopping } = context
+async function readCompletions(context: ScannedContext, route: Route, range: BlockRange): Promise<readonly Completion[] | undefined> {
+  const { ranges, cache, stopping } = context
+  const { source, target } = route
   const blocks = range.toBlock - range.fromBlock + 1
 
   const split = () => ranges.target.refused(blocks)
@@ -69,18 +71,18 @@ async function readCompletions(context: ScannedContext, range: BlockRange): Prom
     if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
     // Most nodes may refuse a long range, so the quorum is asked only for a single block.
     if (split()) return undefined
-    await nextHead(targetChain, stopping)
+    await nextHead(target, stopping)
     const agreed = await source.completed(range, 'agreed')
     const still = await contradicting(context, agreed)
     const [first] = still
-    if (first) await halt(context, source.contradiction(first, cache.transfer(first.number)?.digest))
+    if (first) await halt(context, route, source.contradiction(first, cache.transfer(first.number)?.digest))
     // A contradicting completion resolves nothing. The delivery of its number is read by id instead.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 
   const readAgreed = () => splitOn(['NODES_DISAGREE', 'NODE_REFUSED'], split, () => source.completed(range, 'agreed'))
 
-  return haltOnMismatch(context, targetChain, read, split)
+  return haltOnMismatch(context, target, read, split)
 }
 
 async function splitOn<T>(codes: readonly string[], split: () => boolean, read: () => Promise<T>): Promise<T | undefined> {

@@ -1,15 +1,16 @@
 import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
-import { type FollowedChain, nextHead, type ScannedContext } from './context.ts'
+import { type FollowedChain, nextHead, type Route, type ScannedContext } from './context.ts'
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
  * If `read` shows a contradiction, reads again by quorum, because a short fork may be the cause. Halts the route and
- * throws if the contradiction lasts. Also throws SETTINGS_UNREACHABLE and the errors of `read`.
+ * throws if the contradiction lasts. Also throws SETTINGS_UNREACHABLE and the errors of `read`. Without a route, there
+ * are no contradictions.
  * @param split called before the second read; if it returns true, the result is undefined and the caller reads less
  */
 export async function haltOnMismatch<T>(
-  context: Pick<ScannedContext, 'source' | 'stopping' | 'logger' | 'alarms' | 'haltRoute'>,
-  chain: FollowedChain,
+  context: Pick<ScannedContext, 'source' | 'route' | 'stopping' | 'logger' | 'alarms' | 'haltRoute'>,
+  chain: FollowedChain | undefined,
   read: (at?: 'agreed') => Promise<T>,
   split: () => boolean = () => false,
 ): Promise<T | undefined> {
@@ -19,9 +20,9 @@ export async function haltOnMismatch<T>(
   } catch (thrown) {
     first = toRelayerError(thrown)
   }
-  if (!first.haltRoute) throw first
+  const { source, route, stopping, logger } = context
+  if (!first.haltRoute || !route || !chain) throw first
   if (split()) return undefined
-  const { source, stopping, logger } = context
   logger.warn('the contracts of a route contradict each other; reading again', { stream: source.config.stream, ...problemOf(first) })
   await nextHead(chain, stopping)
   try {
@@ -29,7 +30,7 @@ export async function haltOnMismatch<T>(
   } catch (thrown) {
     const second = toRelayerError(thrown)
     if (second.code === first.code && second.facts['nonce'] === first.facts['nonce']) {
-      await halt(context, second)
+      await halt(context, route, second)
       throw second
     }
     // The quorum does not show the first contradiction again, so the route is not halted.
@@ -37,8 +38,12 @@ export async function haltOnMismatch<T>(
   }
 }
 
-export async function halt(context: Pick<ScannedContext, 'alarms' | 'haltRoute' | 'source'>, { code, message }: RelayerError) {
-  context.alarms.add('mismatch')
-  const { bridge, sourceChain, targetChain } = context.source
-  await context.haltRoute({ bridge, sourceChain, targetChain, code, detail: message })
+export async function halt(
+  { alarms, haltRoute, source }: Pick<ScannedContext, 'alarms' | 'haltRoute' | 'source'>,
+  { source: { targetChain } }: Route,
+  { code, message }: RelayerError,
+) {
+  alarms.add('mismatch')
+  const { bridge, sourceChain } = source
+  await haltRoute({ bridge, sourceChain, targetChain, code, detail: message })
 }

@@ -1,6 +1,7 @@
 import { problemOf } from '../../../observability/severity.ts'
 import type { BlockRange, PlacedTransfer } from '../../../bridges/port.ts'
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
+import { compare } from '../../../domain/stream/gaps.ts'
 import { hasNumber, setOf } from '../../../domain/stream/intervals.ts'
 import { isStarted, isWanted, room } from '../../../domain/stream/numbers.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
@@ -39,12 +40,15 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
     return placed
   } catch (thrown) {
     const error = toRelayerError(thrown)
-    if (error.code !== 'NODE_REFUSED') throw error
+    // If most nodes refuse a range, a quorum disagrees about it.
+    const isDisagreed = source.config.placed === true && error.code === 'NODES_DISAGREE'
+    if (error.code !== 'NODE_REFUSED' && !isDisagreed) throw error
     const facts = { stream: source.config.stream, ...range, ...problemOf(error) }
     if (ranges.source.refused(blocks)) {
-      logger.debug('a node refused the logs of a range; asking for half of it', facts)
+      logger.debug('the logs of a range are refused; asking for half of it', facts)
       return undefined
     }
+    if (isDisagreed) throw error
     alarms.add('refused')
     logger.error('the nodes refuse the logs of a single block: the stream cannot pass it', facts)
     throw error
@@ -54,14 +58,16 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
 /** Returns undefined if the stream is paused or gone, or Temporal was restored. */
 async function startWanted(context: ReadingContext, placed: Placed, live: boolean, era: number): Promise<Reading | undefined> {
   if (placed.length === 0) return { numbers: [], passed: [] }
-  const { streamClient, stopping } = context
+  const { streamClient, stopping, source } = context
   const delivered = new Set<string>()
   const asked = new Set<string>()
   const places = new Map(placed.map((one) => [one.transfer.sequence, one]))
   while (!stopping.aborted && streamClient.era === era) {
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
-    const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (!live && !asked.has(number))
+    // Without completions, only the target shows that a number has ended that was seen ahead of the cursor.
+    const isOld = (number: string) => !live || (source.config.placed === true && compare(number, state.next) < 0)
+    const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (isOld(number) && !asked.has(number))
     const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))
     const missing = () => wanted.map(({ transfer }) => transfer).filter(({ sequence }) => !delivered.has(sequence))
     const unread = missing().filter(({ sequence }) => isDue(sequence))

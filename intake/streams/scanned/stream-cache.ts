@@ -7,6 +7,8 @@ const mostBlocks = 128
 const mostCompletions = 500
 /** A failed range is retried sooner, but its transfers are not started again within this time. */
 const startedMs = 60_000
+/** An audit of blocks does not check a transfer again within this time. */
+const settledMs = 3_600_000
 
 export type StreamCache = ReturnType<typeof createStreamCache>
 
@@ -14,6 +16,7 @@ export function createStreamCache() {
   const transfers = boundedMap<string, Transfer>(mostTransfers)
   const completions = boundedMap<string, Transfer>(mostCompletions)
   const started = boundedMap<string, true>(mostTransfers, startedMs)
+  const settled = boundedMap<string, true>(mostTransfers, settledMs)
   let startedEra = 0
   let blocks: ScannedBlock[] = []
   return {
@@ -31,6 +34,8 @@ export function createStreamCache() {
       const transfer = transfers.get(number)
       if (transfer) completions.set(number, transfer)
     },
+    /** Ids of transfers that a placed stream holds for resolved, and that are delivered or have ended. */
+    settled,
     undone: (number: string) => void completions.delete(number),
     get completions(): readonly Transfer[] {
       return [...completions.values()].toReversed()
@@ -47,6 +52,7 @@ export function createStreamCache() {
     forget(height: number): void {
       transfers.clear()
       started.clear()
+      settled.clear()
       completions.clear()
       blocks = blocks.filter((block) => block.height <= height)
     },

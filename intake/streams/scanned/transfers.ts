@@ -30,13 +30,13 @@ export async function transfersUnder(context: TableContext, numbers: readonly st
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
-/** Splits transfers by the target's finalized state. Throws the errors of `source.delivered`. */
+/** Splits transfers by the target's finalized state, and omits those that cannot be read. Throws errors of `delivered`. */
 export async function splitByDelivery(
   { source }: Pick<ScannedContext, 'source'>,
   transfers: readonly Transfer[],
 ): Promise<{ readonly delivered: readonly Transfer[]; readonly missing: readonly Transfer[] }> {
   const shown = transfers.length > 0 ? await source.delivered(transfers) : []
-  return { delivered: transfers.filter((_, index) => shown[index]), missing: transfers.filter((_, index) => !shown[index]) }
+  return { delivered: transfers.filter((_, index) => shown[index]), missing: transfers.filter((_, index) => shown[index] === false) }
 }
 
 export const numberOf = ({ sequence }: Transfer) => sequence
@@ -49,6 +49,16 @@ export async function ownTransfers(context: TableContext, listed: readonly Liste
     const transfer = known.get(one.number)
     return transfer && isOf(one, transfer)
   })
+}
+
+/** Like `ownTransfers`. Leaves out runs that claim a delivery which the target does not show. */
+export async function endedTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
+  const { cache } = context
+  const own = await ownTransfers(context, listed)
+  const claimed = own.flatMap(({ number, state }) => (state === 'delivered' ? (cache.transfer(number) ?? []) : []))
+  const delivered = new Set((await splitByDelivery(context, claimed)).delivered.map(numberOf))
+  for (const number of delivered) cache.completed(number)
+  return own.filter(({ number, state }) => state !== 'delivered' || delivered.has(number))
 }
 
 /** With a single node each start waits for a block, so the starts of a range must wait together. */

@@ -1,5 +1,5 @@
 import type { Chain } from '../../../chains/port.ts'
-import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { hasGap } from '../../../domain/stream/gaps.ts'
 import type { StreamState } from '../../../domain/stream/stream.ts'
 import type { Published, SignedSource } from '../../../bridges/port.ts'
@@ -7,6 +7,8 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { missingIn, noNumbers, type NumberCounts, seenRequests, withStatus } from '../number-status.ts'
 import type { StreamClient } from '../stream-client.ts'
 import { needingNoTransfer } from './gaps/fetch-messages.ts'
+import { firstSince } from '../first-block.ts'
+import { inParts } from '../split-range.ts'
 import { viewStream } from '../../../domain/stream/reducer.ts'
 import { problemOf } from '../../../observability/severity.ts'
 import type { SignedDeps } from './deps.ts'
@@ -57,54 +59,14 @@ export function createLookBack(options: LookBackOptions) {
   }
 }
 
-async function publishedIn(
-  source: LookBackOptions['source'],
-  fromBlock: number,
-  toBlock: number,
-  wanted: (number: string) => boolean,
-): Promise<readonly Published[]> {
-  try {
-    return await source.published({ fromBlock, toBlock }, wanted, 'agreed')
-  } catch (error) {
-    const { code } = toRelayerError(error)
-    if ((code !== 'NODE_REFUSED' && code !== 'NODES_DISAGREE') || fromBlock === toBlock) throw error
-    const middle = Math.floor((fromBlock + toBlock) / 2)
-    return [...(await publishedIn(source, fromBlock, middle, wanted)), ...(await publishedIn(source, middle + 1, toBlock, wanted))]
-  }
-}
+const publishedIn = (source: LookBackOptions['source'], fromBlock: number, toBlock: number, wanted: (number: string) => boolean) =>
+  inParts<Published>({ fromBlock, toBlock }, (range) => source.published(range, wanted, 'agreed'))
 
 function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: LookBackOptions) {
-  /** The first final block at or after this time. A pruned block counts as earlier. */
-  async function search(end: number, time: number, at: 'latest' | 'agreed'): Promise<number> {
-    let [low, high] = [0, end]
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2)
-      if (await isSince(middle, time, at)) high = middle
-      else low = middle + 1
-    }
-    return low
-  }
-
-  async function isSince(height: number, time: number, at: 'latest' | 'agreed'): Promise<boolean> {
-    const header = await chain.block(height, at)
-    return header !== undefined && header.timestamp * 1_000 >= time
-  }
-
-  /** Searches with one node, which is quick. If most nodes deny the result, searches again with a quorum. */
-  async function begin(end: number): Promise<number> {
-    const time = clock() - lookBackMs
-    const found = await search(end, time, 'latest')
-    const [isAbove, isBelow] = await Promise.all([
-      found === end || isSince(found, time, 'agreed'),
-      found > 0 && isSince(found - 1, time, 'agreed'),
-    ])
-    return isAbove && !isBelow ? found : search(end, time, 'agreed')
-  }
-
   return async function ranges(): Promise<readonly (readonly [number, number])[]> {
     const to = chain.heads.current?.finalized
     if (to === undefined) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No head is known yet.', facts: { chain: chain.name } })
-    const from = await begin(to)
+    const from = await firstSince(chain, clock() - lookBackMs, to)
     return Array.from({ length: Math.ceil((to - from + 1) / rangeBlocks) }, (_, index) => {
       const start = from + index * rangeBlocks
       return [start, Math.min(start + rangeBlocks - 1, to)] as const

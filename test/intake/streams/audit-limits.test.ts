@@ -21,10 +21,9 @@ function endedMeanwhile() {
     withDeadline: (_: number, work: () => Promise<unknown>) => work(),
     workflow: { getHandle: () => handle, executeUpdateWithStart },
   }
-  const chains = { sourceChain: fakeChain(20), targetChain: fakeChain(20) }
+  const chains = { sourceChain: fakeChain(20), targets: new Map([['b', { chain: fakeChain(20) }]]) }
   const rest = {
     source: fakeSource(config),
-    endpoint: {},
     submitter: {},
     haltRoute: unused('haltRoute'),
     logger: silentLogger(),

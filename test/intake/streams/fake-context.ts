@@ -93,7 +93,7 @@ export function fakeContext(config: StreamConfig, own: Partial<ReadingContext> =
   return {
     source: fakeSource(config),
     sourceChain: fakeChain(0),
-    targetChain: fakeChain(0),
+    route: { source: fakeSource(config), target: fakeChain(0) },
     streamClient: fakeStream(config).streamClient,
     submitter: { submit: unused('submit') },
     haltRoute: unused('haltRoute'),

@@ -152,14 +152,14 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
           const options: ScannedAgentOptions = {
             source: { ...source, config: { ...source.config, ...config } },
             sourceChain: chain,
-            targetChain: network.target.chain,
-            endpoint,
+            targets: new Map([['target', { chain: network.target.chain, endpoint }]]),
             client,
             submitter: createSubmitter({ bridges: new Map([[bridge.name, bridge]]), client }),
             haltRoute: async (mismatch) => void halts.push(mismatch),
             isHalted: () => halts.length > 0,
             logger: listing(lines),
             rangeBlocks,
+            lookBackMs: 0,
             auditMs,
             checkpoints,
           }

@@ -36,7 +36,7 @@ function network() {
   }
   const block = async (height: number) => ({ height, hash: `h${height}`, parentHash: `h${height - 1}`, timestamp: 0 })
   const sourceChain = fakeChain(50, { block })
-  const context = fakeContext(config, { streamClient, source, submitter, sourceChain, targetChain: fakeChain(1) })
+  const context = fakeContext(config, { streamClient, source, submitter, sourceChain, route: { source, target: fakeChain(1) } })
   return { context, streamClient, scan: createBlockScanner(context, async () => {}), hashes, show: () => (shown = true) }
 }
 

@@ -1,0 +1,16 @@
+/** Numbers per block of a placed stream: no block has as many logs. */
+export const placesPerBlock = 1_000_000n
+
+/** The lowest number of a block. */
+export function firstIn(height: number | string): bigint {
+  return BigInt(height) * placesPerBlock
+}
+
+export function heightOf(number: bigint | string): number {
+  return Number(BigInt(number) / placesPerBlock)
+}
+
+/** The number of a log: block height × 1,000,000 + index of the log in its block. */
+export function placeOf(height: number, index: number): string {
+  return String(firstIn(height) + BigInt(index))
+}

@@ -1,0 +1,49 @@
+import type { BlockRange, PlacedSource, PlacedTransfer, ScannedSource } from '../../../bridges/port.ts'
+import { firstIn, heightOf } from '../../../domain/stream/places.ts'
+import type { ChainName, Transfer } from '../../../domain/transfer/transfer.ts'
+import { mapLimited } from '../../../runtime/map-limited.ts'
+import { deliveredByTarget } from '../signed/gaps/fetch-messages.ts'
+import { inParts } from '../split-range.ts'
+
+/** What scanned and placed sources have in common. */
+export interface BlockSource extends Pick<ScannedSource, 'config' | 'bridge' | 'sourceChain' | 'highest' | 'initiated' | 'recorded'> {
+  readonly targetChain?: ChainName
+  readonly emitter?: string
+  /** Undefined: the target of the transfer cannot be read now. */
+  delivered(transfers: readonly Transfer[]): Promise<readonly (boolean | undefined)[]>
+}
+
+const readsAtOnce = 8
+
+/**
+ * Makes a placed source one with a table and a count: the blocks of numbers are read again, and the numbers end with
+ * the last final block. The outage of one target does not concern the transfers to others.
+ */
+export function asBlockSource(source: ScannedSource | PlacedSource, finalized: () => number, rangeBlocks: () => number): BlockSource {
+  if (source.kind === 'scanned') return source
+  return {
+    ...source,
+    highest: async () => String(firstIn(finalized() + 1) - 1n),
+    async recorded(numbers, at) {
+      const read = (range: BlockRange) => source.initiated(range, at === 'agreed' ? at : undefined)
+      const found = await mapLimited(rangesOf(numbers, rangeBlocks()), readsAtOnce, (range) => inParts<PlacedTransfer>(range, read))
+      const transfers = new Map(found.flat().map(({ transfer }) => [transfer.sequence, transfer]))
+      return numbers.map((number) => transfers.get(number))
+    },
+    async delivered(transfers) {
+      const { done, unread } = await deliveredByTarget(source, transfers)
+      return transfers.map(({ sequence }) => (unread.has(sequence) ? undefined : done.has(sequence)))
+    },
+  }
+}
+
+/** Ranges of at most this many blocks that contain all numbers. */
+function rangesOf(numbers: readonly string[], most: number): readonly BlockRange[] {
+  const ranges: { fromBlock: number; toBlock: number }[] = []
+  for (const height of numbers.map(heightOf).sort((a, b) => a - b)) {
+    const last = ranges.at(-1)
+    if (last && height - last.fromBlock < most) last.toBlock = height
+    else ranges.push({ fromBlock: height, toBlock: height })
+  }
+  return ranges
+}
