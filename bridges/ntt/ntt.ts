@@ -57,7 +57,7 @@ function placesOf(deployments: readonly NttDeployment[], numbers: ReadonlyMap<Ch
 
 const impossible = (reason: string): RevertMeaning => ({ kind: 'permanent', code: 'DELIVERY_IMPOSSIBLE', reason })
 
-/** Errors of NttManager, WormholeTransceiver, TransceiverStructs and TrimmedAmount 2.0.0, and of OpenZeppelin's ERC20. */
+/** Errors of NttManager, WormholeTransceiver and TransceiverStructs 2.0.0, and of OpenZeppelin's ERC20. */
 const reverts: Readonly<Record<string, RevertMeaning>> = {
   // TransferAlreadyCompleted(bytes32) of the transceiver. `next` sees that the message is consumed.
   '0xb4c3b00c': { kind: 'delivered' },

@@ -54,7 +54,7 @@ export function inventedNtt({ devnet, thief }: AttackScene, target: Chain): { em
   return { emitter: toUniversal(from.transceivers[0] ?? ''), payload }
 }
 
-/** The receipt of such a message, which no guardian has signed, and the completion of a transfer that is in no queue. */
+/** The receipt of such a message, which no guardian has signed, and the completion of a transfer in no queue. */
 export function forgedNtt(scene: AttackScene, target: Chain, dice: number): Intent[] {
   const end = scene.devnet.ntt?.ends[target]
   if (!end) throw new Error('The devnet was started without NTT')

@@ -39,7 +39,7 @@ const abi = new Interface([
   'function balanceOf(address owner) view returns (uint256)',
 ])
 
-/** Judges NTT transfers by the managers' events and views, and the balances at the heads. Throws the providers' errors. */
+/** Judges NTT transfers by the managers' events and views, and by balances. Throws the providers' errors. */
 export async function judgeNtt({ transfers, ends }: NttCheckInput, providers: ReadonlyMap<string, JsonRpcProvider>): Promise<NttVerdict> {
   const judged = await Promise.all(
     Object.entries(ends).map(async ([chain, { manager, token }]) => {

@@ -80,7 +80,7 @@ function proverWith({
   const asked: string[] = []
   const chain = {
     name: 'bsc',
-    async call(to: string, data: string, at: string) {
+    async call(_: string, data: string, at: string) {
       asked.push(at)
       if (data === call(finish, word).data && !finishes) throw new RelayerError('NODE_REFUSED', { detail: 'execution reverted' })
       return data.startsWith(call(finish, word).data.slice(0, 10)) ? '0x' : toBeHex(waiting, 32)

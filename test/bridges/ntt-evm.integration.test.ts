@@ -170,9 +170,4 @@ describe('NTT with its real contracts', () => {
     expect(await finding()).toMatchObject({ status: 'warn', detail: expect.stringContaining('it is paused') })
     await orderNtt(bsc, 'unpause')
   })
-
-  test('too few tokens in the manager that unlocks: the transfer waits', () => {
-    const data = '0xe450d38c'
-    expect(endpoint.explainRevert({ data, reason: '' })).toMatchObject({ kind: 'wait', code: 'BRIDGE_POOL_EMPTY' })
-  })
 })

@@ -91,7 +91,7 @@ describe('Native token transfers, delivered by a Portage process', () => {
     }
   })
 
-  test('above the inbound limit a transfer waits for its time, survives a restart, and is delivered when it is paid', async () => {
+  test('above the inbound limit a transfer waits, survives a restart, and is delivered once it is paid', async () => {
     const { bsc } = single.ends
     const before = await nonces()
     const sent = await single.users.ethereum.send([{ amount: aboveLimit }, { amount: aboveLimit + 1n }])

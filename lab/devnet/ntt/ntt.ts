@@ -35,7 +35,8 @@ const supply = 1_000_000n
 const seedOf = (decimals: number) => supply * 10n ** BigInt(decimals)
 
 /**
- * Deploys both ends with the real bytecode of version 2.0.0. The user of each end owns 1,000,000 tokens. Throws Error naming a transaction that reverted.
+ * Deploys both ends with the real bytecode of version 2.0.0. The user of each end owns 1,000,000 tokens. Throws Error
+ * naming a transaction that reverted.
  */
 export async function deployNtt(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
