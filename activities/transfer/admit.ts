@@ -143,8 +143,10 @@ async function nextCall(
   transfer: Transfer,
 ): Promise<Stopped | { readonly stage: string; readonly delivery: PlannedDelivery } | undefined> {
   if (!stages) return undefined
+  const asked = stages.next(transfer)
+  asked.catch(() => {})
   if (await isThere()) return settled(deps, transfer)
-  const next = await stages.next(transfer)
+  const next = await asked
   if (next.kind === 'stage') return { stage: next.stage, delivery: delivery(transfer, next.stage) }
   const { code, reason } = next
   if (next.kind === 'never') return { kind: 'impossible', code, reason }

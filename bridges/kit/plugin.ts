@@ -94,7 +94,7 @@ export interface Plugin<C> {
   decode(message: SignedMessage, route: Route): C | undefined
   /** Name → call. Without `next`, the first stage delivers. */
   readonly stages: Readonly<Record<string, Stage<C>>>
-  /** Asked while `delivered` does not hold, and again once the effect of a stage is final. */
+  /** Counts while `delivered` does not hold, with which it is read. Asked again once the effect of a stage is final. */
   next?(message: Message<C>, target: Target): Promise<Next>
   /** All views that show that the recipient has been paid or called. */
   delivered(message: Message<C>): readonly Shown[]

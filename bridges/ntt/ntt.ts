@@ -1,5 +1,6 @@
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
 import type { Call, CallRule, Plugin, Route, Shown } from '../kit/plugin.ts'
+import type { RevertMeaning } from '../port.ts'
 import { type NttMessage, readNttMessage, recipientManagerAt, targetChainAt } from './message.ts'
 
 export const ntt = 'ntt' satisfies BridgeName
@@ -30,6 +31,8 @@ interface Place extends Pick<NttMessage, 'sourceManager'> {
   /** Of the target chain, 0x. */
   readonly manager: string
   readonly transceiver: string
+  /** Place of the transceiver among those of its manager. */
+  readonly place: number
 }
 
 function placesOf(deployments: readonly NttDeployment[], numbers: ReadonlyMap<ChainName, number>): ReadonlyMap<Route, Place> {
@@ -47,21 +50,46 @@ function placesOf(deployments: readonly NttDeployment[], numbers: ReadonlyMap<Ch
           }
           const calls: readonly CallRule[] = [{ contract: transceiver, function: receive, proof: 'message' }, completion]
           const where = { [recipientManagerAt]: target.manager, [targetChainAt]: number.toString(16).padStart(4, '0') }
-          places.set({ from: [{ source, emitter }], where, to, calls }, { sourceManager: from.manager, manager, transceiver })
+          places.set({ from: [{ source, emitter }], where, to, calls }, { sourceManager: from.manager, manager, transceiver, place })
         }
   return places
 }
 
-const reverts: Plugin<Content>['reverts'] = {
-  // TransferAlreadyCompleted(bytes32) of the transceiver.
+const impossible = (reason: string): RevertMeaning => ({ kind: 'permanent', code: 'DELIVERY_IMPOSSIBLE', reason })
+
+/** Errors of NttManager, WormholeTransceiver and TransceiverStructs 2.0.0, and of OpenZeppelin's ERC20. */
+const reverts: Readonly<Record<string, RevertMeaning>> = {
+  // TransferAlreadyCompleted(bytes32) of the transceiver. `next` sees that the message is consumed.
   '0xb4c3b00c': { kind: 'delivered' },
-  // InboundQueuedTransferNotFound(bytes32): completed by someone else.
+  // InboundQueuedTransferNotFound(bytes32): completed by another account.
   '0xc06f2bc0': { kind: 'delivered' },
   // InboundQueuedTransferStillQueued(bytes32,uint256).
   '0xe5b9ce80': { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'It is still in the queue of the manager.' },
   // RequireContractIsNotPaused().
-  '0x13c7a1e6': { kind: 'wait', code: 'BRIDGE_PAUSED', reason: 'The NTT manager or its transceiver is paused.' },
+  '0x13c7a1e6': { kind: 'wait', code: 'BRIDGE_PAUSED', reason: 'The NTT manager is paused.' },
+  // ERC20InsufficientBalance(address,uint256,uint256).
+  '0xe450d38c': { kind: 'wait', code: 'BRIDGE_POOL_EMPTY', reason: 'The NTT manager has too few tokens.' },
+  // InvalidWormholePeer(uint16,bytes32).
+  '0x79b1ce56': impossible('The emitter is no peer of the transceiver.'),
+  // InvalidPeer(uint16,bytes32).
+  '0xaf1181fa': impossible('The source manager is no peer of the manager.'),
+  // UnexpectedRecipientNttManagerAddress(bytes32,bytes32).
+  '0x73bdd322': impossible('The message is for another manager.'),
+  // InvalidTargetChain(uint16,uint16).
+  '0x3dcb204a': impossible('The message is for another chain.'),
+  // NotAnEvmAddress(bytes32).
+  '0x33b960d0': impossible('The recipient is no address of this chain.'),
+  // IncorrectPrefix(bytes4).
+  '0x56d2569d': impossible('The transceiver knows no such message.'),
+  // LengthMismatch(uint256,uint256).
+  '0xab8b67c6': impossible('The lengths in the message contradict each other.'),
 }
+
+/**
+ * All messages of a queued transfer become due at once, and one call pays them. Seconds that each transceiver leaves to
+ * the one before it.
+ */
+const headStart = 120
 
 /**
  * Native token transfers with Wormhole's transceiver (NttManager and WormholeTransceiver of
@@ -101,24 +129,22 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
       },
     },
     async next({ digest, content }, { now, read }) {
-      const [isConsumed] = await read(consumed(content, digest))
-      if (isConsumed !== true) return { stage: 'receive' }
-      const { manager } = content
-      const [[queue], [seconds]] = await Promise.all([
-        read(queued(content)),
-        read({ contract: manager, view: 'rateLimitDuration()', args: [], returns: 'uint64' }),
-      ])
+      const [[isConsumed], [queue]] = await Promise.all([read(consumed(content, digest)), read(queued(content))])
+      const { manager, id, place } = content
       const [, since] = queue as readonly [bigint, bigint]
-      if (since === 0n) return { wait: 'The manager waits for the attestations of other transceivers.' }
-      const opensAt = Number(since) + Number(seconds)
+      if (since === 0n) {
+        if (isConsumed !== true) return { stage: 'receive' }
+        const [isApproved] = await read({ contract: manager, view: 'isMessageApproved(bytes32)', args: [id], returns: 'bool' })
+        if (isApproved === true) return { wait: 'The threshold was lowered: anyone may call executeMsg of the manager.' }
+        return { wait: 'The manager waits for the attestations of other transceivers.' }
+      }
+      const [seconds] = await read({ contract: manager, view: 'rateLimitDuration()', args: [], returns: 'uint64' })
+      const opensAt = Number(since) + Number(seconds) + place * headStart
       if (opensAt <= now) return { stage: 'complete' }
       return { wait: `It is in the queue of the manager until ${new Date(opensAt * 1_000).toISOString()}.`, opensAt }
     },
-    delivered: ({ digest, content }) => [
-      consumed(content, digest),
-      bool(content.manager, 'isMessageExecuted(bytes32)', content.id),
-      { ...queued(content), is: noQueue },
-    ],
+    // With a threshold below the number of transceivers, a message of a paid transfer need not be consumed.
+    delivered: ({ content }) => [bool(content.manager, 'isMessageExecuted(bytes32)', content.id), { ...queued(content), is: noQueue }],
     reverts,
     parties: ({ content: { recipient, manager, amount } }) => ({ recipient, token: manager, amount }),
   }

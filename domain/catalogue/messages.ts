@@ -41,7 +41,10 @@ export const messageRows = {
     'No bridge of the config delivers this payload.',
     'Portage delivers payloads 1 and 3 of the token bridge, and the messages of bridges.receivers and of plug-ins: add a route for this emitter.',
   ),
-  PAYLOAD_LENGTH: fatal('The payload has the wrong length for its kind.', 'A payload 1 has exactly 133 bytes; fetch the VAA again.'),
+  PAYLOAD_LENGTH: fatal(
+    'The payload has the wrong length for its kind.',
+    'Fetch the VAA again. A payload 1 of the token bridge has exactly 133 bytes; the lengths inside a message of NTT must add up.',
+  ),
   PLUGIN_INVALID: {
     ...retry(
       'A plug-in cannot be loaded: its file is missing, or it is not a plug-in for this version of Portage.',

@@ -8,7 +8,7 @@ import { firstInvented } from './spy-attacks.ts'
 export async function findBelieved({ client, believed, say }: Pick<AttackScene, 'client' | 'believed' | 'say'>): Promise<Set<string>> {
   for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'transfer'" })) {
     const [bridge, , , sequence = ''] = workflowId.split(':')
-    if (bridge !== 'wormhole-token-bridge' || !/^\d+$/.test(sequence) || BigInt(sequence) < firstInvented) continue
+    if ((bridge !== 'wormhole-token-bridge' && bridge !== 'ntt') || !/^\d+$/.test(sequence) || BigInt(sequence) < firstInvented) continue
     if (!believed.has(workflowId)) say(`believed: ${workflowId}`)
     believed.add(workflowId)
   }

@@ -1,9 +1,15 @@
-import { toBeHex, zeroPadValue } from 'ethers'
+import { concat, toBeHex, zeroPadValue } from 'ethers'
 import { idOf, type NativeTransfer, toTransfer } from '../../bridges/native-bridge/message.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { completionOf, nativeBridgeAbi } from '../devnet/native/native-bridge.ts'
+import { managerAbi, transceiverAbi } from '../devnet/ntt/ntt-contracts.ts'
+import { signVaa, toUniversal } from '../devnet/wormhole/vaa.ts'
+import { devnetAccount } from '../devnet/chain/accounts.ts'
 import type { AttackScene } from './scene.ts'
+
+/** The account that signs as a guardian and is none. */
+export const falseGuardian = 99
 
 /** The amount of an invented transfer: enough to be missed, less than the daily limit. */
 const booty = 10n ** 10n
@@ -33,6 +39,34 @@ export function inventedTransfer(
       return { to: ends[target].bridge, data, value: '0' }
     },
   }
+}
+
+/** An NTT transfer to the thief that no user sent, as the source's transceiver would publish it. */
+export function inventedNtt({ devnet, thief }: AttackScene, target: Chain): { emitter: string; payload: string } {
+  const ends = devnet.ntt?.ends
+  if (!ends) throw new Error('The devnet was started without NTT')
+  const [from, to] = target === 'ethereum' ? [ends.bsc, ends.ethereum] : [ends.ethereum, ends.bsc]
+  const word = (address: string) => `0x${toUniversal(address)}`
+  const recipient = concat([word(thief.address), toBeHex(to.wormholeChainId, 2)])
+  const transfer = concat(['0x994e5454', toBeHex(8, 1), toBeHex(booty, 8), word(from.token), recipient])
+  const message = concat([toBeHex(booty, 32), word(thief.address), toBeHex(79, 2), transfer])
+  const payload = concat(['0x9945ff10', word(from.manager), word(to.manager), toBeHex(145, 2), message, '0x0000'])
+  return { emitter: toUniversal(from.transceivers[0] ?? ''), payload }
+}
+
+/** The receipt of such a message, which no guardian has signed, and the completion of a transfer in no queue. */
+export function forgedNtt(scene: AttackScene, target: Chain, dice: number): Intent[] {
+  const end = scene.devnet.ntt?.ends[target]
+  if (!end) throw new Error('The devnet was started without NTT')
+  const { wormholeChainId } = scene.devnet.chains[target === 'ethereum' ? 'bsc' : 'ethereum']
+  const place = { timestamp: 1, vaaNonce: 0, emitterChain: wormholeChainId, sequence: inventedNonce(dice), consistencyLevel: 1 }
+  const { bytes } = signVaa({ ...place, ...inventedNtt(scene, target) }, [devnetAccount(falseGuardian)])
+  const receive = transceiverAbi.encodeFunctionData('receiveMessage', [bytes])
+  const complete = managerAbi.encodeFunctionData('completeInboundQueuedTransfer', [toBeHex(inventedNonce(dice), 32)])
+  return [
+    { to: end.transceivers[0] ?? '', data: receive, value: '0' },
+    { to: end.manager, data: complete, value: '0' },
+  ]
 }
 
 /** A nonce far above what users reach, so that it collides with nothing. */

@@ -116,10 +116,11 @@ export function describe({ attacks, ...figures }: AttackSummary): string {
   return [...rows, '  attacks', ...done.map(([kind, count]) => `    ${kind.padEnd(28)}${count}`)].join('\n')
 }
 
-function effectsOf({ findings, nativeFindings }: CheckResult): Map<string, number> {
+function effectsOf({ findings, nativeFindings, nttFindings }: CheckResult): Map<string, number> {
   return new Map([
     ...findings.map(({ transfer, redeemed }) => [keyOf(transfer), redeemed] as const),
     ...nativeFindings.map(({ transfer, completed }) => [keyOf(transfer), completed] as const),
+    ...nttFindings.map(({ transfer, redeemed }) => [keyOf(transfer), redeemed] as const),
   ])
 }
 
@@ -140,12 +141,14 @@ async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
   return peaks.filter((kib) => kib > mostKib).length
 }
 
-/** Neither to a bridge, nor to the treasury, nor to itself. */
+/** Neither to a contract of a bridge, nor to the treasury, nor to itself. */
 function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value }: LaneTransaction): boolean {
-  const { tokenBridge } = devnet.chains[chain as 'ethereum' | 'bsc']
+  const name = chain as 'ethereum' | 'bsc'
+  const { tokenBridge, redeemer } = devnet.chains[name]
+  const ntt = devnet.ntt?.ends[name]
   if (to === from) return value !== 0n
   if (to === treasury) return !payments.some((payment) => payment.chain === chain && payment.amount === value)
-  return to !== tokenBridge && to !== devnet.native?.ends[chain as 'ethereum' | 'bsc'].bridge
+  return ![tokenBridge, redeemer, devnet.native?.ends[name].bridge, ntt?.manager, ...(ntt?.transceivers ?? [])].includes(to)
 }
 
 function paymentsOf(spent: readonly LaneTransaction[], chain: string, amount: bigint): number {
@@ -157,7 +160,7 @@ async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
   const balances = await Promise.all(
     (['ethereum', 'bsc'] as const).flatMap((name) => {
       const { anvil, weth, token, wrappedWeth, wrappedToken } = devnet.chains[name]
-      const tokens = [weth, token, wrappedWeth, wrappedToken, ...(devnet.native ? [devnet.native.ends[name].token] : [])]
+      const tokens = [weth, token, wrappedWeth, wrappedToken, ...[devnet.native, devnet.ntt].flatMap((one) => one?.ends[name].token ?? [])]
       const data = `0x70a08231${thief.address.slice(2).toLowerCase().padStart(64, '0')}`
       return [
         anvil.rpc<string>('eth_getBalance', [thief.address, 'latest']),

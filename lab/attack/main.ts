@@ -3,6 +3,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
+import { nttOptions } from '../demo/load.ts'
 import { startDevnet } from '../devnet/index.ts'
 import { describe, isClean } from './judge.ts'
 import { isNoticed, withoutDefence } from './defences.ts'
@@ -38,8 +39,8 @@ export async function attack({
     process.stderr.write(`${line}\n`)
   }
   let passed = false
-  say(`Seed ${seed}. Starting Temporal and two chains with the contracts of both bridges, and a guardian…`)
-  const devnet = await startDevnet({ ...attackDevnet, native: 'fixed', dir, ui: false, log: say })
+  say(`Seed ${seed}. Starting Temporal and two chains with the contracts of all bridges, and a guardian…`)
+  const devnet = await startDevnet({ ...attackDevnet, native: 'fixed', receivers: true, ntt: nttOptions('all'), dir, ui: false, log: say })
   try {
     const launcher = without && (await withoutDefence(without, join(dir, 'without')))
     const summary = await runAttacks(devnet, { ...run, launcher }, say)

@@ -8,7 +8,8 @@ import { startFaultProxy } from '../devnet/fault-proxy/proxy.ts'
 import type { FaultRule } from '../devnet/fault-proxy/rules.ts'
 import type { NodeKind, PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
-import { falseGuardian, falseSetIndex, spyFalseSet } from './spy-attacks.ts'
+import { falseGuardian } from './forged-calls.ts'
+import { falseSetIndex, spyFalseSet } from './spy-attacks.ts'
 
 /** Longest until a read meets a lie, ms: gas is estimated only for a delivery. */
 const struckWithinMs = 20_000

@@ -19,7 +19,7 @@ export interface AttackOptions {
 }
 
 const help = `
-Honest users send transfers over both bridges and two chains, with two keys and three nodes each, while attackers work:
+Honest users send transfers over both bridges, NTT and routes to contracts, over two chains, with two keys and three nodes each, while attackers work:
 a client of Temporal that also wipes it, an API caller whose tokens allow nothing that he wants, one lying node per
 chain, gossip at the spy, and senders of worthless transfers. An operator cancels transfers and pays from lanes in the
 same time. Then an independent checker judges: all honest transfers delivered once, and nothing stolen, paid twice, too
@@ -45,7 +45,7 @@ export function parseOptions(args: readonly string[]): AttackOptions {
   const program = new Command('attack')
     .description('A run of attackers against honest traffic.')
     .option('--seed <s>', 'seed of the plan', String(Date.now() % 100_000))
-    .option('--transfers <n>', 'how many transfers the honest users send, half over each bridge', whole, 100)
+    .option('--transfers <n>', 'how many transfers the honest users send, as many over each bridge', whole, 100)
     .option('--duration <s>', 'seconds that attacks go on for (default: 30, and one per 10 transfers)', whole)
     .option('--only <kinds>', 'only these kinds, separated by commas', kinds)
     .option(

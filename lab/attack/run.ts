@@ -55,7 +55,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     const done: Attacked = {}
     say(`Portage runs. Attacks for ${run.durationMs / 1000} s.`)
     const watch = watchApi(scene)
-    const attacks = [sendOver(scene, 'both', run.transfers, run.durationMs * 0.9), attackAll(scene, planOf(run), done)]
+    const attacks = [sendOver(scene, 'all', run.transfers, run.durationMs * 0.9), attackAll(scene, planOf(run), done)]
     try {
       await Promise.all(attacks)
     } finally {
@@ -82,7 +82,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
 /** One transfer of each direction and bridge, after the attacks: is the way still open? */
 async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent[]> {
   const probes = await Promise.all(
-    (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('both', indexesOf(source, 4))))),
+    (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('all', indexesOf(source, 8))))),
   )
   sent.push(...probes.flat())
   return probes.flat()

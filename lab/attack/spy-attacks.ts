@@ -2,6 +2,7 @@ import { concat, getBytes, hexlify, randomBytes, toBeHex } from 'ethers'
 import { devnetAccount, devnetGuardians } from '../devnet/chain/accounts.ts'
 import { type Message, encodeBody, signVaa, toUniversal } from '../devnet/wormhole/vaa.ts'
 import type { PlannedAttack } from './plan.ts'
+import { falseGuardian, inventedNtt } from './forged-calls.ts'
 import { attackDevnet, type AttackScene } from './scene.ts'
 
 /** Sequence numbers from here on are of messages that no bridge published. */
@@ -17,9 +18,6 @@ export async function spyJunk(scene: AttackScene, attack: PlannedAttack): Promis
   const unsigned = concat([toBeHex(1, 1), toBeHex(0xffffffff, 4), toBeHex(0, 1)])
   return publish(scene, attack, (message) => getBytes(concat([unsigned, encodeBody(message)])))
 }
-
-/** The account that signs as a guardian and is none. */
-export const falseGuardian = 99
 
 /** Messages that somebody signed who is no guardian. */
 export async function spyWrongGuardian(scene: AttackScene, attack: PlannedAttack): Promise<string> {
@@ -75,15 +73,16 @@ function concatBytes(head: Uint8Array, tail: Uint8Array): Uint8Array {
   return Buffer.concat([head, tail])
 }
 
+/** Half of the messages are of the token bridge, half of NTT. */
 function publish(
-  { devnet, thief }: AttackScene,
+  scene: AttackScene,
   { chain, dice }: Pick<PlannedAttack, 'chain' | 'dice'>,
   sign: (message: Message) => Uint8Array,
   count = messages,
 ): string {
-  const source = devnet.chains[chain]
-  const target = devnet.chains[chain === 'ethereum' ? 'bsc' : 'ethereum']
-  const emitter = toUniversal(source.tokenBridge)
+  const { devnet, thief } = scene
+  const [source, targetName] = [devnet.chains[chain], chain === 'ethereum' ? 'bsc' : 'ethereum'] as const
+  const target = devnet.chains[targetName]
   const amount = toBeHex(10n ** 9n, 32)
   const token = concat([`0x${toUniversal(source.weth)}`, toBeHex(source.wormholeChainId, 2)])
   const payload = concat([
@@ -94,13 +93,21 @@ function publish(
     toBeHex(target.wormholeChainId, 2),
     toBeHex(0, 32),
   ])
+  const invented = [{ emitter: toUniversal(source.tokenBridge), payload }, inventedNtt(scene, targetName)] as const
   const first = firstInvented + BigInt(Math.floor(dice * 1_000_000_000))
   for (let index = 0; index < count; index++) {
     const sequence = first + BigInt(index)
     const vaaNonce = Number(BigInt(hexlify(randomBytes(4))))
     const timestamp = Math.floor(Date.now() / 1000)
-    const message = { timestamp, vaaNonce, emitterChain: source.wormholeChainId, emitter, sequence, consistencyLevel: 1, payload }
-    devnet.guardian.spy.publish(sign(message), source.wormholeChainId, emitter)
+    const message = {
+      timestamp,
+      vaaNonce,
+      emitterChain: source.wormholeChainId,
+      sequence,
+      consistencyLevel: 1,
+      ...invented[index % 2 === 0 ? 0 : 1],
+    }
+    devnet.guardian.spy.publish(sign(message), source.wormholeChainId, message.emitter)
   }
   return `${count} messages of ${chain}`
 }

@@ -9,7 +9,7 @@ import type { LaneKey } from '../devnet/relayer-config.ts'
 import { isNative } from '../devnet/sent.ts'
 import { until } from '../devnet/until.ts'
 import { findBelieved } from './believed.ts'
-import { approval, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
+import { approval, forgedNtt, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
 import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
@@ -35,7 +35,7 @@ export const temporalAttacks = {
 
 /**
  * Starts operator transactions that pay the thief, let him spend the bridge's tokens, and complete transfers that
- * nobody sent.
+ * nobody sent, of both the native bridge and NTT.
  */
 async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
@@ -43,6 +43,7 @@ async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAtta
     theft(scene),
     approval(scene, attack.chain),
     await inventedTransfer(scene, attack.chain, inventedNonce(attack.dice)).call(),
+    ...forgedNtt(scene, attack.chain, attack.dice),
   ]
   for (const [index, intent] of intents.entries()) {
     await scene.client.workflow.start('operatorTransaction', {
@@ -51,7 +52,7 @@ async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAtta
       args: [{ lane, intent, by: 'root', reason: 'urgent' }],
     })
   }
-  return `3 operator transactions on ${lane}`
+  return `${intents.length} operator transactions on ${lane}`
 }
 
 async function forgedBatch(scene: AttackScene, attack: PlannedAttack): Promise<string> {

@@ -1,13 +1,14 @@
 import { Contract, Interface, type JsonRpcProvider, type Log, type Provider } from 'ethers'
 import { checkLane, type LaneFindings } from './lanes.ts'
 import { judgeNative, type NativeCheckInput, type NativeFinding, type NativeVerdict } from './native.ts'
+import { judgeNtt, type NttCheckInput, type NttFinding, type NttVerdict } from './ntt.ts'
 import { provider } from './provider.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 /**
  * The independent checker of the demo and the tests. It reads the chains with a provider and an ABI of its own and
  * shares no VAA code with the relayer. It believes only TransferRedeemed events, those of the native bridge's
- * contracts, and balances.
+ * contracts and of NTT's managers, and balances.
  */
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
@@ -16,6 +17,7 @@ export interface CheckInput {
   /** Lane addresses by chain name. */
   readonly lanes?: Readonly<Record<string, readonly string[]>>
   readonly native?: NativeCheckInput | undefined
+  readonly ntt?: NttCheckInput | undefined
 }
 
 /** One transfer as the target chain shows it. */
@@ -37,9 +39,9 @@ export interface TransferFinding {
 }
 
 export interface CheckResult {
-  /** Of both bridges, as all counts. */
+  /** Of all bridges, as all counts. */
   readonly transfers: number
-  /** Exactly one TransferRedeemed, or BridgeTransferCompleted, and the right balance. */
+  /** Exactly one TransferRedeemed or BridgeTransferCompleted, and the right balance. */
   readonly delivered: number
   /** None at all: of these, and of what else the native bridge's contracts show as initiated. */
   readonly lost: number
@@ -47,13 +49,14 @@ export interface CheckResult {
   readonly duplicates: number
   /** Delivered, but the recipient's balance is not what it should be (amount − fee). */
   readonly wrongBalances: number
-  /** Completions of the native bridge that no user had initiated so. */
+  /** Completions of the native bridge and payments of NTT that no user had initiated so. */
   readonly foreignCompletions: number
   /** Deliveries by sender, lower case. */
   readonly deliveredBy: Readonly<Record<string, number>>
   /** Of Wormhole's transfers. */
   readonly findings: readonly TransferFinding[]
   readonly nativeFindings: readonly NativeFinding[]
+  readonly nttFindings: readonly NttFinding[]
   /** Over all lanes given. */
   readonly lanes: readonly LaneFindings[]
   readonly revertedTransactions: number
@@ -82,12 +85,13 @@ export async function check(input: CheckInput): Promise<CheckResult> {
   const providers = new Map(Object.entries(input.chains).map(([name, { url }]) => [name, provider(url)]))
   try {
     const laneNames = Object.entries(input.lanes ?? {})
-    const [perChain, native, lanes] = await Promise.all([
+    const [perChain, native, ntt, lanes] = await Promise.all([
       Promise.all([...providers].map(([name, node]) => judge(input, name, node))),
       input.native ? judgeNative(input.native, providers) : { findings: [], foreignCompletions: 0, untold: { lost: 0, duplicates: 0 } },
+      input.ntt ? judgeNtt(input.ntt, providers) : { findings: [], foreign: 0 },
       Promise.all(laneNames.flatMap(([chain, list]) => list.map((address) => checkLane(of(providers, chain), chain, address)))),
     ])
-    return summarize(perChain.flat(), native, lanes)
+    return summarize(perChain.flat(), native, ntt, lanes)
   } finally {
     for (const node of providers.values()) node.destroy()
   }
@@ -133,7 +137,7 @@ function balanceOf(node: Provider, { asset, recipient }: SentTransfer): Promise<
   return new Contract(asset, abi, node).getFunction('balanceOf')(recipient) as Promise<bigint>
 }
 
-/** Common part of both bridges' findings. */
+/** Common part of all bridges' findings. */
 interface Judged {
   readonly chain: string
   readonly effects: number
@@ -142,9 +146,14 @@ interface Judged {
   readonly right: boolean
 }
 
-function summarize(findings: readonly TransferFinding[], native: NativeVerdict, lanes: readonly LaneFindings[]): CheckResult {
+function summarize(
+  findings: readonly TransferFinding[],
+  native: NativeVerdict,
+  ntt: NttVerdict,
+  lanes: readonly LaneFindings[],
+): CheckResult {
   const ours = new Set(lanes.map(({ chain, address }) => `${chain}/${address}`))
-  const judged = [...judgedOf(findings), ...native.findings.map(judgedNative)]
+  const judged = [...judgedOf(findings), ...native.findings.map(judgedNative), ...ntt.findings.map(judgedNtt)]
   const deliveredBy: Record<string, number> = {}
   for (const { by } of judged) if (by[0] !== undefined) deliveredBy[by[0]] = (deliveredBy[by[0]] ?? 0) + 1
   const feesEarned: Record<string, bigint> = {}
@@ -160,10 +169,11 @@ function summarize(findings: readonly TransferFinding[], native: NativeVerdict, 
     lost: judged.filter(({ effects }) => effects === 0).length + native.untold.lost,
     duplicates: judged.filter(({ effects }) => effects > 1).length + native.untold.duplicates,
     wrongBalances: judged.filter(({ effects, right }) => effects > 0 && !right).length,
-    foreignCompletions: native.foreignCompletions,
+    foreignCompletions: native.foreignCompletions + ntt.foreign,
     deliveredBy,
     findings,
     nativeFindings: native.findings,
+    nttFindings: ntt.findings,
     lanes,
     revertedTransactions: lanes.reduce((sum, lane) => sum + lane.reverted, 0),
     wastedTransactions: lanes.reduce((sum, lane) => sum + lane.transactions, 0) - ourDeliveries(judged, ours),
@@ -197,6 +207,10 @@ function arrived(findings: readonly TransferFinding[]): bigint {
 
 function judgedNative({ transfer, completed, completedBy, txHashes, balance, expected }: NativeFinding): Judged {
   return { chain: transfer.target, effects: completed, by: completedBy, txHashes, right: balance === expected }
+}
+
+function judgedNtt({ transfer, redeemed, redeemedBy, txHashes, executed, balance, expected }: NttFinding): Judged {
+  return { chain: transfer.target, effects: redeemed, by: redeemedBy, txHashes, right: executed && balance === expected }
 }
 
 /** Transactions of our lanes that delivered something; a batch is one. */

@@ -1,5 +1,7 @@
 import type { Devnet } from '../devnet/index.ts'
 import type { NativeUserTransfer } from '../devnet/native/native-users.ts'
+import type { NttOptions } from '../devnet/ntt/ntt.ts'
+import type { NttUserTransfer } from '../devnet/ntt/ntt-users.ts'
 import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
 import type { AnySent } from '../devnet/sent.ts'
 import { messageKind, type UserTransfer, transferKinds } from '../devnet/wormhole/users.ts'
@@ -15,6 +17,7 @@ const sources = ['ethereum', 'bsc'] as const satisfies Source[]
 export interface Wish {
   readonly wormhole: readonly UserTransfer[]
   readonly native: readonly NativeUserTransfer[]
+  readonly ntt: readonly NttUserTransfer[]
   /** Payload 3 to a contract. */
   readonly messages: readonly UserTransfer[]
 }
@@ -24,8 +27,13 @@ const products = {
   wormhole: ['wormhole'],
   native: ['native'],
   both: ['wormhole', 'native'],
-  all: ['wormhole', 'native', 'messages'],
+  all: ['wormhole', 'native', 'messages', 'ntt'],
 } as const satisfies Record<BridgeChoice, readonly (keyof Wish)[]>
+
+/** Above the limit (whole tokens) a transfer is queued, for a time that a run can wait. */
+const queuedAbove = 1_000n
+export const nttOptions = (bridge: BridgeChoice): NttOptions | undefined =>
+  bridge === 'all' ? { inboundLimit: queuedAbove, rateLimitSeconds: 10 } : undefined
 
 /** Transfers that one direction sends over a bridge in one go at a time: what fits into a few blocks. */
 const burst = 200
@@ -33,7 +41,8 @@ const burst = 200
 /**
  * Users' transfers, alternating between both chains. Over Wormhole of every kind (wrapAndTransferETH, transferTokens,
  * and each back home): ERC20s always with a fee, since the fee table asks for one, coins alternately with and without.
- * Over the native bridge of its token. All go to fresh recipients.
+ * Over the native bridge and NTT of their tokens; one of four NTT transfers is above the inbound limit. All go to fresh
+ * recipients.
  */
 export async function sendTransfers(
   devnet: Devnet,
@@ -79,17 +88,20 @@ export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
     wormhole: over('wormhole').map((index) => wormholeTransfer(turn(index))),
     native: over('native').map((index) => ({ amount: 1000n + BigInt(index) })),
     messages: over('messages').map((index) => ({ kind: messageKind, amount: amountOf(turn(index)) })),
+    ntt: over('ntt').map((index) => nttTransfer(turn(index))),
   }
 }
 
 /** Resolves when all are mined. */
-export async function sendWish({ users, native }: Devnet, source: Source, wish: Wish): Promise<AnySent[]> {
-  const { wormhole, messages, native: natives } = wish
+export async function sendWish({ users, native, ntt }: Devnet, source: Source, wish: Wish): Promise<AnySent[]> {
+  const { wormhole, messages, native: natives, ntt: ntts } = wish
   const signed = [...wormhole, ...messages]
+  if (ntts.length > 0 && !ntt) throw new Error('The devnet was started without NTT')
   if (natives.length > 0 && !native) throw new Error('The devnet was started without a native bridge')
   const sent = await Promise.all([
     signed.length > 0 ? users[source].send(signed) : [],
     native && natives.length > 0 ? native.users[source].send(natives) : [],
+    ntt && ntts.length > 0 ? ntt.users[source].send(ntts) : [],
   ])
   return sent.flat()
 }
@@ -103,6 +115,12 @@ function wormholeTransfer(index: number): UserTransfer {
   const kind = transferKinds[turn % transferKinds.length] ?? 'coin'
   const withFee = kind.startsWith('token') || Math.floor(turn / transferKinds.length) % 2 === 0
   return { kind, amount: amountOf(index), ...(withFee && { fee: devnetTokenFeeWei }) }
+}
+
+/** Units of 8 decimals. */
+function nttTransfer(index: number): NttUserTransfer {
+  const isQueued = Math.floor(index / 2) % 4 === 0
+  return { amount: (isQueued ? queuedAbove * 10n ** 8n : 0n) + 1_000n + BigInt(index) }
 }
 
 /** Small and all different, so that no two balances can be mistaken for each other. */

@@ -8,7 +8,7 @@ import { type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 import { until } from '../devnet/until.ts'
 import { byBridge, keyOf, type AnySent } from '../devnet/sent.ts'
 import { isSettled, lookAtTransfers, type Seen } from './follow.ts'
-import { sendTransfers } from './load.ts'
+import { nttOptions, sendTransfers } from './load.ts'
 import { type DemoOptions, parseOptions } from './options.ts'
 import { Screen } from './screen.ts'
 import { type Summary, describe, isClean, summarize } from './summary.ts'
@@ -20,7 +20,7 @@ const parts = {
   wormhole: 'the Wormhole contracts, and a guardian',
   native: 'a native bridge both ways',
   both: 'the Wormhole contracts and a native bridge, and a guardian',
-  all: 'the Wormhole contracts, contracts that take messages, a native bridge, and a guardian',
+  all: 'the Wormhole contracts, contracts that take messages, NTT, a native bridge, and a guardian',
 } as const
 
 /** Since this process was started. */
@@ -36,7 +36,8 @@ export async function demo(options: DemoOptions): Promise<number> {
   say(`Starting Temporal and two chains with ${parts[bridge]}…`)
   const devnet = await startDevnet({
     ...{ keysPerChain: keys, blockTimeSeconds: blockTime, guardians, inMemory, dir, log: say },
-    ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', receivers: bridge === 'all', batch, auditMinutes: 0.1 },
+    ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', receivers: bridge === 'all' },
+    ...{ ntt: nttOptions(bridge), batch, auditMinutes: 0.1 },
   })
   try {
     say(`They run, after ${seconds()} s. Starting Portage…`)

@@ -9,6 +9,8 @@ import { startGuardian, type Guardian } from './wormhole/guardian.ts'
 import type { NativeBridgeVariant } from './native/native-bridge.ts'
 import type { SentNativeTransfer } from './native/native-users.ts'
 import { startNativeNetwork, type NativeNetwork } from './native/native-network.ts'
+import type { SentNttTransfer } from './ntt/ntt-users.ts'
+import { deployNtt, type NttNetwork, type NttOptions } from './ntt/ntt.ts'
 import { relayerConfig, type ConfigInput, type LaneKey } from './relayer-config.ts'
 import { startTemporal, type TemporalOptions, type TemporalServer } from './temporal/temporal.ts'
 import { startUsers, type SentTransfer, type Users } from './wormhole/users.ts'
@@ -54,6 +56,8 @@ export interface DevnetOptions {
   readonly wormhole?: boolean
   /** Whether relayerConfig() has routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean
+  /** An NTT token both ways. Default: none. */
+  readonly ntt?: NttOptions | undefined
   /** The native bridge both ways, in this variant. Default: none. */
   readonly native?: NativeBridgeVariant | false
   /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one each. */
@@ -91,6 +95,8 @@ export interface Devnet {
   readonly guardian: Guardian
   /** Users by their source chain; they send to the other one. */
   readonly users: { readonly ethereum: Users; readonly bsc: Users }
+  /** The NTT token, if the option asked for it. */
+  readonly ntt: NttNetwork | undefined
   /** The native bridge, if the option asked for it. */
   readonly native: NativeNetwork | undefined
   /** The DEVNET keys of the lanes, of both chains. */
@@ -101,8 +107,12 @@ export interface Devnet {
   readonly outsiders: { readonly ethereum: DevnetAccount; readonly bsc: DevnetAccount }
   readonly dir: string
   relayerConfig(): ConfigInput
-  /** The independent checker over transfers of this devnet, of both bridges, and all its lanes. */
-  check(transfers: readonly SentTransfer[], natives?: readonly SentNativeTransfer[]): Promise<CheckResult>
+  /** The independent checker over transfers of this devnet, of all bridges, and all its lanes. */
+  check(
+    transfers: readonly SentTransfer[],
+    natives?: readonly SentNativeTransfer[],
+    ntts?: readonly SentNttTransfer[],
+  ): Promise<CheckResult>
   stop(): Promise<void>
 }
 
@@ -149,7 +159,7 @@ class Started {
   }
 }
 
-type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes' | 'native'>
+type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes' | 'native' | 'ntt'>
 
 async function startParts(options: DevnetOptions, dir: string, started: Started): Promise<Parts> {
   const log = options.log ?? (() => {})
@@ -185,12 +195,15 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
-  return { chains, nodes, guardian, lanes, native }
+  const [native, ntt] = await Promise.all([
+    variant === false ? undefined : startNativeNetwork(chains, { variant, lanes, batch, maxOpen }),
+    options.ntt && deployNtt(chains, options.ntt),
+  ])
+  return { chains, nodes, guardian, lanes, native, ntt }
 }
 
 function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () => Promise<void>): Devnet {
-  const { temporal, chains, nodes, guardian, lanes, native } = parts
+  const { temporal, chains, nodes, guardian, lanes, native, ntt } = parts
   const { ethereum, bsc } = chains
   return {
     ...parts,
@@ -214,6 +227,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         apiPort: options.ports?.api,
         wormhole: options.wormhole,
         receivers: options.receivers,
+        ntt: ntt?.ends,
         nativeRoutes: native?.routes,
         auditMinutes: options.auditMinutes ?? (native && 0.1),
         transferAuditMinutes: options.transferAuditMinutes,
@@ -221,10 +235,11 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         // Absolute: a config in a file means a path that is relative to that file.
         checkpoints: resolve(dir, 'checkpoints'),
       }),
-    check: (transfers, natives = []) =>
+    check: (transfers, natives = [], ntts = []) =>
       check({
         ...{ transfers, chains: places(chains), lanes: addresses(lanes) },
         native: native && { transfers: natives, ends: native.ends },
+        ntt: ntt && { transfers: ntts, ends: ntt.ends },
       }),
     stop,
   }

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { configSchema } from '../../config/schema/schema.ts'
 import type { DevnetAccount } from './chain/accounts.ts'
+import type { NttNetwork } from './ntt/ntt.ts'
 import { toUniversal } from './wormhole/vaa.ts'
 import type { WormholeChain } from './wormhole/wormhole.ts'
 
@@ -39,6 +40,8 @@ export interface RelayerConfigInput {
   readonly wormhole?: boolean | undefined
   /** Routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean | undefined
+  /** The ends of one NTT token; absent: none. */
+  readonly ntt?: NttNetwork['ends'] | undefined
   /** The native bridge's directions; absent: none. */
   readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
   /** How often streams are audited. Default: the config's. */
@@ -113,7 +116,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
 }
 
 function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
-  const { chains, wormhole = true, receivers, nativeRoutes } = input
+  const { chains, wormhole = true, receivers, ntt, nativeRoutes } = input
   const fees = Object.fromEntries(
     chains.flatMap((chain) => [
       [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
@@ -132,8 +135,15 @@ function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
       },
     }),
     ...(wormhole && receivers && { receivers: { routes } }),
+    ...(wormhole && ntt && { ntt: { tokens: [tokenOf(ntt)] } }),
     ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
   }
+}
+
+function tokenOf(ends: NttNetwork['ends']) {
+  const peers: Record<string, { manager: string; transceivers: string[] }> = {}
+  for (const { name, manager, transceivers } of Object.values(ends)) peers[name] = { manager, transceivers: [...transceivers] }
+  return { peers, free: true as const }
 }
 
 /** Takes each payload 3 from `source` to the redeemer of `target`. */

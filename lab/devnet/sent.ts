@@ -1,17 +1,22 @@
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { SentNativeTransfer } from './native/native-users.ts'
+import type { SentNttTransfer } from './ntt/ntt-users.ts'
 import type { SentTransfer } from './wormhole/users.ts'
 
-/** A users' transfer over either bridge. */
-export type AnySent = SentTransfer | SentNativeTransfer
+/** A users' transfer over any bridge. */
+export type AnySent = SentTransfer | SentNativeTransfer | SentNttTransfer
 
 export function isNative(sent: AnySent): sent is SentNativeTransfer {
   return 'nonce' in sent
 }
 
+export function isNtt(sent: AnySent): sent is SentNttTransfer {
+  return 'messages' in sent
+}
+
 /** Those of each bridge, as the checker takes them. */
-export function byBridge(sent: readonly AnySent[]): [wormhole: SentTransfer[], native: SentNativeTransfer[]] {
-  return [sent.filter((one): one is SentTransfer => !isNative(one)), sent.filter(isNative)]
+export function byBridge(sent: readonly AnySent[]): [wormhole: SentTransfer[], native: SentNativeTransfer[], ntt: SentNttTransfer[]] {
+  return [sent.filter((one): one is SentTransfer => !isNative(one) && !isNtt(one)), sent.filter(isNative), sent.filter(isNtt)]
 }
 
 /** `source:emitter:sequence`, the source by its name. */

@@ -156,13 +156,14 @@ async function leaveTraces(targets: FaultTargets, remains: Remains, run: FaultRu
       return askLane(targets, id).catch((error: unknown) => ({ id, error: String(error) }))
     }),
   )
-  const { findings, nativeFindings, ...check } = await devnet.check(...byBridge(targets.sent))
+  const { findings, nativeFindings, nttFindings, ...check } = await devnet.check(...byBridge(targets.sent))
   await write('plan.json', planOf(run))
   await write('lanes.json', lanes)
   await write('check.json', {
     ...check,
     findings: findings.filter(({ redeemed, balance, expected }) => redeemed !== 1 || balance !== expected),
     nativeFindings: nativeFindings.filter(({ completed, balance, expected }) => completed !== 1 || balance !== expected),
+    nttFindings: nttFindings.filter(({ redeemed, balance, expected }) => redeemed !== 1 || balance !== expected),
   })
   await write('remains.json', await Promise.all(remains.transfers.map((line) => tellAll(targets, line))))
   for (const line of [...remains.transfers, ...remains.lanes, ...remains.streams]) say(`  ${line}`)

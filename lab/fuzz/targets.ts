@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { completedTopic, initiatedTopic, transfersIn } from '../../bridges/native-bridge/events.ts'
 import { readMessage as readNative, writeMessage, idOf } from '../../bridges/native-bridge/message.ts'
 import { explainRevert as explainNative } from '../../bridges/native-bridge/reverts.ts'
+import { readNttMessage } from '../../bridges/ntt/message.ts'
 import { publishedIn } from '../../bridges/kit/published.ts'
 import { createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
 import { explainRevert as explainWormhole } from '../../bridges/wormhole-token-bridge/reverts.ts'
@@ -12,6 +13,7 @@ import { parseAnswers, readError } from '../../chains/evm/nodes/json-rpc.ts'
 import { readReceipt } from '../../chains/evm/transactions/receipts.ts'
 import { decodeReason } from '../../chains/evm/transactions/simulate.ts'
 import { parseConfig } from '../../config/load/load.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { fromSettingsCheckpoint } from '../../domain/settings/checkpoint.ts'
 import { assertSettingsOrders } from '../../domain/settings/request.ts'
 import { applySettingsOrders, noSettings } from '../../domain/settings/settings.ts'
@@ -21,7 +23,7 @@ import { applyToStream, initialStream } from '../../domain/stream/reducer.ts'
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import { messageBytes } from '../../intake/submit/message-bytes.ts'
 import { parseCheckpoint } from '../../intake/streams/checkpoints.ts'
-import { decodeVaa as decode, goodPayload as payload, goodPlace, goodVaa as vaa } from './good-vaa.ts'
+import { decodeVaa as decode, goodNtt, goodPayload as payload, goodPlace, goodVaa as vaa } from './good-vaa.ts'
 import { nearly, nearlyBytes, nearlyText, orLong, orLongBytes } from './arbitraries.ts'
 import { fileTargets } from './file-targets.ts'
 import { type FuzzTarget, isTyped, namesField, target } from './fuzz.ts'
@@ -179,6 +181,10 @@ function obey(request: unknown): void {
 /** Every reader of what strangers, nodes, operators and files say. */
 export const targets: readonly FuzzTarget[] = [
   target('vaa', orLongBytes(nearlyBytes(vaa), vaa), (hex) => decode(bytesOf(hex))),
+  target('ntt-message', orLongBytes(nearlyBytes(bytesOf(goodNtt)), bytesOf(goodNtt)), (hex) => {
+    const message = readNttMessage(bytesOf(hex), 2)
+    if (!message) throw new RelayerError('PAYLOAD_KIND')
+  }),
   target('native-message', orLongBytes(nearlyBytes(native), native), (hex) => readNative(bytesOf(hex))),
   target(
     'message-encoding',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { perBlockMethods } from '../../lab/bench/rpc-calls.ts'
 import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
 import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { sendCoins } from '../faults/processes.ts'
 import { cheapLot } from '../helpers/e2e-budget.ts'
@@ -21,7 +22,7 @@ const mostPerBlockOfAll = 11
  * transfers. A free machine delivers a hundred within this number of blocks. A busy one takes longer, and each further
  * block adds its cost.
  */
-const mostAllInAll = { wormhole: 4, native: 5 }
+const mostAllInAll = { wormhole: 4, native: 5, ntt: 4 }
 const usualBlocks = 12
 
 const blockMs = 500
@@ -29,6 +30,7 @@ const withoutNative: PortageOptions['configure'] = ({ bridges, ...config }) => (
   ...config,
   bridges: { 'wormhole-token-bridge': bridges['wormhole-token-bridge'] },
 })
+const withNtt: PortageOptions['configure'] = ({ bridges: { 'native-bridge': _, ...bridges }, ...config }) => ({ ...config, bridges })
 const nativeOnly: PortageOptions['configure'] = ({ bridges, ...config }) => ({
   ...config,
   bridges: { 'native-bridge': bridges['native-bridge'] },
@@ -40,7 +42,7 @@ let portage: PortageProcess
 beforeAll(async () => {
   // Audits of streams come at fixed times: their calls are no part of a transfer.
   const pace = { blockTimeSeconds: blockMs / 1_000, consistencyLevel: 200, window: 128, auditMinutes: 60 }
-  stage = await startStage({ worker: {}, native: 'fixed', ...pace })
+  stage = await startStage({ worker: {}, native: 'fixed', ntt: { consistencyLevel: 200 }, ...pace })
   portage = await stage.portage({ configure: withoutNative })
 })
 
@@ -107,6 +109,21 @@ async function nativeCost(count: number) {
   })
 }
 
+async function nttCost(count: number) {
+  const amounts = Array.from({ length: count }, (_, index) => ({ amount: BigInt(index + 1) }))
+  return costOf(count, async () => {
+    const sent = await stage.devnet.ntt!.users.ethereum.send(amounts)
+    const ids = await Promise.all(
+      sent.map(async ({ emitterChain, emitter, sequence }) => {
+        const { digest } = await stage.devnet.guardian.waitFor(emitterChain, emitter, sequence)
+        return transferId({ bridge: 'ntt', sourceId: String(emitterChain), emitter, sequence: String(sequence), digest })
+      }),
+    )
+    const ends = await stage.outcomes(ids, 120_000)
+    expect(new Set(ends.map(({ state }) => state))).toEqual(new Set(['delivered']))
+  })
+}
+
 /** The most that this many transfers in flight at once may cost. */
 const mostOf = (perTransfer: number, { transfers, blocks }: { transfers: number; blocks: number }) =>
   perTransfer * transfers + mostPerBlockOfAll * Math.max(0, blocks - usualBlocks)
@@ -128,6 +145,17 @@ test('a Wormhole transfer costs four RPC calls at most with a hundred in flight,
     expect(one.allPerBlock).toBeLessThanOrEqual(mostPerBlockOfAll)
   }
   expect(many.all).toBeLessThanOrEqual(mostOf(mostAllInAll.wormhole, many))
+}, 400_000)
+
+test('an NTT transfer costs four RPC calls at most, all in all, with a hundred in flight', async () => {
+  await stage.end(portage)
+  portage = await stage.portage({ configure: withNtt })
+  await nttCost(1)
+  const cost = await cheapLot(
+    () => nttCost(100),
+    (one) => one.all <= mostOf(mostAllInAll.ntt, one),
+  )
+  expect(cost.all).toBeLessThanOrEqual(mostOf(mostAllInAll.ntt, cost))
 }, 400_000)
 
 test('a native transfer costs five RPC calls at most, all in all, with a hundred in flight', async () => {

@@ -42,7 +42,7 @@ describe('Readers of outside input', () => {
   )
 
   test('most inputs are nearly good: readers get further than their first check', async () => {
-    const names = ['vaa', 'native-message', 'node-block', 'published-log', 'config', 'settings-orders']
+    const names = ['vaa', 'native-message', 'ntt-message', 'node-block', 'published-log', 'config', 'settings-orders']
     const ofFiles = ['archive-day', 'archive-progress', 'spending-file', 'key-file', 'token', 'temporal-toml', 'webhook-config']
     const reached: [string, boolean][] = []
     for (const name of [...names, ...ofFiles]) {

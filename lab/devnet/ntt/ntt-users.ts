@@ -18,6 +18,9 @@ export interface SentNttTransfer {
   readonly target: string
   /** Wormhole chain id of the source. */
   readonly emitterChain: number
+  /** Of the first message. */
+  readonly emitter: string
+  readonly sequence: bigint
   /** One per transceiver of the source, in their order. `emitter`: 64 lower-case hex digits. */
   readonly messages: readonly { readonly emitter: string; readonly sequence: bigint }[]
   /** Of the manager's message, which all transceivers carry; 0x. */
@@ -74,11 +77,12 @@ function outcome(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted, 
   const sent = mined.logs.find(({ address, topics }) => address.toLowerCase() === source.manager && topics[0] === event?.topicHash)
   const digest = sent?.topics[1]
   if (digest === undefined) throw new Error(`The user's transaction ${mined.transactionHash} on ${source.name} reverted`)
+  const messages = published(mined, source.core, source.wormholeChainId).map(({ emitter, sequence }) => ({ emitter, sequence }))
   return {
     source: source.name,
     target: target.name,
     emitterChain: source.wormholeChainId,
-    messages: published(mined, source.core, source.wormholeChainId).map(({ emitter, sequence }) => ({ emitter, sequence })),
+    ...{ emitter: '', sequence: 0n, ...messages[0], messages },
     digest,
     recipient,
     amount: inUnitsOf(target, amount),

@@ -24,6 +24,8 @@ export interface NttOptions {
    * the whole limit is queued in any case. Default 86,400, as in NTT's deployments.
    */
   readonly rateLimitSeconds?: number
+  /** Whole tokens. A transfer above it is queued. Default: no limit is ever reached until `orderNtt` sets one. */
+  readonly inboundLimit?: bigint
   /** Consistency level of the messages: 1 finalized (default), 200 instant, 201 safe. */
   readonly consistencyLevel?: number
 }
@@ -33,8 +35,8 @@ const supply = 1_000_000n
 const seedOf = (decimals: number) => supply * 10n ** BigInt(decimals)
 
 /**
- * Deploys both ends with the real bytecode of version 2.0.0. No limit is ever reached until `orderNtt` sets one. The
- * user of each end owns 1,000,000 tokens. Throws Error naming a transaction that reverted.
+ * Deploys both ends with the real bytecode of version 2.0.0. The user of each end owns 1,000,000 tokens. Throws Error
+ * naming a transaction that reverted.
  */
 export async function deployNtt(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
@@ -89,12 +91,13 @@ async function deployEnd(
 }
 
 /** Both ends must name each other. Each setWormholePeer and each initialize() of a transceiver publishes a message. */
-async function connect(end: NttEnd, peer: NttEnd, { threshold = end.transceivers.length }: NttOptions): Promise<void> {
+async function connect(end: NttEnd, peer: NttEnd, { threshold = end.transceivers.length, inboundLimit }: NttOptions): Promise<void> {
   const { anvil, deployer, user, manager, token, decimals } = end
   const script = await Script.of(anvil, deployer)
   // The most that a limit can be: amounts inside the contract have 64 bits and at most 8 decimals.
   const unlimited = (2n ** 64n - 1n) * 10n ** BigInt(decimals - 8)
-  script.call(manager, managerAbi, 'setPeer', [peer.wormholeChainId, `0x${toUniversal(peer.manager)}`, peer.decimals, unlimited])
+  const inbound = inboundLimit === undefined ? unlimited : inboundLimit * 10n ** BigInt(decimals)
+  script.call(manager, managerAbi, 'setPeer', [peer.wormholeChainId, `0x${toUniversal(peer.manager)}`, peer.decimals, inbound])
   end.transceivers.forEach((transceiver, index) => {
     const other = `0x${toUniversal(peer.transceivers[index] ?? '')}`
     script.call(transceiver, transceiverAbi, 'setWormholePeer', [peer.wormholeChainId, other])

@@ -1,0 +1,94 @@
+import { Contract, Interface, type JsonRpcProvider, type Log } from 'ethers'
+import type { SentNttTransfer } from '../devnet/ntt/ntt-users.ts'
+
+/** The NTT token as the checker knows it. */
+export interface NttCheckInput {
+  readonly transfers: readonly SentNttTransfer[]
+  /** By chain name; the token goes both ways between the two of them. */
+  readonly ends: Readonly<Record<string, { readonly manager: string; readonly token: string }>>
+}
+
+/** One NTT transfer as the two chains show it. */
+export interface NttFinding {
+  readonly transfer: SentNttTransfer
+  /** TransferRedeemed events of its digest, which come with the payment and not with the queue: one is right. */
+  readonly redeemed: number
+  /** Senders of the paying transactions, lower case. */
+  readonly redeemedBy: readonly string[]
+  readonly txHashes: readonly string[]
+  readonly blockHeight: number | undefined
+  /** As that of a Wormhole transfer. */
+  readonly latencyMs: number | undefined
+  /** isMessageExecuted of the manager. */
+  readonly executed: boolean
+  /** The recipient's balance of the target's token, and the sum of all transfers to it. */
+  readonly balance: bigint
+  readonly expected: bigint
+}
+
+export interface NttVerdict {
+  readonly findings: readonly NttFinding[]
+  /** Payments of digests that no manager has sent. */
+  readonly foreign: number
+}
+
+const abi = new Interface([
+  'event TransferSent(bytes32 indexed digest)',
+  'event TransferRedeemed(bytes32 indexed digest)',
+  'function isMessageExecuted(bytes32 digest) view returns (bool)',
+  'function balanceOf(address owner) view returns (uint256)',
+])
+
+/** Judges NTT transfers by the managers' events and views, and by balances. Throws the providers' errors. */
+export async function judgeNtt({ transfers, ends }: NttCheckInput, providers: ReadonlyMap<string, JsonRpcProvider>): Promise<NttVerdict> {
+  const judged = await Promise.all(
+    Object.entries(ends).map(async ([chain, { manager, token }]) => {
+      const node = providers.get(chain)
+      if (!node) throw new Error(`The checker was given NTT on ${chain}, but no node of it`)
+      const [sent, redeemed] = await Promise.all([events(node, manager, 'TransferSent'), events(node, manager, 'TransferRedeemed')])
+      const own = transfers.filter(({ target }) => target === chain)
+      const contracts = { manager: new Contract(manager, abi, node), token: new Contract(token, abi, node) }
+      const findings = await Promise.all(own.map((one) => find(node, contracts, one, { own, redeemed })))
+      return { findings, sent: digestsOf(sent), redeemed: digestsOf(redeemed) }
+    }),
+  )
+  const sent = new Set(judged.flatMap((one) => one.sent))
+  return {
+    findings: judged.flatMap(({ findings }) => findings),
+    foreign: judged.flatMap((one) => one.redeemed).filter((digest) => !sent.has(digest)).length,
+  }
+}
+
+async function find(
+  node: JsonRpcProvider,
+  { manager, token }: { readonly manager: Contract; readonly token: Contract },
+  transfer: SentNttTransfer,
+  { own, redeemed }: { readonly own: readonly SentNttTransfer[]; readonly redeemed: readonly Log[] },
+): Promise<NttFinding> {
+  const { digest, recipient, sentAt } = transfer
+  const logs = redeemed.filter(({ topics }) => topics[1] === digest)
+  const [transactions, block, executed, balance] = await Promise.all([
+    Promise.all(logs.map(({ transactionHash }) => node.getTransaction(transactionHash))),
+    logs[0] && node.getBlock(logs[0].blockNumber),
+    manager.getFunction('isMessageExecuted')(digest) as Promise<boolean>,
+    token.getFunction('balanceOf')(recipient) as Promise<bigint>,
+  ])
+  return {
+    transfer,
+    redeemed: logs.length,
+    redeemedBy: transactions.map((transaction) => transaction?.from.toLowerCase() ?? 'unknown'),
+    txHashes: logs.map(({ transactionHash }) => transactionHash),
+    blockHeight: logs[0]?.blockNumber,
+    latencyMs: block ? (block.timestamp - sentAt) * 1000 : undefined,
+    ...{ executed, balance },
+    expected: own.filter((one) => one.recipient === recipient).reduce((sum, { amount }) => sum + amount, 0n),
+  }
+}
+
+function events(from: JsonRpcProvider, address: string, name: string): Promise<Log[]> {
+  return from.getLogs({ address, topics: [abi.getEvent(name)?.topicHash ?? ''], fromBlock: 0 })
+}
+
+function digestsOf(logs: readonly Log[]): string[] {
+  return logs.flatMap(({ topics }) => topics[1] ?? [])
+}
