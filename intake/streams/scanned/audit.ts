@@ -9,7 +9,7 @@ import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts'
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { intervalsOutside, outsideReason } from '../../../domain/stream/outside-window.ts'
-import { isResolved } from '../../../domain/stream/numbers.ts'
+import { isResolved, listsAllOrders } from '../../../domain/stream/numbers.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { latestRun } from '../../../temporal/client/transfers/closed-runs.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
@@ -140,12 +140,13 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-/** A transfer in a `condensed` interval is not restarted if it has no run: it may have been cancelled long ago. */
+/** A transfer in a `condensed` interval that has no run is not restarted if it may have been cancelled long ago. */
 async function sortClosed(context: ScannedContext, transfers: readonly Transfer[], state: StreamState) {
   const { client } = context
   const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
-  const isCondensed = ({ sequence }: Transfer) => outsideReason(state, sequence)?.condensed === true
-  const isGone = (one: Transfer, index: number) => latest[index] === 'undone' || (latest[index] === 'gone' && !isCondensed(one))
+  const areOrdersKnown = listsAllOrders(state)
+  const mayBeClosed = ({ sequence }: Transfer) => !areOrdersKnown && outsideReason(state, sequence)?.condensed === true
+  const isGone = (one: Transfer, index: number) => latest[index] === 'undone' || (latest[index] === 'gone' && !mayBeClosed(one))
   const gone = transfers.filter(isGone)
   const doubtful = transfers.filter((_, index) => latest[index] === 'delivered')
   const ended = transfers.filter((_, index) => isUndelivered(latest[index]))
