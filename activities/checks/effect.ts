@@ -3,7 +3,7 @@ import { untilHead, votersOf } from '../../chains/heads.ts'
 import type { Chain, Receipt } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
-import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
+import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, lanesOf, type RoundCall, type StepDeps } from '../deps.ts'
 
@@ -53,7 +53,7 @@ export async function showsEffect(
   disputed = false,
 ): Promise<boolean> {
   const endpoint = endpointOf(deps, transfer)
-  const { bridge, sourceChain, targetChain, sequence } = transfer
+  const { bridge, targetChain, sequence } = transfer
   try {
     const shown = await endpoint.delivered(transfer, 'latest')
     return shown && !(disputed && (await isDenied(chainOf(deps, transfer), endpoint, transfer)))
@@ -63,8 +63,18 @@ export async function showsEffect(
     const found = await endpoint.delivered(transfer, 'agreed').then(() => undefined, toRelayerError)
     if (found && found.code !== code) throw found
     if (!found) throw new RelayerError('NODES_DISAGREE', { detail: message, facts: { chain: targetChain } })
-    await deps.haltRoute?.({ bridge, sourceChain, targetChain, code, detail: `transfer ${sequence}: ${message}` })
+    await deps.haltRoute?.({ bridge, sourceChain: sourceOf(deps, transfer), targetChain, code, detail: `transfer ${sequence}: ${message}` })
     throw error
+  }
+}
+
+/** Read from the message, because anyone with access to Temporal can write `transfer.sourceChain`. */
+export function sourceOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, sourceChain }: Transfer): ChainName {
+  try {
+    return bridges.get(bridge)?.decode(Buffer.from(message, 'base64')).sourceChain ?? sourceChain
+  } catch {
+    // No key signs a call with such a message.
+    return sourceChain
   }
 }
 

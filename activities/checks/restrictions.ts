@@ -7,7 +7,7 @@ import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf, type RoundCall, type StepDeps } from '../deps.ts'
-import { agreed } from './effect.ts'
+import { agreed, sourceOf } from './effect.ts'
 
 const haltedMs = 5_000
 
@@ -40,8 +40,10 @@ export async function restrictionOf(
   return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
 }
 
-export function haltedBy({ settings }: Pick<Deps, 'settings'>, transfer: Transfer): Waiting | undefined {
-  const halt = haltOf(settings(), transfer)
+export function haltedBy(deps: Pick<Deps, 'settings' | 'bridges'>, transfer: Transfer): Waiting | undefined {
+  const { halts } = deps.settings()
+  const isOfSource = halts.some(({ scope: { chain, sourceChain } }) => (chain ?? sourceChain) !== undefined)
+  const halt = haltOf({ halts }, isOfSource ? { ...transfer, sourceChain: sourceOf(deps, transfer) } : transfer)
   return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
 }
 

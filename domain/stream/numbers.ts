@@ -162,8 +162,23 @@ export function except(state: StreamState, exception: StreamException): StreamSt
   const unknownCompletions = without(state.unknownCompletions, number, number)
   const resolved = bounded({ ...bringBack(state, number, number), open, gaps: punch(state.gaps, number, number), unknownCompletions })
   const listed = { ...exception, reason: clip(exception.reason), ...(exception.by !== undefined && { by: clip(exception.by) }) }
-  const others = state.exceptions.filter((one) => one.number !== number)
-  return count({ ...resolved, exceptions: [...others, listed].slice(-limits.exceptions) }, outcome, isCounted(state, number) ? 0 : 1)
+  const exceptions = [...state.exceptions.filter((one) => one.number !== number), listed]
+  const dropped =
+    exceptions.length > limits.exceptions
+      ? Math.max(
+          0,
+          exceptions.findIndex((one) => !isOrdered(one)),
+        )
+      : Infinity
+  return count({ ...resolved, exceptions: exceptions.toSpliced(dropped, 1) }, outcome, isCounted(state, number) ? 0 : 1)
+}
+
+const isOrdered = ({ outcome }: StreamException) => outcome === 'cancelled' || outcome === 'skipped'
+
+/** Whether `exceptions` has every cancelled and skipped number. Other exceptions are dropped first. */
+export function listsAllOrders({ exceptions, counts }: Pick<StreamState, 'exceptions' | 'counts'>): boolean {
+  const listed = exceptions.filter(isOrdered).length
+  return listed < limits.exceptions && counts.cancelled + counts.skipped <= listed
 }
 
 export function count(state: StreamState, what: StreamCount, by = 1): StreamState {

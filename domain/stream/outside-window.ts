@@ -57,7 +57,7 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
  * joined, with the resolved numbers between them. These numbers count as parked until an audit reads them.
  */
 export function boundedOutside(state: StreamState): StreamState {
-  const { outside, open, gaps } = state
+  const { outside, open, gaps, exceptions } = state
   if (bytesOf(outside) <= maxOutsideBytes) return state
   const apart = outside.filter(({ code }) => awaitsNewSignatures(code))
   const kept = bytesOf(apart) > crowdedBytes / 2 ? [] : apart
@@ -65,9 +65,10 @@ export function boundedOutside(state: StreamState): StreamState {
   const code = merged.toSorted((a, b) => b.packed.length - a.packed.length)[0]?.code ?? ''
   const intervals = joinIntervals(merged.flatMap(intervalsOf))
   const counted = merged.reduce((sum, one) => sum + (one.counted ?? 0), 0)
-  const unresolved = joinIntervals([...open.map(({ number }) => ({ from: number, to: number })), ...gaps].map(toInterval))
+  const single = [...open, ...exceptions].map(({ number }) => ({ from: number, to: number }))
+  const apartFrom = joinIntervals([...single, ...gaps].map(toInterval))
   for (let reach = 2n; ; reach *= 2n) {
-    const bridged = bridge(intervals, unresolved, reach)
+    const bridged = bridge(intervals, apartFrom, reach)
     const one = withIntervals({ code, condensed: true, packed: '' }, bridged, counted + Number(countIn(bridged) - countIn(intervals)))
     const condensed = [...kept, one]
     if (bytesOf(condensed) <= crowdedBytes || reach > highestDistance) return { ...state, outside: condensed }

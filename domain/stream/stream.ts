@@ -22,7 +22,7 @@ export interface StreamState {
   readonly gaps: readonly Gap[]
   /** Numbers completed before the source showed them. They stay unresolved until their ids can be compared. */
   readonly unknownCompletions: IntervalSet
-  /** The latest numbers that were resolved without a delivery. `counts` counts all of them. */
+  /** The latest numbers that were resolved without a delivery, cancelled and skipped ones longest. `counts` has all. */
   readonly exceptions: readonly StreamException[]
   /** Heights of some numbers, fewer of the older ones. A higher number never has a lower height. */
   readonly marks: readonly (readonly [number: string, height: number])[]

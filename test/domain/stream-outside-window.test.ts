@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { intervalsOutside, maxOutsideBytes, outsideReason } from '../../domain/stream/outside-window.ts'
 import { limits } from '../../domain/stream/gaps.ts'
-import { isStarted, isWanted, room } from '../../domain/stream/numbers.ts'
+import { isStarted, isWanted, listsAllOrders, room } from '../../domain/stream/numbers.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
-import { config, tell } from './stream-requests.ts'
+import { config, skip, tell } from './stream-requests.ts'
 
 const answered = (state: StreamState, request: StreamRequest) => applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
 
@@ -122,6 +122,29 @@ describe('numbers outside the window', () => {
     const ended = tell(state, { kind: 'completed', numbers: [['4', '9000']], from: 0, to: 1 })
     expect([outsideReason(ended, '8'), viewStream(ended).completedNumber]).toEqual([undefined, '9000'])
     expect(tell(state, { kind: 'undone', numbers: [['7', '7']] }).gaps).toMatchObject([{ from: '7', to: '7', state: 'undone' }, gap])
+  })
+
+  test('cancelled numbers stay out of condensed intervals, and listed when others have ended since', () => {
+    const dust = Array.from({ length: 12_400 }, () => '4').join(',')
+    const begun = { ...tell(initialStream({ ...config, maxOpen: limits.open })), next: '50000', open: [{ number: '401' }] }
+    let state: StreamState = tell(
+      { ...begun, outside: [] },
+      { kind: 'closed', number: '401', outcome: 'cancelled', by: 'ops', reason: 'x' },
+    )
+    state = { ...state, outside: [{ code: 'DELIVERY_IMPOSSIBLE', packed: dust }] }
+    for (let number = 50_000; number <= 50_000 + limits.exceptions; number++)
+      state = tell(
+        state,
+        { kind: 'seen', numbers: [[String(number)]] },
+        { kind: 'closed', number: String(number), outcome: 'declined', reason: 'y' },
+      )
+    state = tell(state, { kind: 'seen', numbers: [['60000']] }, { kind: 'parked', number: '60000', code: 'GAS_LIMIT' })
+    expect(state.outside[0]?.condensed).toBe(true)
+    expect([outsideReason(state, '400')?.condensed, outsideReason(state, '401')]).toEqual([true, undefined])
+    expect([state.exceptions.length, state.exceptions[0]?.number, listsAllOrders(state)]).toEqual([limits.exceptions, '401', true])
+    const skips = Array.from({ length: limits.exceptions }, (_, index) => skip(61_000 + index))
+    const forgetful = tell({ ...state, next: '70000', gaps: [{ from: '60001', to: '69999', state: 'held', at: 0 }] }, ...skips)
+    expect([forgetful.exceptions.length, listsAllOrders(forgetful)]).toEqual([limits.exceptions, false])
   })
 
   test('resolving numbers one by one never exceeds the bytes', () => {

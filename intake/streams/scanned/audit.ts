@@ -10,7 +10,8 @@ import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { sortedByRun, undelivered } from './closed-transfers.ts'
 import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts'
 import { intervalsOutside, outsideReason } from '../../../domain/stream/outside-window.ts'
-import { isResolved } from '../../../domain/stream/numbers.ts'
+import { isResolved, listsAllOrders } from '../../../domain/stream/numbers.ts'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests } from '../transfer-outcomes.ts'
@@ -134,8 +135,10 @@ export async function auditOpen(
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
-  // A transfer in a condensed interval may have been cancelled long ago.
-  const { again, ended } = await sortedByRun(context, stopped, ({ sequence }) => outsideReason(state, sequence)?.condensed !== true)
+  // A transfer in a condensed interval that has no run may have been cancelled long ago.
+  const areOrdersKnown = listsAllOrders(state)
+  const isLost = ({ sequence }: Transfer) => areOrdersKnown || outsideReason(state, sequence)?.condensed !== true
+  const { again, ended } = await sortedByRun(context, stopped, isLost)
   const closed = await closedRequests(
     client,
     ended.map((transfer) => ({ id: transferId(transfer), number: transfer.sequence })),

@@ -93,6 +93,16 @@ describe('the audits of a native bridge', () => {
     expect(submitted).toEqual(expect.arrayContaining(['2500']))
   })
 
+  test.each([
+    ['starts if every cancelled number is still listed', 0, ['7']],
+    ['stays if the stream has forgotten who was cancelled', 1, []],
+  ])('a number of a condensed interval without a run %s', async (_, cancelled, started) => {
+    const outside = [{ code: 'GAS_LIMIT', condensed: true as const, packed: '7' }]
+    const { context, submitted } = scanned({ outside, counts: { ...initialStream(config).counts, cancelled } }, { table: [7] })
+    await auditOpen(context, [], noAudit())
+    expect(submitted).toEqual(started)
+  })
+
   test("a stranger's run under a parked number does not hide that its transfer is lost", async () => {
     const { context, submitted } = scanned({ outside: parked('7') }, { table: [7] })
     await auditOpen(context, [runOf(7)], noAudit())

@@ -107,13 +107,29 @@ describe('the audits of an emitter', () => {
     expect(new Set(fetched).size).toBe(710)
   })
 
-  test('a condensed interval: delivered numbers end, undone ones start, and ones without a run do not', async () => {
-    const outside = [{ code: 'GAS_LIMIT', condensed: true as const, packed: '1x4' }]
-    const runs = [runOf(3, { terminated: true }), runOf(4), runOf(5, { ended: true, state: 'cancelled', result: { state: 'cancelled' } })]
-    const { auditor, submitted, requests } = emitterWith({ outside }, { runs, delivered: (number) => number === 2 })
+  const condensed = [{ code: 'GAS_LIMIT', condensed: true as const, packed: '1x4' }]
+  const ended = [runOf(3, { terminated: true }), runOf(4), runOf(5, { ended: true, state: 'cancelled', result: { state: 'cancelled' } })]
+
+  test('a condensed interval: delivered numbers end, and those that are undone or have no run start', async () => {
+    const { auditor, submitted, requests } = emitterWith({ outside: condensed }, { runs: ended, delivered: (number) => number === 2 })
+    await auditor.audit()
+    expect(submitted.toSorted()).toEqual(['1', '3', '5'])
+    expect(requests).toContainEqual(expect.objectContaining({ kind: 'seen', delivered: [['2', '2']] }))
+  })
+
+  test('a number of a condensed interval without a run stays if the stream has forgotten who was cancelled', async () => {
+    const counts = { ...initialStream(config).counts, cancelled: 1 }
+    const { auditor, submitted } = emitterWith({ outside: condensed, counts }, { runs: ended })
     await auditor.audit()
     expect(submitted.toSorted()).toEqual(['3', '5'])
-    expect(requests).toContainEqual(expect.objectContaining({ kind: 'seen', delivered: [['2', '2']] }))
+  })
+
+  test('every number in the middle of a wide gap gets its turn, although its ends stay open', async () => {
+    const gaps = [{ from: '1', to: '14001', state: 'unasked' as const, at: 1 }]
+    const { auditor, submitted, fetched } = emitterWith({ gaps, next: '14002' }, { has: (number) => number === 7_000 })
+    for (let count = 0; count < 20; count++) await auditor.audit()
+    expect(submitted).toContain('7000')
+    expect(new Set(fetched).size).toBe(14_001)
   })
 
   test('a resolved number that runs again is reopened, although many others run again too', async () => {

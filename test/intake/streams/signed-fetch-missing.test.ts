@@ -125,6 +125,18 @@ describe('a target whose nodes are down', () => {
     expect([[...done], [...unread]]).toEqual([['3'], [['2', refused]]])
   })
 
+  test('a view that refuses one message of many is asked by halves, not message by message', async () => {
+    let calls = 0
+    const delivered = async (some: readonly Transfer[]) => {
+      calls++
+      if (some.some(({ sequence }) => sequence === '37')) throw new RelayerError('NODE_REFUSED')
+      return some.map(() => true)
+    }
+    const transfers = Array.from({ length: 64 }, (_, index) => nativeTransfer(index, { targetChain: 'alive' }))
+    const { done, unread } = await deliveredByTarget({ delivered }, transfers)
+    expect([done.size, [...unread.keys()], calls]).toEqual([63, ['37'], 13])
+  })
+
   test('an error that is not an outage is thrown', async () => {
     const transfers = [nativeTransfer(2, { targetChain: 'dead' })]
     const wrong = () => Promise.reject(new RelayerError('NATIVE_NONCE_MISMATCH'))

@@ -38,12 +38,12 @@ export function createSignedAuditor(
 
   const mayBeThere = () => !given.source.withoutNode || streamClient.view !== undefined
 
-  async function fillGaps(): Promise<GapReport> {
+  async function fillGaps(isAudit = false): Promise<GapReport> {
     if (!mayBeThere()) return nothingFilled
     const state = await streamClient.state()
     if (!state || state.paused || state.gaps.length === 0) return nothingFilled
     // A gap can be classified only with a count that covers its number. Fetching needs no count.
-    return gaps.fillGaps(state, await counted.atLeast(state.gaps.at(-1)?.to ?? '0'))
+    return gaps.fillGaps(state, await counted.atLeast(state.gaps.at(-1)?.to ?? '0'), isAudit)
   }
 
   async function auditTransfers(audit: { restarted: number; closed: number; undone: number }): Promise<void> {
@@ -60,7 +60,7 @@ export function createSignedAuditor(
   return {
     know: proved.know,
     reportOutcomes: (state: StreamState) => outcomes.report(state),
-    fillGaps,
+    fillGaps: () => fillGaps(),
     hurry: gaps.hurry,
     /** Time until the next audit, ms, if open numbers may be lost. */
     get soonMs(): number | undefined {
@@ -73,7 +73,7 @@ export function createSignedAuditor(
         async () => void Object.assign(audit, await counted.take()),
         async () => {
           const probed = { ...audit }
-          Object.assign(audit, await fillGaps())
+          Object.assign(audit, await fillGaps(true))
           for (const status of ['started', 'delivered', 'ignored'] as const) audit[status] += probed[status]
         },
         () => auditTransfers(audit),

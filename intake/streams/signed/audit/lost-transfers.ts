@@ -9,7 +9,7 @@ import {
   subtractIntervals,
   subtractNumbers,
 } from '../../../../domain/stream/intervals.ts'
-import { isResolved } from '../../../../domain/stream/numbers.ts'
+import { isResolved, listsAllOrders } from '../../../../domain/stream/numbers.ts'
 import { intervalsOutside, outsideReason } from '../../../../domain/stream/outside-window.ts'
 import type { StreamState } from '../../../../domain/stream/stream.ts'
 import { runningTransfers } from '../../../../temporal/client/streams/stream-transfers.ts'
@@ -75,11 +75,12 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 }
 
-/** A number in a condensed interval is not started if it has no run: it may have been cancelled or skipped long ago. */
+/** A condensed number that has no run is not started if it may have been cancelled or skipped long ago. */
 export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[], state: StreamState) {
   const { source, client, streamClient, logger } = deps
+  const areOrdersKnown = listsAllOrders(state)
   const mayStart = async (transfer: Transfer) =>
-    !outsideReason(state, transfer.sequence)?.condensed || (await latestRun(client, transferId(transfer))) !== 'gone'
+    areOrdersKnown || !outsideReason(state, transfer.sequence)?.condensed || (await latestRun(client, transferId(transfer))) !== 'gone'
   const fetched = await fetchMessages({ ...deps, mayStart }, numbers)
   const seen = seenRequests(foundIn(fetched))
   if (seen.length > 0) await streamClient.apply(seen)

@@ -165,7 +165,9 @@ export async function deliveredByTarget(
       const error = toRelayerError(thrown)
       if (!error.retriable) throw error
       // A receiver's view may refuse a single message.
-      if (error.code === 'NODE_REFUSED' && some.length > 1) return void (await Promise.all(some.map((one) => ask([one]))))
+      const middle = some.length >> 1
+      if (error.code === 'NODE_REFUSED' && middle > 0)
+        return void (await Promise.all([ask(some.slice(0, middle)), ask(some.slice(middle))]))
       for (const { sequence } of some) unread.set(sequence, error)
     }
   }

@@ -1,6 +1,7 @@
-import { addInterval, type IntervalSet } from '../../../../domain/stream/intervals.ts'
-import type { StreamState } from '../../../../domain/stream/stream.ts'
+import { countIn, type Interval, type Intervals, joinIntervals, overlaps, subtractIntervals } from '../../../../domain/stream/intervals.ts'
+import type { Gap, StreamState } from '../../../../domain/stream/stream.ts'
 import { noNumbers, type NumberCounts } from '../../number-status.ts'
+import { createAuditCursor } from '../../audit-cursor.ts'
 import type { GapsDeps, SignedDeps } from '../deps.ts'
 import { fetchMessages, type FetchOutcome } from './fetch-messages.ts'
 import { createFetchRecorder, createRetrySchedule } from './record-fetched.ts'
@@ -17,8 +18,9 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
 const atOnce = 50
 const mostPerRound = 2_000
-/** A source may skip numbers at will, so only this many at each end of a gap are looked up. */
+/** A source may skip numbers at will, so the numbers between the ends of a gap are looked up in turn, at each audit. */
 const mostOfEnd = 5_000n
+const mostOfMiddle = 200
 /** Messages of one block come in any order, so a gap may close by itself. */
 export const settleMs = 2_000
 const receivedMs = 10_000
@@ -30,23 +32,27 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   const record = createFetchRecorder(deps, schedule)
   const manyMissing = createManyMissing(deps)
   const underWay = createUnderWay(deps)
+  const middle = createAuditCursor()
   let above = -1n
   let receivedAgainAt = Infinity
 
   /** If the clocks differ much, no gap counts as new. */
   const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
 
-  function* due({ gaps, open }: StreamState): Generator<string> {
+  function* due({ gaps, open }: StreamState, isAudit: boolean): Generator<bigint> {
     const opened = new Set(open.map(({ number }) => number))
-    // Joins adjacent gaps, because only the numbers at the ends of the whole range are looked up.
-    const stretches = gaps.filter(({ at }) => !isFresh(at)).reduce<IntervalSet>((all, { from, to }) => addInterval(all, from, to), [])
-    for (const [from, to] of stretches) {
-      for (const number of endsOf(BigInt(from), BigInt(to), above)) {
-        if (!schedule.isDue(number) || opened.has(number)) continue
-        if (isReceived(number)) receivedAgainAt = Date.now() + receivedMs
-        else yield number
-      }
+    const isWanted = (number: bigint) => {
+      const name = String(number)
+      if (opened.has(name)) return false
+      if (!isReceived(name)) return true
+      receivedAgainAt = Date.now() + receivedMs
+      return false
     }
+    const { ends, middles } = partsOf(gaps.filter(({ at }) => !isFresh(at)))
+    for (let left = isAudit ? Math.min(mostOfMiddle, Number(countIn(middles))) : 0; left > 0; left--)
+      yield* middle.take(middles, 1).map(BigInt).filter(isWanted)
+    for (const [from, to] of ends)
+      for (let at = from > above ? from : above + 1n; at <= to; at++) if (schedule.isDue(String(at)) && isWanted(at)) yield at
   }
 
   function nextAt({ gaps }: StreamState, isUnfinished: boolean): Pick<GapReport, 'nextAt'> {
@@ -59,25 +65,28 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
     /** Call this after a reconnect, because the spy may have sent messages while it was disconnected. */
     hurry: schedule.hurry,
     /** Records each batch, so that an error loses no earlier batch. `upTo` is the highest finalized number. */
-    async fillGaps(found: StreamState, upTo: string | undefined): Promise<GapReport> {
+    async fillGaps(found: StreamState, upTo: string | undefined, isAudit = false): Promise<GapReport> {
       const { state, counts: byBlocks } = await manyMissing.resolve(found, () => underWay.listed(found))
       const counts = { ...byBlocks, absent: 0 }
       let done = 0
-      schedule.prune(state.gaps)
+      const { ends } = partsOf(state.gaps)
+      schedule.prune(ends)
       receivedAgainAt = Infinity
-      const numbers = due(state)
+      const numbers = due(state, isAudit)
       for (;;) {
         // Transfers start before they are recorded, so no more messages are fetched than the stream has room for.
         const room = Math.min(atOnce, streamClient.view?.room ?? atOnce)
-        const batch = take(numbers, room)
+        const taken = take(numbers, room)
+        const batch = taken.map(String)
         if (batch.length > 0) {
           const outcomes = await findAll(deps, batch, await underWay.of(batch))
           for (const status of await record(outcomes, upTo, state)) counts[status]++
           for (const { kind } of outcomes.values()) if (kind === 'absent') counts.absent++
+          for (const number of taken) if (!overlaps(ends, number)) schedule.forget(String(number))
         }
         done += batch.length
         const isLast = room > 0 && batch.length < room
-        if (batch.length > 0) above = isLast ? -1n : BigInt(batch.at(-1) ?? -1)
+        if (batch.length > 0) above = isLast ? -1n : (taken.findLast((number) => overlaps(ends, number)) ?? above)
         if (isLast || room === 0 || done >= mostPerRound) return { ...counts, ...nextAt(state, room === 0 || done >= mostPerRound) }
       }
     },
@@ -94,15 +103,16 @@ async function findAll(deps: SignedDeps, numbers: readonly string[], underWay: R
   return new Map([...fetched, ...known])
 }
 
-function* endsOf(from: bigint, to: bigint, above: bigint): Generator<string> {
-  const lowEnd = from + mostOfEnd < to ? from + mostOfEnd : to
-  const highStart = to - mostOfEnd > lowEnd ? to - mostOfEnd : lowEnd + 1n
-  for (const [start, end] of [[from, lowEnd] as const, [highStart, to] as const])
-    for (let at = start > above ? start : above + 1n; at <= end; at++) yield String(at)
+/** Joins adjacent gaps, because only the ends of the whole range are looked up first. */
+function partsOf(gaps: readonly Pick<Gap, 'from' | 'to'>[]): { readonly ends: Intervals; readonly middles: Intervals } {
+  const all = joinIntervals(gaps.map(({ from, to }): Interval => [BigInt(from), BigInt(to)]))
+  const reach = mostOfEnd + 1n
+  const middles = all.flatMap(([from, to]): Interval[] => (to - from < 2n * reach ? [] : [[from + reach, to - reach]]))
+  return { ends: subtractIntervals(all, middles), middles }
 }
 
-function take(numbers: Generator<string>, count: number): string[] {
-  const taken: string[] = []
+function take(numbers: Generator<bigint>, count: number): bigint[] {
+  const taken: bigint[] = []
   while (taken.length < count) {
     const next = numbers.next()
     if (next.done) break

@@ -1,6 +1,7 @@
 import { knownCode, toRelayerError } from '../../../../domain/catalogue/errors.ts'
-import { gapSize, hasGap } from '../../../../domain/stream/gaps.ts'
-import type { Gap, RequestOf, StreamRequest, StreamState } from '../../../../domain/stream/stream.ts'
+import { gapSize } from '../../../../domain/stream/gaps.ts'
+import { type Intervals, overlaps } from '../../../../domain/stream/intervals.ts'
+import type { RequestOf, StreamRequest, StreamState } from '../../../../domain/stream/stream.ts'
 import { problemOf } from '../../../../observability/severity.ts'
 import { type NumberStatus, type SeenNumbers, seenRequests, withStatus } from '../../number-status.ts'
 import type { BlockedTransfer, GapsDeps } from '../deps.ts'
@@ -97,8 +98,8 @@ export function createRetrySchedule(auditMs: number) {
       tries.set(number, { count: count + 1, triedAt: now, dueAt: now + wait })
     },
     forget: (number: string) => void tries.delete(number),
-    prune(gaps: readonly Gap[]): void {
-      for (const number of [...tries.keys()]) if (!hasGap(gaps, BigInt(number))) tries.delete(number)
+    prune(wanted: Intervals): void {
+      for (const number of [...tries.keys()]) if (!overlaps(wanted, BigInt(number))) tries.delete(number)
     },
     hurry(): void {
       const now = Date.now()
