@@ -32,7 +32,7 @@ export interface ApiDeps {
   readonly spending?: (() => readonly LaneSpending[]) | undefined
   /** Absent: this process has no quoter key. */
   readonly executor?: ExecutorProvider | undefined
-  /** Absent: this process has no source of requests for execution, so it cannot tell their status. */
+  /** Absent: this process has no source of requests for execution, so it does not know their status. */
   readonly requestsOf?: RequestsOf | undefined
 }
 

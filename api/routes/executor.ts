@@ -122,7 +122,7 @@ export function executorRoutes(app: Api, deps: ApiDeps): void {
   )
 }
 
-/** Web pages of all origins may call. Refusals are in the form of a provider's API, and show strangers no details of faults. */
+/** Web pages of all origins may call. Refusals are in the form of a provider's API, and hide details of faults. */
 function openTo({ logger }: Pick<ApiDeps, 'logger'>) {
   const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) => {
     const { status: usual, retryAfter, body } = toErrorAnswer(error)

@@ -18,8 +18,8 @@ export interface ExecutorTerms {
   readonly quoter: string
   /** A request whose quote expires before its delivery begins is delivered all the same. */
   readonly honourExpired: boolean
-  /** Wormhole chain id → caps of this target. */
-  readonly targets: ReadonlyMap<number, Caps>
+  /** Wormhole chain id → the chain as a target. */
+  readonly chains: ReadonlyMap<number, { readonly caps: Caps }>
 }
 
 /** The requests that Portage delivers. */
@@ -51,7 +51,7 @@ export type Judgement =
       readonly missing?: bigint
     }
 
-/** Decides about a request that was logged on `sourceChain`. What time may change is judged last. */
+/** Judges a request that was logged on `sourceChain`. The times come last: a later judgement may differ there. */
 export function judge(request: RequestForExecution, sourceChain: number, times: Times, terms: ExecutorTerms): Judgement {
   const quote = decodeQuote(request.signedQuote)
   if (request.quoter !== terms.quoter) return refused('EXECUTOR_QUOTE_UNKNOWN', `another provider signs for ${request.quoter}`)
@@ -65,7 +65,7 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
   if (addressOf(request.targetAddress) === undefined)
     return refused('EXECUTOR_UNSUPPORTED', `${request.targetAddress} is no contract's address on an EVM chain`)
   const wanted = decodeInstructions(request.instructions)
-  const excess = wanted ? exceeded(wanted, terms.targets.get(quote.targetChain)) : 'the relay instructions cannot be read'
+  const excess = wanted ? exceeded(wanted, terms.chains.get(quote.targetChain)?.caps) : 'the relay instructions cannot be read'
   if (!wanted || excess !== undefined) return refused('EXECUTOR_UNSUPPORTED', excess ?? '')
   const cost = costOf(quote, wanted)
   const missing = cost - request.amountPaid
@@ -83,10 +83,10 @@ function problemOfChains(
 ): string | undefined {
   if (quote.sourceChain !== sourceChain) return `the quote is for requests on chain ${quote.sourceChain}, not ${sourceChain}`
   if (quote.targetChain !== targetChain) return `the quote is for chain ${quote.targetChain}, not ${targetChain}`
-  return targetChain === sourceChain || !terms.targets.has(targetChain) ? `chain ${targetChain} is no target` : undefined
+  return targetChain === sourceChain || !terms.chains.has(targetChain) ? `chain ${targetChain} is no target` : undefined
 }
 
-/** What a target refuses of these instructions. Undefined: nothing. */
+/** The reason why a target refuses these instructions. Undefined: it takes them. */
 export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps | undefined): string | undefined {
   if (!caps) return 'the chain is no target'
   if (gasLimit === 0n) return 'the relay instructions have no gas limit'

@@ -28,6 +28,8 @@ export interface ProviderOptions {
   readonly priceOf: (chain: ChainName) => bigint
   /** Wei per unit of gas now. Throws NODE_UNAVAILABLE. */
   readonly gasPriceOf: (chain: ChainName) => Promise<bigint>
+  /** Throws HALTED while operators want no new transfers this way. */
+  readonly assertOpen: (source: ChainName, target: ChainName) => void
   /** Ms since the epoch. */
   readonly now?: () => number
 }
@@ -58,7 +60,7 @@ export function createProvider(options: ProviderOptions) {
   return {
     /** Wormhole chain id → what may be requested for this target. */
     capabilities: () => new Map([...chains].map(([id, { caps }]) => [id, { ...caps, requestPrefixes: deliveredPrefixes }] as const)),
-    /** Throws INPUT_INVALID for a request that would not be delivered, and what `sign` and `gasPriceOf` throw. */
+    /** Throws INPUT_INVALID for a request that would not be delivered, and what the functions of `options` throw. */
     async quote({ source, target, instructions }: QuoteRequest): Promise<{ readonly signed: string; readonly cost?: bigint }> {
       const ends = { from: chainOf(source, 'source'), to: chainOf(target, 'destination') }
       if (source === target) throw refused('The source and the destination are the same chain.')
@@ -66,6 +68,7 @@ export function createProvider(options: ProviderOptions) {
       if (instructions && !wanted) throw refused('The relay instructions cannot be read.')
       const excess = wanted && exceeded(wanted, ends.to.caps)
       if (excess !== undefined) throw refused(`Not delivered: ${excess}.`)
+      options.assertOpen(ends.from.name, ends.to.name)
       const pair = `${source} ${target}`
       const read =
         kept.get(pair) ??

@@ -1,5 +1,8 @@
 import { toNumber } from '../../chains/crypto/curve.ts'
+import type { BridgeName } from '../../domain/transfer/transfer.ts'
 import { toHex } from '../../domain/vaa.ts'
+
+export const executor = 'executor' satisfies BridgeName
 
 /** Names the message to deliver. Addresses and ids: 64 lower-case hex digits without 0x. Numbers: decimal. */
 export type MessageRequest =
@@ -29,7 +32,7 @@ export function decodeRequest(bytes: Uint8Array): MessageRequest | undefined {
   }
 }
 
-/** What the payer asks for on the target: gas units, and its smallest unit of coins (wei on EVM). */
+/** The payer's wishes on the target: gas units, and its smallest unit of coins (wei on EVM). */
 export interface RelayInstructions {
   readonly gasLimit: bigint
   readonly msgValue: bigint

@@ -16,7 +16,7 @@ export function checkExecutor({ quoter, chains: own }: Fields, chains: Chains): 
   ]
 }
 
-/** What a payer buys must be possible. */
+/** Every delivery that a payer can buy must be possible. */
 function checkExecutorChain(path: string, name: string, { maxGasLimit, maxMsgValue, maxGasDropOff }: Fields, chains: Chains): Problem[] {
   const chain = new Map(chains).get(name)
   if (!chain) return checkChain(path, name, [...new Map(chains).keys()])

@@ -23,6 +23,7 @@ const options: ProviderOptions = {
     return new Uint8Array(65)
   },
   priceOf: (chain) => (chain === 'chain-2' ? 3n : 10n) * 10n ** 10n,
+  assertOpen: () => {},
   gasPriceOf: async () => {
     asked.gasPrices += 1
     if (failing) throw failing

@@ -70,10 +70,7 @@ describe('the judgement of a request', () => {
   const terms: ExecutorTerms = {
     quoter,
     honourExpired: false,
-    targets: new Map([
-      [2, caps],
-      [4, caps],
-    ]),
+    chains: new Map([2, 4].map((id) => [id, { caps }])),
   }
   const quote: Quote = {
     ...{ quoter, payee: '00'.repeat(32), sourceChain: 2, targetChain: 4, expiry: 2_000n },
@@ -170,7 +167,7 @@ describe('the judgement of a request', () => {
       { instructions: bytesOf(all), amountPaid: 2n ** 256n - 1n },
       { gasPrice: highestU64, targetPrice: highestU64, sourcePrice: 1n },
     )
-    expect(judged(dear, at, { ...terms, targets: new Map([[4, wide]]) })).toMatchObject({ code: 'EXECUTOR_UNDERPAID' })
+    expect(judged(dear, at, { ...terms, chains: new Map([[4, { caps: wide }]]) })).toMatchObject({ code: 'EXECUTOR_UNDERPAID' })
   })
 
   test('hostile bytes in every field are judged, and never accepted', () => {

@@ -4,23 +4,30 @@ import { concat, dataSlice, getBytes, toBeHex } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRequest, type RequestForExecution, requestTopics } from '../../bridges/executor/event.ts'
 import { judge } from '../../bridges/executor/judge.ts'
+import { isSignedBy } from '../../bridges/executor/quote.ts'
 import type { RequestsOf } from '../../bridges/executor/status.ts'
 import { createConfiguredChain, type ConfiguredChain } from '../../chains/registry.ts'
+import { checkQuoter, contractFinding } from '../../cli/doctor/executor.ts'
 import { executorOf } from '../../config/executor.ts'
-import { type Config, configSchema } from '../../config/schema/schema.ts'
-import { devnetGuardians, freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { type Config, configSchema, type SignerConfig } from '../../config/schema/schema.ts'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
+import { devnetAccount, devnetGuardians, freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { Script, type Mined } from '../../lab/devnet/chain/contracts.ts'
 import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
 import { deployExecutors, devnetQuoter, executorConfig, type ExecutorEnd, quoterVariable } from '../../lab/devnet/executor/deploy.ts'
 import { instructionsOf, requestDelivery } from '../../lab/devnet/executor/users.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
+import { startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'
 import { signVaa, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { chainPlan, deployWormhole, published } from '../../lab/devnet/wormhole/wormhole.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { openProvider } from '../../workers/roles/executor.ts'
 import { openApi, type OpenApi } from '../api/setting.ts'
 import { startManualAnvil } from '../helpers/evm.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
 
+const dataFolder = temporaryFolder()
 let anvils: Awaited<ReturnType<typeof startManualAnvil>>[]
 let ends: [ExecutorEnd, ExecutorEnd]
 let chains: Map<string, ConfiguredChain>
@@ -35,7 +42,7 @@ beforeAll(async () => {
   ends = await deployExecutors(await deployWormhole(plans, { guardians: devnetGuardians(1) }))
   process.env[quoterVariable] = devnetQuoter.privateKey
   config = configSchema.parse({
-    dataFolder: `/tmp/portage-executor-${process.pid}`,
+    dataFolder,
     temporal: { address: '127.0.0.1:1' },
     chains: Object.fromEntries(
       ends.map(({ chain: { name, wormholeChainId, anvil } }) => [
@@ -47,7 +54,7 @@ beforeAll(async () => {
   })
   chains = new Map(Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain)]))
   await Promise.all([...chains.values()].map((chain) => chain.connect()))
-  const executor = await openProvider({ config, network: { chains, served: [...chains.keys()] }, logger: silentLogger() })
+  const executor = await open(config)
   api = await openApi(config, silentLogger(), { executor, requestsOf })
   const port = await freePort()
   await api.bare.listen({ host: '127.0.0.1', port })
@@ -59,11 +66,9 @@ afterAll(async () => {
   await Promise.all(anvils?.map((anvil) => anvil.stop()) ?? [])
 })
 
-const settings = () => executorOf(config)!
-const terms = () => {
-  const { chains: served, ...promises } = settings()
-  return { ...promises, targets: new Map([...served].map(([id, { caps }]) => [id, caps])) }
-}
+const open = (by: Config, settings: Settings = noSettings) =>
+  openProvider({ config: by, network: { chains, served: [...chains.keys()] }, logger: silentLogger(), settings: () => settings })
+const terms = () => executorOf(config)!
 const requestIn = ({ logs }: Mined, { executor }: ExecutorEnd): RequestForExecution => {
   const [topic, named] = requestTopics(devnetQuoter.address)
   const log = logs.find(({ address, topics }) => address.toLowerCase() === executor && topics[0] === topic && topics[1] === named)
@@ -72,7 +77,7 @@ const requestIn = ({ logs }: Mined, { executor }: ExecutorEnd): RequestForExecut
 const judged = (transaction: Mined, late = 0) =>
   judge(requestIn(transaction, ends[0]), 2, { requestedAt: transaction.timestamp, now: transaction.timestamp + late }, terms())
 
-/** What a source of requests will do: reads and judges the request of a transaction. */
+/** As a source of requests will: reads and judges the requests of a transaction. */
 const requestsOf: RequestsOf = async (txHash, chain) => {
   const end = ends.find(({ chain: { wormholeChainId } }) => wormholeChainId === chain)
   const receipt = end && (await chains.get(end.chain.name)!.receipt(txHash))
@@ -92,7 +97,7 @@ const requestsOf: RequestsOf = async (txHash, chain) => {
 const balance = async (end: ExecutorEnd, address: string) =>
   BigInt(await end.chain.anvil.rpc<string>('eth_getBalance', [address, 'latest']))
 
-describe("the stand-in of Wormhole's Executor", () => {
+describe('the Executor of the devnet', () => {
   test("has the function, the event and the errors of the contract on Wormhole's mainnets", async () => {
     const { abi } = await compiledArtifact('Executor')
     expect(abi.getFunction('requestExecution')?.selector).toBe('0xc513d437')
@@ -193,7 +198,7 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     expect(judged(transaction!)).toMatchObject({ kind: 'refused', code: 'EXECUTOR_QUOTE_UNKNOWN', status: 'unsupported' })
   })
 
-  test('tells the status of the requests of a transaction', async () => {
+  test('answers with the status of the requests of a transaction', async () => {
     const [from, to] = ends
     for (const [missing, status] of [[0n, 'pending'] as const, [2n, 'underpaid'] as const]) {
       const pay = (estimate: bigint) => estimate - missing
@@ -216,5 +221,64 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
       ])
     }
     expect(await fetchStatus(url, `0x${'12'.repeat(32)}`, toChain(2))).toEqual([])
+  })
+})
+
+describe('a process with the key of a quoter', () => {
+  const withQuoter = (signer: SignerConfig | undefined, address = devnetQuoter.address): Config => {
+    const executor = config.bridges.executor!
+    return { ...config, bridges: { executor: { ...executor, quoter: { address, signer } } } }
+  }
+  const ask = { source: 2, target: 4 }
+
+  test('gives no quotes without a signer, and does not start with the key of another address', async () => {
+    expect(await open(withQuoter(undefined))).toBeUndefined()
+    const foreign = withQuoter({ kind: 'environment', variable: quoterVariable }, devnetAccount(3).address)
+    expect(await codeOfAsync(() => open(foreign))).toBe('SIGNER_UNAVAILABLE')
+  })
+
+  test('starts without its signing service, and gives quotes when the service answers', async () => {
+    const port = await freePort()
+    const provider = await open(withQuoter({ kind: 'remote', url: `http://127.0.0.1:${port}`, timeoutMs: 15_000 }))
+    expect(await codeOfAsync(() => provider!.quote(ask))).toBe('SIGNER_OFFLINE')
+    const service = await startWeb3Signer([devnetQuoter], port)
+    try {
+      // Callers share a failure for a second.
+      await expect
+        .poll(() =>
+          provider!.quote(ask).then(
+            ({ signed }) => isSignedBy(devnetQuoter.address, getBytes(signed)),
+            () => false,
+          ),
+        )
+        .toBe(true)
+      expect(service.signatures).toBe(1)
+    } finally {
+      await service.stop()
+    }
+  })
+
+  test('gives no quotes for a way that operators have halted, and others go on', async () => {
+    const halt = { scope: { bridge: 'executor', targetChain: 'bsc' }, by: 'me', reason: 'a test', at: 1 }
+    const provider = await open(config, { ...noSettings, halts: [halt] })
+    expect(await codeOfAsync(() => provider!.quote(ask))).toBe('HALTED')
+    expect(isSignedBy(devnetQuoter.address, getBytes((await provider!.quote({ source: 4, target: 2 })).signed))).toBe(true)
+  })
+})
+
+describe('the doctor', () => {
+  test("has the quoter's key sign, and asks each Executor for its chain", async () => {
+    expect(await checkQuoter({ quoter: devnetQuoter.address, signer: { kind: 'environment', variable: quoterVariable } })).toMatchObject({
+      status: 'warn',
+    })
+    expect(await checkQuoter({ quoter: devnetQuoter.address, signer: undefined })).toBe('not on this machine')
+    const [{ executor, sender, chain }] = ends
+    const reader = chains.get(chain.name)!
+    expect(await contractFinding(reader, executor, 2)).toBe(executor)
+    expect(await contractFinding(reader, executor, 4)).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('belongs to Wormhole chain 2, not 4'),
+    })
+    expect(await contractFinding(reader, sender, 2)).toMatchObject({ status: 'fail', detail: expect.stringContaining('is no Executor') })
   })
 })

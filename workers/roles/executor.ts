@@ -1,9 +1,11 @@
 import { createProvider, type ExecutorProvider } from '../../bridges/executor/provider.ts'
+import { executor } from '../../bridges/executor/requests.ts'
 import { createQuoteSigner } from '../../chains/registry.ts'
 import { executorOf, type ExecutorSettings } from '../../config/executor.ts'
 import type { SignerConfig } from '../../config/schema/schema.ts'
-import { toRelayerError } from '../../domain/catalogue/errors.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { costNow } from '../../domain/fees/fees.ts'
+import { haltOf } from '../../domain/settings/settings.ts'
 import { type ChainName, ofChain } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
@@ -15,14 +17,20 @@ export async function openProvider({
   config,
   network,
   logger,
-}: Pick<ProcessContext, 'config' | 'logger'> & {
+  settings: now,
+}: Pick<ProcessContext, 'config' | 'logger' | 'settings'> & {
   readonly network: Pick<ProcessContext['network'], 'chains' | 'served'>
 }): Promise<ExecutorProvider | undefined> {
   const settings = executorOf(config)
   if (!settings?.signer) return undefined
   const sign = await openQuoter(settings, settings.signer, logger)
   const chains = new Map([...settings.chains].filter(([, { name }]) => network.served.includes(name)))
-  return createProvider({ ...settings, chains, sign, priceOf: pricesOf(settings), gasPriceOf })
+  return createProvider({ ...settings, chains, sign, priceOf: pricesOf(settings), gasPriceOf, assertOpen })
+
+  function assertOpen(sourceChain: ChainName, targetChain: ChainName): void {
+    if (haltOf(now(), { bridge: executor, sourceChain, targetChain }))
+      throw new RelayerError('HALTED', { facts: { sourceChain, targetChain } })
+  }
 
   async function gasPriceOf(chain: ChainName): Promise<bigint> {
     return costNow({ gasLimit: '1' }, await ofChain(network.chains, { chain }).quote())

@@ -33,7 +33,10 @@ export async function signatureBy(key: Key, signable: Signable): Promise<Signatu
   const isOwn = 'compact' in answer && secp256k1().recover(digest, answer.compact, answer.yParity) === address
   const signature = 'compact' in answer ? isOwn && answer : signatureOf(address, digest, answer)
   if (signature) return signature
-  throw new RelayerError('SIGNER_OFFLINE', { detail: 'Its signature does not recover to the address of the key.', facts: { address, nonce } })
+  throw new RelayerError('SIGNER_OFFLINE', {
+    detail: 'Its signature does not recover to the address of the key.',
+    facts: { address, nonce },
+  })
 }
 
 function encode(unsigned: UnsignedTransaction, address: string): EncodedTransaction {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.28;
 
-/// A stand-in for Wormhole's Executor: the same function, event and errors, and the same few checks. It checks neither
-/// the signature of a quote nor the amount.
+/// Has the function, the event, the errors and the few checks of Wormhole's Executor. It checks neither the signature
+/// of a quote nor the amount.
 contract Executor {
     uint16 public immutable ourChain;
 
