@@ -32,8 +32,7 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
 export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Interface, event: string, log: Log): Result {
   try {
     const args = abi.decodeEventLog(event, log.data, log.topics)
-    const again = abi.encodeEventLog(event, args.toArray())
-    if (again.data === log.data.toLowerCase() && again.topics.join() === log.topics.join().toLowerCase()) return args
+    if (abi.encodeEventLog(event, args.toArray()).data === log.data.toLowerCase()) return args
   } catch {
     // The code below refuses the log.
   }
