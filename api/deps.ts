@@ -1,5 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { AccessSource } from '../operations/access/keys.ts'
+import type { ExecutorProvider } from '../bridges/executor/provider.ts'
+import type { RequestsOf } from '../bridges/executor/status.ts'
 import type { Bridges } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import type { LaneSpending } from '../chains/signing-port.ts'
@@ -28,6 +30,10 @@ export interface ApiDeps {
   readonly heartbeatMs?: number
   readonly auditStream: (stream: string, stopping: AbortSignal) => Promise<StreamAudit>
   readonly spending?: (() => readonly LaneSpending[]) | undefined
+  /** Absent: this process has no quoter key. */
+  readonly executor?: ExecutorProvider | undefined
+  /** Absent: this process has no source of requests for execution, so it does not know their status. */
+  readonly requestsOf?: RequestsOf | undefined
 }
 
 export type Api = Parameters<FastifyPluginCallbackZod>[0]

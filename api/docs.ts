@@ -85,7 +85,7 @@ function docsPage(document: OpenApiDocument): string {
 <body>
 <header>
 <h1>${escaped(info.title)} API, version ${escaped(info.version)}</h1>
-<p>Every request but those for health, readiness and metrics carries a token: <code>Authorization: Bearer …</code>.
+<p>Every request but those for health, readiness, metrics and the Executor (<code>/v0</code>) carries a token: <code>Authorization: Bearer …</code>.
 Refusals are problem details (RFC 9457). The same as OpenAPI 3.1: <code>GET /v1/openapi.json</code>.</p>
 <nav aria-label="Groups">${names.map((name) => `<a href="#${escaped(name)}">${escaped(name)}</a>`).join(' ')}</nav>
 </header>

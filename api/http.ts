@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config/schema/schema.ts'
-import { RelayerError } from '../domain/catalogue/errors.ts'
+import { RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
+import type { Logger } from '../observability/logger.ts'
+import { asLogged } from '../observability/severity.ts'
 import { idleTimeoutMs, isOwnHost, lateCheckMs, maxRequestsOfConnection, requestTimeoutMs } from '../runtime/http/server-limits.ts'
 import type { Api } from './deps.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
@@ -27,6 +29,17 @@ export function sendError(reply: FastifyReply, error: unknown, given?: number) {
     .status(status)
     .header('content-type', problemType)
     .send({ ...body, status })
+}
+
+/** Refusals below 500 are the caller's fault, and are not logged. */
+export function logFailure(
+  logger: Logger,
+  { routeOptions: { url: route } }: FastifyRequest,
+  { status, error }: { readonly status: number; readonly error: unknown },
+): void {
+  if (status < 500) return
+  const { level, fields } = asLogged(toRelayerError(error), error)
+  logger[level]('request failed', { route, status, ...fields })
 }
 
 /** Throws API_LISTEN if the port is in use or the address does not belong to this machine. */

@@ -12,7 +12,7 @@ export const describeRoute: SwaggerTransform = (document) => {
 
 /** Generated clients name their functions by this id: `getTransfers`, `transferRetry`, `laneCancelNonce`. */
 export function operationIdOf(method: string, path: string): string {
-  const parts = path.split('/').filter((part) => part !== '' && part !== 'v1')
+  const parts = path.split('/').filter((part) => !/^(v[01])?$/.test(part))
   const words = parts.flatMap((part, index) => {
     if (/[:{*]/.test(part)) return []
     return (/^[:{]/.test(parts[index + 1] ?? '') ? part.replace(/s$/, '') : part).split('-')

@@ -4,14 +4,14 @@ import Fastify from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Config } from '../config/schema/schema.ts'
-import { RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
 import { describeRoute, withComponents } from './openapi.ts'
 import { limitConnections } from '../runtime/http/server-limits.ts'
-import { asLogged } from '../observability/severity.ts'
 import { guardRoutes, limitKey, tokenCheckOf } from './access.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { toErrorAnswer } from './errors.ts'
-import { assertHost, listen, sendError, serverOptions } from './http.ts'
+import { assertHost, listen, logFailure, sendError, serverOptions } from './http.ts'
+import { executorRoutes } from './routes/executor.ts'
 import { laneRoutes } from './routes/lanes.ts'
 import { healthRoutes } from './routes/health.ts'
 import { auditRoute } from './routes/audit.ts'
@@ -46,11 +46,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler((error, request, reply) => {
-    const { status } = toErrorAnswer(error)
-    if (status >= 500) {
-      const { level, fields } = asLogged(toRelayerError(error), error)
-      deps.logger[level]('request failed', { route: request.routeOptions.url, status, ...fields })
-    }
+    logFailure(deps.logger, request, { status: toErrorAnswer(error).status, error })
     return sendError(reply, error)
   })
   const unknown = new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET /v1 lists them.' })
@@ -85,7 +81,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 const routes: readonly ((app: Api, deps: ApiDeps) => void)[] = [
   ...[submitTransferRoute, transferRoutes, transferOrderRoutes, laneRoutes, streamRoutes, orderRoutes, nodeRoutes, auditRoute],
   ...[auditsRoutes, settingsRoutes, notificationRoutes, relayVaaRoute, healthRoutes, metricsRoute, flowRoute, spendingRoute, linksRoute],
-  ...[pageRoutes, indexRoute, docsRoutes],
+  ...[executorRoutes, pageRoutes, indexRoute, docsRoutes],
 ]
 
 function indexRoute(app: Api): void {

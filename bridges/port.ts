@@ -45,6 +45,8 @@ export interface PlannedDelivery {
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent: no price is configured, so the cost is not checked. */
   readonly earned?: bigint | undefined
+  /** The call gets no more gas, because nobody pays for more. */
+  readonly gasAtMost?: bigint | undefined
   /** If true, a simulation that succeeds shows that the transfer is not delivered. */
   readonly revertsOnceDelivered: boolean
 }
@@ -99,6 +101,8 @@ export interface Endpoint {
   attest?(transfer: Transfer): Promise<Attestation | undefined>
   /** Contract (0x, lower case) → selectors that a delivering call may use. Keys sign no other call for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
+  /** Selector → most coins (wei, decimal) of a delivering call that may go to any contract. Absent: none. */
+  readonly openCalls?: Readonly<Record<string, string>>
   /**
    * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain.
    * Throws CALL_UNJUSTIFIED, read errors, and NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which may heal with time.

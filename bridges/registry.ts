@@ -30,6 +30,13 @@ import { contentOf as nativeContent, createDecode as createNativeDecode, nativeB
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import { createPackageEndpoint, createRouteDecode, createRouteEndpoint, isPluginFailure } from './packages/endpoints.ts'
 import type { LoadedPlugins } from './packages/load.ts'
+import { requestTopic } from './executor/event.ts'
+import { createExecutorEndpoint, type FindVaa, partiesOf } from './executor/evm.ts'
+import { executor } from './executor/requests.ts'
+import { type ExecutorMessage, readMessage as readExecutorMessage, writeMessage as writeExecutorMessage } from './executor/message.ts'
+import { createDecode as createExecutorDecode, createLogDecode } from './executor/source.ts'
+import { createPlacedLogs, emitterOf } from './kit/placed-logs.ts'
+import { executorOf } from '../config/executor.ts'
 import type { Bridge, Bridges, SignedSource } from './port.ts'
 import { createAmountDecimals } from './wormhole-token-bridge/decimals.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
@@ -43,6 +50,7 @@ interface Links {
   readonly served: Chains
   readonly signed: ReturnType<typeof createSigned>
   readonly loaded?: LoadedPlugins | undefined
+  readonly findVaa: FindVaa
 }
 
 /** In the order in which they read a message. The first that can read it owns it. */
@@ -112,6 +120,40 @@ function unlessPluginFails<T, E>(ask: () => T, otherwise: E): T | E {
   }
 }
 
+function executorBridge(options: BridgesOptions, { connected, served, signed, findVaa }: Links): Bridge {
+  const terms = executorOf(options)
+  if (!terms) throw new RelayerError('CONFIG_INVALID', { detail: 'bridges.executor is absent.' })
+  const { chains } = terms
+  const decode = createExecutorDecode(chains, namesOf(options))
+  const logs = new Map(
+    [...chains].flatMap(([id, { name, ...place }]) => {
+      const chain = connected.get(name)
+      const reading = { ...place, bridge: executor, topic: requestTopic, isDelivered: signed.messages.isDelivered }
+      return chain ? [[id, createPlacedLogs({ ...reading, chain, decode: createLogDecode(name, id, terms, decode) })] as const] : []
+    }),
+  )
+  const verifyRequest = async (message: ExecutorMessage) => {
+    const unattested = writeExecutorMessage({ ...message, vaa: undefined })
+    await logs.get(message.sourceChain)?.verify(decode(unattested))
+  }
+  const endpoints = [...chains.values()].flatMap(({ name, caps, ...target }) => {
+    const chain = served.get(name)
+    const verify = chain && signed.verifierOf(name, chain)
+    const common = { ...target, terms, maxMsgValue: caps.maxMsgValue, verifyRequest, decode, findVaa }
+    return chain && verify ? [[name, createExecutorEndpoint({ ...common, chain, verify })] as const] : []
+  })
+  const isServed = (id: number) => served.has(chains.get(id)?.name ?? '')
+  return {
+    name: executor,
+    decode,
+    content: (bytes) => partiesOf(readExecutorMessage(bytes)),
+    endpoints: new Map(endpoints),
+    sources: [...logs].flatMap(([id, { source }]) => (isServed(id) ? [source] : [])),
+  }
+}
+
+const findNone: FindVaa = async () => ({ kind: 'absent', why: 'this process asks no guardian API' })
+
 /** Fails to compile if a bridge of the config is missing. */
 const makers: {
   readonly [Name in keyof Omit<Required<Config['bridges']>, 'plugins'>]: (
@@ -153,6 +195,7 @@ const makers: {
       ),
     }
   },
+  executor: (_, options, links) => executorBridge(options, links),
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {
     const verified = createVerifiedMessages()
     const all = routes.map(({ source, target, sourceContract, targetContract, ...settings }) => ({
@@ -188,12 +231,12 @@ export function createBridges(
   options: BridgesOptions,
   connected: Chains,
   served: Iterable<ChainName> = connected.keys(),
-  loaded?: LoadedPlugins,
+  { loaded, findVaa = findNone }: { readonly loaded?: LoadedPlugins | undefined; readonly findVaa?: FindVaa } = {},
 ): Bridges {
   const names = new Set(served)
   const bridges = new Map<BridgeName, Bridge>()
   const signed = createSigned(options, bridges)
-  const links = { connected, served: new Map([...connected].filter(([name]) => names.has(name))), signed, loaded }
+  const links = { connected, served: new Map([...connected].filter(([name]) => names.has(name))), signed, loaded, findVaa }
   const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]) =>
     settings && bridges.set(name, makers[name](settings, options, links))
   // A plug-in reads a message after the built-in products, and before the token bridge.
@@ -235,7 +278,9 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
 /** Chains to connect for deliveries to `targets`, because unsigned messages are checked at their source. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
-  return [...new Set(routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])))]
+  const requested = Object.keys(bridges.executor?.chains ?? {})
+  const ofRequests = targets.some((target) => requested.includes(target)) ? requested : []
+  return [...new Set([...routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])), ...ofRequests])]
 }
 
 /** No source if the emitter's chain has a node and is not served. */
@@ -267,7 +312,11 @@ export function configuredStreams(options: BridgesOptions): readonly StreamName[
     id: nativeStreamOf(networkOf(source), networkOf(target)),
     name: nativeStreamOf(source, target),
   }))
-  return [...signed, ...scanned]
+  const placed = [...(executorOf(options)?.chains ?? [])].map(([id, { name, contract }]) => ({
+    id: streamOf(executor, id, emitterOf(contract)),
+    name: streamOf(executor, name, emitterOf(contract)),
+  }))
+  return [...signed, ...scanned, ...placed]
 }
 
 export function streamNames(options: BridgesOptions): StreamNames {

@@ -1,6 +1,6 @@
 import type { ChainConfig } from '../config/schema/schema.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import { createEvmChain, createSigner } from './evm/index.ts'
+import { createEvmChain, createMessageSigner, createSigner } from './evm/index.ts'
 import type { Chain } from './port.ts'
 import type { Signer, SigningPolicy } from './signing-port.ts'
 
@@ -12,6 +12,9 @@ interface Family {
 export const chainFamilies = {
   evm: { createChain: createEvmChain, createSigner },
 } satisfies Record<ChainConfig['family'], Family>
+
+/** The Executor names providers by keys of this family, also on chains of other families. */
+export const createQuoteSigner = createMessageSigner
 
 export type ConfiguredChainOptions = Partial<
   Pick<Parameters<(typeof chainFamilies)[ChainConfig['family']]['createChain']>[0], 'nodes' | 'timeoutMs' | 'environment'>

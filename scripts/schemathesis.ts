@@ -9,6 +9,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { createProvider, type ProviderOptions } from '../bridges/executor/provider.ts'
 import { freePort } from '../lab/devnet/ports.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { deadConfig, openApi } from '../test/api/setting.ts'
@@ -27,6 +28,18 @@ const settings = `
 [checks.not_a_server_error]
 expected-statuses = ["2xx", "3xx", "4xx", "503"]
 `
+
+const caps = { maxGasLimit: 10n ** 6n, maxMsgValue: 10n ** 18n, maxGasDropOff: 10n ** 17n }
+const payee = `0x${'a'.repeat(40)}`
+/** With chains that generated requests name: the lowest and the highest number. */
+const executor: ProviderOptions = {
+  ...{ quoter: payee, expirySeconds: 3_600, marginPercent: 10 },
+  chains: new Map([1, 65_535].map((id) => [id, { name: `chain-${id}`, payee, baseFee: 0n, caps }])),
+  sign: async () => new Uint8Array(65),
+  priceOf: () => 10n ** 10n,
+  gasPriceOf: async () => 1n,
+  assertOpen: () => {},
+}
 
 /** How many answers had which status. */
 async function answersOf(metrics: Metrics): Promise<Record<string, number>> {
@@ -47,7 +60,8 @@ async function main(): Promise<number> {
   const ledgers = await startLedgers()
   const config = deadConfig(await freePort())
   const api = { ...config.api, requestsPerMinute: 1_000_000 }
-  const setting = await openApi({ ...config, api, temporal: { ...config.temporal, address: ledgers.server.address } })
+  const options = { executor: createProvider(executor), requestsOf: async () => [] }
+  const setting = await openApi({ ...config, api, temporal: { ...config.temporal, address: ledgers.server.address } }, undefined, options)
   try {
     const port = await freePort()
     await setting.bare.listen({ host: '127.0.0.1', port })

@@ -1,4 +1,4 @@
-import type { Chain, Revert } from '../../chains/port.ts'
+import type { Chain, Revert, Simulation } from '../../chains/port.ts'
 import { selectorOf, type FeePolicyResolver, costNow, firstOffer, marketFor, type Offer } from '../../domain/fees/fees.ts'
 import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import type { Terms } from '../../domain/transfer/transfer.ts'
@@ -10,6 +10,7 @@ export type Priced =
   | { readonly kind: 'priced'; readonly first: Attempt; /** wei, at the present market. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }
   | Exclude<Offer, { kind: 'offer' }>
+  | { readonly kind: 'impossible'; readonly code: 'GAS_ABOVE_PAID'; readonly reason: string }
 
 export async function priceCall(
   { chain, fees }: { readonly chain: Chain; readonly fees: FeePolicyResolver },
@@ -18,12 +19,14 @@ export async function priceCall(
     owner,
     intent,
     deliveries,
+    gasAtMost,
     terms,
   }: {
     readonly lane: LaneId
     readonly owner: string
     readonly intent: Intent
     readonly deliveries?: number
+    readonly gasAtMost?: bigint | undefined
     readonly terms?: Terms | undefined
   },
 ): Promise<Priced> {
@@ -35,11 +38,19 @@ export async function priceCall(
     chain.dataFee(intent),
   ])
   if (!simulation.ok) return { kind: 'reverts', revert: simulation.revert }
-  const { gas: gasLimit } = simulation
+  const gasLimit = await withinGas(simulation.gas, gasAtMost, () => chain.simulate(intent, laneAddress(lane), 1))
+  if (gasLimit === undefined) return { kind: 'impossible', code: 'GAS_ABOVE_PAID', reason: `it needs more gas than ${gasAtMost}` }
   const market = marketFor(quote, policy)
   const offer = firstOffer(market, policy, { gasLimit, dataFee })
   if (offer.kind !== 'offer') return offer
   const { maxFee, tip } = offer
   const cost = costNow({ gasLimit, dataFee }, market)
   return { kind: 'priced', cost, first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
+}
+
+/** Without the reserve of the gas factor if only that fits. Undefined: the call needs more gas. */
+async function withinGas(gas: string, atMost: bigint | undefined, withoutFactor: () => Promise<Simulation>): Promise<string | undefined> {
+  if (atMost === undefined || BigInt(gas) <= atMost) return gas
+  const exact = await withoutFactor()
+  return exact.ok && BigInt(exact.gas) <= atMost ? String(atMost) : undefined
 }

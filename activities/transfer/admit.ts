@@ -109,7 +109,7 @@ async function prepareUnless(
   const { lane } = choice
   const price = async () => {
     const chosen = await chooseCall(deps, input, target, delivery)
-    const call = { lane, owner: transferId(transfer), intent: chosen.intent, terms: transfer.terms }
+    const call = { lane, owner: transferId(transfer), intent: chosen.intent, gasAtMost: delivery.gasAtMost, terms: transfer.terms }
     return { ...chosen, priced: await priceCall({ chain: target.chain, fees: deps.fees }, call) }
   }
   const { earned, revertsOnceDelivered: isShown } = delivery

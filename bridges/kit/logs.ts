@@ -1,3 +1,4 @@
+import type { Interface, Result } from 'ethers'
 import type { Heads, Log, LogRange, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
@@ -25,6 +26,17 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
   if (!stray) return logs
   const facts = { chain: chain.name, fromBlock, toBlock, address: stray.address, height: stray.block.height }
   throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log outside the query.', facts })
+}
+
+/** ethers truncates long numbers, so the arguments must encode to the same bytes. Throws NODE_REFUSED. */
+export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Interface, event: string, log: Log): Result {
+  try {
+    const args = abi.decodeEventLog(event, log.data, log.topics)
+    if (abi.encodeEventLog(event, args.toArray()).data === log.data.toLowerCase()) return args
+  } catch {
+    // The code below refuses the log.
+  }
+  throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${event}.`, facts: { chain: name } })
 }
 
 export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {

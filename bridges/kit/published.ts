@@ -1,11 +1,11 @@
 import { concat, getBytes, id, type Result, toBeHex, zeroPadValue } from 'ethers'
-import type { BlockRef, Chain, Log } from '../../chains/port.ts'
+import type { BlockRef, Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { remember } from '../../runtime/remember.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { BlockRange, Published } from '../port.ts'
 import { coreAbi } from './guardian-sets.ts'
-import { type LogReader, type LogsAt, readLogs } from './logs.ts'
+import { eventArguments, type LogReader, type LogsAt, readLogs } from './logs.ts'
 
 export interface SourceReader extends LogReader, Pick<Chain, 'block'> {}
 
@@ -42,26 +42,12 @@ export async function publishedIn(
   }
   return Promise.all(
     logs.map(async (log): Promise<Published> => {
-      const args = argumentsOf(chain, log)
+      const args = eventArguments(chain, coreAbi, 'LogMessagePublished', log)
       const { height } = log.block
       const number = String(args['sequence'])
       return wanted(number) ? { number, height, content: contentOf(source, args, await timeOf(log.block), decode) } : { number, height }
     }),
   )
-}
-
-/** ethers truncates long numbers, so the arguments must encode to the same bytes. Throws NODE_REFUSED. */
-function argumentsOf(chain: SourceReader, { data, topics }: Log): Result {
-  try {
-    const args = coreAbi.decodeEventLog('LogMessagePublished', data, topics)
-    if (coreAbi.encodeEventLog('LogMessagePublished', args.toArray()).data === data.toLowerCase()) return args
-  } catch {
-    // The code below refuses the log.
-  }
-  throw new RelayerError('NODE_REFUSED', {
-    detail: 'A node answered with a log that is no LogMessagePublished.',
-    facts: { chain: chain.name },
-  })
 }
 
 /** Version 1, guardian set 0, no signatures. */

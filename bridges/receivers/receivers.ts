@@ -1,6 +1,6 @@
 import { toBeHex } from 'ethers'
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
-import type { Message, Plugin, Route, SignedMessage } from '../kit/plugin.ts'
+import type { Plugin, Route, Shown, SignedMessage } from '../kit/plugin.ts'
 
 export const receivers = 'receivers' satisfies BridgeName
 
@@ -45,17 +45,18 @@ export function createReceivers(configured: readonly ReceiverRoute[]): Plugin<Re
         revertsOnceDone: false,
       },
     },
-    delivered: (message) => [shownBy(message)],
+    delivered: ({ content, ...message }) => [shownBy(message, content.contract, content.delivered)],
     parties: ({ emitterChain, emitter, content }) => ({ recipient: content.contract, token: `${emitterChain}/${emitter}` }),
   }
 }
 
-function shownBy({ content, ...message }: Message<ReceiverRoute>) {
-  const { contract = content.contract, view, args, is } = content.delivered
+export function shownBy(message: MessageIdentity, receiver: string, { contract = receiver, view, args, is }: DeliveredView): Shown {
   return { contract, view, args: args.map((arg) => valueOf(arg, message)), returns: 'bytes32', is: [wordOf(is)] }
 }
 
-function valueOf(arg: string, { digest, emitter, emitterChain, sequence }: SignedMessage): string | boolean {
+type MessageIdentity = Pick<SignedMessage, 'digest' | 'emitter' | 'emitterChain' | 'sequence'>
+
+function valueOf(arg: string, { digest, emitter, emitterChain, sequence }: MessageIdentity): string | boolean {
   const values: Readonly<Record<string, string>> = {
     $digest: digest,
     $emitter: `0x${emitter}`,

@@ -17,7 +17,7 @@ import { createQuorum } from './nodes/quorum.ts'
 import { createReceipts } from './transactions/receipts.ts'
 import { createSimulate } from './transactions/simulate.ts'
 
-export { createSigner } from './signers/index.ts'
+export { createMessageSigner, createSigner } from './signers/index.ts'
 
 export type EvmNodeOptions = Pick<NodeSpec, 'url' | 'authorization' | 'requestsPerSecond'> & Partial<Pick<NodeSpec, 'name' | 'use'>>
 

@@ -172,7 +172,7 @@ export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 
   )
 }
 
-const keyFindings: Record<NonNullable<LaneSettings['signer']>['kind'], Finding> = {
+export const keyFindings: Record<NonNullable<LaneSettings['signer']>['kind'], Finding> = {
   keystore: 'the keystore opens, belongs to this address, and signs',
   remote: 'the remote signer answers, has the key of this address, and signs',
   'aws-kms': 'AWS KMS answers, its key belongs to this address, and signs',

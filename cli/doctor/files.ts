@@ -10,7 +10,8 @@ const othersAny = 0o077
 /** Checks who may read and write the config, the data folder and secrets. Checks nothing on Windows. */
 export async function checkFiles(configFile: string, config: Config, temporal: TemporalAccess): Promise<Check[]> {
   if (process.platform === 'win32') return []
-  const signers = lanesOf(config).flatMap(({ lane: { signer } }) => (signer?.kind === 'keystore' ? [signer] : []))
+  const all = [...lanesOf(config).map(({ lane }) => lane), config.bridges.executor?.quoter]
+  const signers = all.flatMap((one) => (one?.signer?.kind === 'keystore' ? [one.signer] : []))
   const secrets = [
     temporal.tls?.key?.file,
     temporal.apiKey?.file,

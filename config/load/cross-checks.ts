@@ -1,15 +1,14 @@
 import { laneId } from '../../domain/lane/lane.ts'
 import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
+import { checkExecutor } from './executor-checks.ts'
 import { isShownName, pathText, type Problem } from './problems.ts'
-
-type Fields = Record<string, unknown>
-type Chains = readonly (readonly [name: string, chain: Fields])[]
+import { type Chains, checkChain, type Fields, listed, map, maps, repeated } from './raw-tree.ts'
 
 /** Reads the unchecked tree, so that one error lists these problems together with those of the schema. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
-  const { 'wormhole-token-bridge': wormhole, 'native-bridge': native, receivers, ntt, plugins } = map(bridges)
+  const { 'wormhole-token-bridge': wormhole, 'native-bridge': native, receivers, ntt, executor, plugins } = map(bridges)
   const names = chains.map(([name]) => name)
   return [
     ...checkChains(named, chains),
@@ -17,6 +16,7 @@ export function crossCheck(raw: unknown): Problem[] {
     ...(receivers === undefined ? [] : checkMessageRoutes(maps(map(receivers)['routes']), wormhole, chains)),
     ...(ntt === undefined ? [] : checkTokenPeers(maps(map(ntt)['tokens']), wormhole, chains)),
     ...(plugins === undefined ? [] : checkPlugins(map(plugins), wormhole, chains)),
+    ...(executor === undefined ? [] : checkExecutor(map(executor), chains)),
     ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
     ...checkReceivers(maps(notifications), {
       chains: names,
@@ -283,33 +283,4 @@ function checkReceivers(receivers: readonly Fields[], names: Readonly<Record<'ch
     ),
   )
   return [...same, ...unknown]
-}
-
-function checkChain(path: string, name: unknown, chains: readonly string[]): Problem[] {
-  if (typeof name !== 'string' || chains.includes(name)) return []
-  return [{ path, problem: 'is not a chain of this config', remedy: `Use one of: ${listed(chains)}.` }]
-}
-
-function listed(names: readonly string[]): string {
-  return names.join(', ') || '(none is configured)'
-}
-
-function repeated<Key>(
-  keys: readonly Key[],
-  path: (index: number) => string,
-  problem: (key: Key, first: number) => string,
-  remedy: string,
-): Problem[] {
-  return keys.flatMap((key, index) => {
-    const first = keys.findIndex((other) => Object.is(other, key))
-    return key === undefined || first === index ? [] : [{ path: path(index), problem: problem(key, first), remedy }]
-  })
-}
-
-function map(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
-}
-
-function maps(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.map(map) : []
 }

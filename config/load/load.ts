@@ -36,7 +36,7 @@ function resolvePaths(config: Config, folder: string): Config {
   const makeAbsolute = <Field extends string>(holder: { [Name in Field]?: string | undefined } | undefined, ...fields: Field[]) => {
     for (const field of fields) if (holder?.[field]) holder[field] = resolve(folder, holder[field])
   }
-  for (const { signer } of Object.values(chains).flatMap(({ lanes }) => lanes))
+  for (const { signer } of [...Object.values(chains).flatMap(({ lanes }) => lanes), ...(bridges.executor ? [bridges.executor.quoter] : [])])
     if (signer?.kind === 'keystore') makeAbsolute(signer, 'file', 'passwordFile')
   for (const plugin of Object.values(bridges.plugins ?? {})) makeAbsolute(plugin, 'module')
   makeAbsolute(temporal, 'apiKeyFile')

@@ -134,7 +134,7 @@ function fitsType(arg: string, type: string): boolean {
   return !/^(true|false)$/.test(arg) && BigInt(arg) < 2n ** (BigInt(type.replace(/^u?int/, '')) - (type.startsWith('u') ? 0n : 1n))
 }
 
-const deliveredViewSchema = z
+export const deliveredViewSchema = z
   .strictObject({
     contract: address.optional().describe('Contract that has the view. Absent: the contract that gets the message.'),
     view: viewOfWords.describe('The view, as name(types), such as isTransferCompleted(bytes32). Its answer is one word (32 bytes).'),

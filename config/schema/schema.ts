@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { nativeBridgeSchema, nttSchema, receiversSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
 import { pluginsSchema } from './plugin-schema.ts'
 import { chainSchema } from './chain-schema.ts'
+import { executorSchema } from './executor-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
 import { notificationsSchema } from './notification-schema.ts'
 import { defaultParkAfter } from '../../domain/transfer/transfer.ts'
@@ -196,6 +197,9 @@ export const configSchema = z.strictObject({
         .describe(
           'Plug-in packages. `portage plugin add` writes this part. It uses the spies and APIs of wormhole-token-bridge, which must be configured.',
         ),
+      executor: executorSchema
+        .optional()
+        .describe("Portage as a relay provider of Wormhole's Executor: it gives quotes to integrators. docs/operate/executor.md"),
       'native-bridge': nativeBridgeSchema.optional().describe("A chain's native bridge with the contracts of MIP-61."),
     })
     .describe('The bridges whose transfers Portage delivers.'),

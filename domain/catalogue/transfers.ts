@@ -22,6 +22,27 @@ export const transferRows = {
     'The fee is below the configured minimum.',
     'Lower the minimum fee for this target chain and token, or redeem the transfer without Portage.',
   ),
+  EXECUTOR_QUOTE_UNKNOWN: fatal(
+    'The quoter of this config did not sign the quote of this request for execution.',
+    'Ask the provider whose quoter signed the quote. If the key of bridges.executor.quoter was replaced, deliver the message yourself.',
+  ),
+  EXECUTOR_UNSUPPORTED: fatal(
+    'Portage does not deliver requests for execution of this kind, to this chain, or of this size.',
+    'Compare the request with GET /v0/capabilities. Raise a cap of bridges.executor, then run `portage transfer retry`.',
+  ),
+  EXECUTOR_UNDERPAID: fatal(
+    'The payment of a request for execution is below the price of its quote.',
+    'The payer can request the delivery again, with the whole price. The first payment is not returned.',
+  ),
+  EXECUTOR_MESSAGE: fatal('The bytes are not a request for execution.', 'Submit nothing: the stream of the Executor finds requests by itself.'),
+  GAS_ABOVE_PAID: fatal(
+    'The delivery needs more gas than its request pays for.',
+    'The payer can request the delivery again, with a higher gas limit.',
+  ),
+  EXECUTOR_EXPIRED: fatal(
+    'The quote of a request for execution expired before the delivery could begin.',
+    'The payer can request the delivery again, with a new quote. To deliver such requests: bridges.executor.honourExpired, then `portage transfer retry`.',
+  ),
   RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'Run `portage allow` for the recipient, then `portage transfer retry`.'),
   TOKEN_DENIED: fatal('The token is on the deny-list.', 'Run `portage allow` for the token, then `portage transfer retry`.'),
   BRIDGE_PAUSED: {

@@ -45,7 +45,7 @@ export function startSignerTarget() {
   const publicKey = `0x04${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'.slice(0, 128)}`
   const ask = async (url: string, act: HttpAct) => {
     const key = await createRemoteKey({ kind: 'remote', url, timeoutMs: timeoutOf(act), identifier: publicKey })
-    await key.sign({ unsigned: '0x02', digest: new Uint8Array(32) } as never)
+    await key.sign({ unsigned: '0x02', digest: new Uint8Array(32) })
   }
   return startTarget('remote-signer', httpActs([[publicKey], `0x${'11'.repeat(65)}`]), ask, isTyped)
 }

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { AbiCoder, concat, id } from 'ethers'
+import { AbiCoder, computeAddress, concat, id, keccak256, SigningKey } from 'ethers'
 import fc from 'fast-check'
+import { executorAbi, readRequest } from '../../bridges/executor/event.ts'
+import { judge } from '../../bridges/executor/judge.ts'
+import { encodeQuote } from '../../bridges/executor/quote.ts'
 import { completedTopic, initiatedTopic, transfersIn } from '../../bridges/native-bridge/events.ts'
 import { readMessage as readNative, writeMessage, idOf } from '../../bridges/native-bridge/message.ts'
 import { explainRevert as explainNative } from '../../bridges/native-bridge/reverts.ts'
@@ -84,6 +87,21 @@ const words = (name: string) => [
   `0x${address.slice(2).padStart(64, '0')}`,
   hash,
 ]
+
+const quoter = new SigningKey(`0x${'01'.repeat(32)}`)
+const quoterAddress = computeAddress(quoter.publicKey).toLowerCase()
+const quote = encodeQuote({
+  ...{ quoter: quoterAddress, payee: '00'.repeat(32), sourceChain: 2, targetChain: 4, expiry: 9n },
+  ...{ baseFee: 1n, gasPrice: 1n, sourcePrice: 1n, targetPrice: 1n },
+})
+const requested = executorAbi.encodeEventLog('RequestForExecution', [
+  ...[quoterAddress, 10n ** 9n, 4, `0x${address.slice(2).padStart(64, '0')}`, address],
+  concat([quote, quoter.sign(keccak256(quote)).serialized]),
+  `0x4552563100020000${'ab'.repeat(38)}`,
+  `0x01${'5'.padStart(32, '0')}${'0'.repeat(32)}`,
+])
+const caps = { maxGasLimit: 10n, maxMsgValue: 10n, maxGasDropOff: 10n }
+const executorTerms = { quoter: quoterAddress, honourExpired: false, chains: new Map([[4, { caps }]]) }
 
 const reverts = [
   concat(['0x08c379a0', coder.encode(['string'], ['transfer already completed'])]),
@@ -234,6 +252,10 @@ export const targets: readonly FuzzTarget[] = [
       range,
     ),
   ),
+  target('executor-log', nearlyBytes(bytesOf(requested.data.slice(2))), (hex) => {
+    const request = readRequest({ name: 'fuzz' }, { address, topics: requested.topics, data: `0x${hex}` })
+    return judge(request, 2, { requestedAt: 1, now: 2 }, executorTerms)
+  }),
   ...reverts.map((data, index) =>
     target(
       `revert-${index}`,

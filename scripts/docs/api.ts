@@ -81,7 +81,9 @@ function noDependencies(): ApiDeps {
   const anything: object = new Proxy(() => anything, {
     get: (_, name) => (name === 'then' ? undefined : name === Symbol.toPrimitive ? () => '0' : anything),
   })
-  return new Proxy({ config, access: accessSource(config) } as unknown as ApiDeps, {
+  // No process has a source of requests for execution yet.
+  const real = { config, access: accessSource(config), requestsOf: undefined }
+  return new Proxy(real as unknown as ApiDeps, {
     get: (target, name) => (name in target ? target[name as keyof ApiDeps] : anything),
   })
 }

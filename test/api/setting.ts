@@ -76,7 +76,7 @@ function asAdministrator(api: Api, token: string): Api {
 export async function openApi(
   config: Config,
   logger: Logger = silentLogger(),
-  options: Partial<Pick<ApiDeps, 'heartbeatMs' | 'auditStream'>> = {},
+  options: Partial<Pick<ApiDeps, 'heartbeatMs' | 'auditStream' | 'executor' | 'requestsOf'>> = {},
 ): Promise<OpenApi> {
   // Without the retries of this client, which processes have not either: a retry after the connection was closed would
   // be an unhandled error.

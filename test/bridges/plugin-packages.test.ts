@@ -208,7 +208,7 @@ describe('A message of a plug-in', () => {
   const bridgeOf = async (parts: Record<string, string>, isLoaded = true) => {
     const plugins = { mine: entry(await write(source(parts))) }
     const loaded = isLoaded ? await loadPlugins(plugins, context) : undefined
-    const bridge = createBridges(options(plugins), new Map(), [], loaded).get('mine')
+    const bridge = createBridges(options(plugins), new Map(), [], { loaded }).get('mine')
     if (!bridge) throw new Error('no bridge')
     return bridge
   }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { type Signature, Transaction } from 'ethers'
+import { hexlify, keccak256, recoverAddress, type Signature, Transaction } from 'ethers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readDerSignature } from '../../chains/evm/signers/verified.ts'
-import { createSigner } from '../../chains/evm/index.ts'
+import { createMessageSigner, createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { signWithRandom, toDer } from '../../lab/devnet/signing/ecdsa.ts'
 import { type Kms, kmsEnvironment, kmsKeyId, startKms } from '../../lab/devnet/signing/kms.ts'
@@ -42,6 +42,13 @@ describe('a key in AWS KMS', () => {
       expect(read).toMatchObject({ type: 2, chainId: 1337n, nonce: 5, data: '0xabcd', value: 7n, hash })
       expect(read.from?.toLowerCase()).toBe(mine.address)
     }
+  })
+
+  test('signs a message', async () => {
+    const spec = { kind: 'aws-kms' as const, keyId: kmsKeyId(mine), endpoint: kms.url, region: 'us-east-1' }
+    const message = Buffer.from('EQ01 and more')
+    const signature = await (await createMessageSigner(spec, mine.address))(message)
+    expect(recoverAddress(keccak256(message), hexlify(signature)).toLowerCase()).toBe(mine.address)
   })
 
   test('by an alias too', async () => {

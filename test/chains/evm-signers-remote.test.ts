@@ -1,6 +1,6 @@
-import { Signature, Transaction } from 'ethers'
+import { hexlify, keccak256, recoverAddress, Signature, Transaction } from 'ethers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createSigner } from '../../chains/evm/index.ts'
+import { createMessageSigner, createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { startWeb3Signer, type Web3Signer } from '../../lab/devnet/signing/web3signer.ts'
 
@@ -48,6 +48,14 @@ describe('a remote signer of the web3signer kind', () => {
       expect(read.type).toBe(transaction.tip === '2' ? 2 : 0)
     }
     expect(service.signatures).toBe(2)
+  })
+
+  test('signs a message, and gives no signature of another one', async () => {
+    const sign = await createMessageSigner(spec(), mine.address)
+    const message = Buffer.from('EQ01 and more')
+    expect(recoverAddress(keccak256(message), hexlify(await sign(message))).toLowerCase()).toBe(mine.address)
+    service.lies.alter = (data) => `${data}00`
+    expect(await failure(sign(message))).toMatchObject({ code: 'SIGNER_OFFLINE' })
   })
 
   test('finds it by an identifier, with 0x or without, in any case', async () => {

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { encryptKeystoreJson, Transaction, Wallet } from 'ethers'
+import { encryptKeystoreJson, hexlify, keccak256, recoverAddress, Transaction, Wallet } from 'ethers'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createSigner } from '../../chains/evm/index.ts'
+import { createMessageSigner, createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
@@ -47,6 +47,16 @@ describe('signers', () => {
     })
     expect(read.from?.toLowerCase()).toBe(address)
     expect(signed[0]?.hash).toBe(read.hash)
+  })
+
+  test('a key signs a message by its keccak256, as ecrecover reads it, and only for its own address', async () => {
+    process.env[variable] = privateKey
+    const sign = await createMessageSigner({ kind: 'environment', variable }, address)
+    const message = Buffer.from('EQ01 and more')
+    const signature = await sign(message)
+    expect([signature.length, recoverAddress(keccak256(message), hexlify(signature)).toLowerCase()]).toEqual([65, address])
+    const foreign = createMessageSigner({ kind: 'environment', variable }, devnetAccount(4).address)
+    await expect(foreign).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE' })
   })
 
   test('a key without 0x is taken too', async () => {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Child, startChild } from '../../lab/devnet/child.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import type { ConfigInput } from '../../lab/devnet/relayer-config.ts'
+import { devnetQuoter } from '../../lab/devnet/executor/deploy.ts'
 import { run } from '../../lab/devnet/run.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { startWeb3Signer, type Web3Signer } from '../../lab/devnet/signing/web3signer.ts'
@@ -52,10 +53,13 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     }
     signer = await startWeb3Signer(devnet.lanes)
     const key = devnet.lanes.find(({ chain }) => chain === 'ethereum')?.privateKey ?? ''
-    await writeFile(
-      join(devnet.dir, 'lane.json'),
-      await encryptKeystoreJson(new Wallet(key), password, { scrypt: { N: 1024, r: 8, p: 1 } }),
-    )
+    for (const [file, secret] of [
+      ['lane.json', key],
+      ['quoter.json', devnetQuoter.privateKey],
+    ] as const) {
+      const keystore = await encryptKeystoreJson(new Wallet(secret), password, { scrypt: { N: 1024, r: 8, p: 1 } })
+      await writeFile(join(devnet.dir, file), keystore)
+    }
     await writeFile(join(devnet.dir, 'lane.password'), password)
     const noKeys = Object.fromEntries(devnet.lanes.map(({ variable }) => [variable, '']))
     receiver = await startOtlpReceiver()
@@ -113,11 +117,14 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
         return [name, { ...chain, nodes: [{ url, authorization }], lanes }]
       }),
     )
-    return { ...config, chains }
+    const own = { contract: `0x${'ee'.repeat(20)}`, payee: devnetQuoter.address, price: '1' }
+    const quoter = { address: devnetQuoter.address, signer: { ...keystore, file: 'quoter.json' } }
+    const executor = { quoter, chains: Object.fromEntries(chainNames.map((name) => [name, own])) }
+    return { ...config, chains, bridges: { ...config.bridges, executor } }
   }
 
   function secrets(): string[] {
-    const keys = stage.devnet.lanes.map(({ privateKey }) => privateKey.slice(2))
+    const keys = [...stage.devnet.lanes, devnetQuoter].map(({ privateKey }) => privateKey.slice(2))
     const credentials = [
       ...Object.values(nodes).map(({ secrets: [user, pass] }) => `${user}:${pass}`),
       `secret-user-of-the-signer:${signerPassword}`,
@@ -210,10 +217,15 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       '/ready',
       '/metrics',
       '/v1/transfers',
+      '/v0/capabilities',
       ...late.map(({ id }) => `/v1/transfers/${encodeURIComponent(id)}`),
     ]) {
       await ask(path)
     }
+    const body = JSON.stringify({ srcChain: 2, dstChain: 4 })
+    const quote = await fetch(`${portage.apiUrl}/v0/quote`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    tell('POST /v0/quote', await quote.text())
+    expect(quote.status).toBe(200)
     for (const args of [
       ['doctor'],
       ['config', 'show'],

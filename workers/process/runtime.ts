@@ -9,6 +9,7 @@ import { startWorkflowRecovery } from '../../temporal/recovery/workflow-recovery
 import { type Admin, openAdmin } from '../roles/admin.ts'
 import { createChainWorker, createLedgerWorker } from '../roles/chain.ts'
 import { createContext } from '../roles/context.ts'
+import { createRequestsOf, openProvider } from '../roles/executor.ts'
 import { beginVersion, deploymentOf, watchDeployment } from './deployment.ts'
 import { auditHere, startIntake } from '../roles/intake.ts'
 import { createLaneWorker, signingLanes } from '../roles/lane.ts'
@@ -134,7 +135,7 @@ async function startRole(
         ...context,
         access: accessSource(config),
         feedsStreams: serves(role, 'intake'),
-        spies: intake?.spies,
+        ...{ spies: intake?.spies, executor: await openProvider(context), requestsOf: createRequestsOf(context) },
         spending: () => agents.map(({ lane, spending }) => ({ lane, spending })),
         auditStream: (stream, stopping) => auditHere(context, stream, { stopping }),
       }),

@@ -1,14 +1,15 @@
 import type { Bridges } from '../../bridges/port.ts'
-import { pluginContext } from '../../bridges/configured-emitters.ts'
+import { pluginContext, signedApis } from '../../bridges/configured-emitters.ts'
 import { type LoadedPlugins, loadPlugins } from '../../bridges/packages/load.ts'
 import { createBridges, sourcesOf } from '../../bridges/registry.ts'
 import type { Chain } from '../../chains/port.ts'
-import { chainFamilies } from '../../chains/registry.ts'
+import { chainFamilies, type ConfiguredChain } from '../../chains/registry.ts'
 import { chainOf, nodeVariables } from '../../config/chains.ts'
 import type { ChainConfig, Config } from '../../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { NodeChange } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { createVaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
 import { isDeepStrictEqual } from 'node:util'
@@ -16,7 +17,7 @@ import { problemOf } from '../../observability/severity.ts'
 
 export interface Network {
   /** Contains the served chains, and the source chains of their native routes, whose tables are read. */
-  readonly chains: ReadonlyMap<ChainName, Chain>
+  readonly chains: ReadonlyMap<ChainName, ConfiguredChain>
   readonly served: readonly ChainName[]
   readonly bridges: Bridges
   close(): void
@@ -54,8 +55,8 @@ export async function connectNetwork(
     const fatal =
       errors.find(({ code }) => !onAway || code !== 'NODE_UNAVAILABLE') ?? (errors.length === chains.size ? errors[0] : undefined)
     if (fatal) throw fatal
-    const plugins = runsPlugins ? await readPlugins(config, logger) : undefined
-    const bridges = createBridges(config, chains, served, plugins)
+    const loaded = runsPlugins ? await readPlugins(config, logger) : undefined
+    const bridges = createBridges(config, chains, served, { loaded, findVaa: createVaaLookup(signedApis(config)).find })
     for (const chain of away.keys()) onAway?.(chain, closing.signal)
     return { chains, served, bridges, close }
   } catch (error) {
@@ -76,11 +77,14 @@ async function readPlugins(config: Config, logger?: Logger): Promise<LoadedPlugi
   return loaded
 }
 
-/** The table of a native route's source proves deliveries. Throws CONFIG_INVALID if the source is not connected. */
+/**
+ * The source proves the deliveries of a native route, and of a request for execution. Throws CONFIG_INVALID if the
+ * source is not connected.
+ */
 export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
   const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
   if (missing.length === 0) return
-  const detail = `The process of a lane on ${target} must read ${missing.join(', ')}, where native transfers to it start, and is not connected.`
+  const detail = `The process of a lane on ${target} must read ${missing.join(', ')}, where transfers to it start, and is not connected.`
   throw new RelayerError('CONFIG_INVALID', { detail })
 }
 

@@ -1,3 +1,4 @@
+import type { ExecutorProvider } from '../../bridges/executor/provider.ts'
 import type { AccessSource } from '../../operations/access/keys.ts'
 import type { LaneSpending } from '../../chains/signing-port.ts'
 import type { StreamAudit } from '../../intake/streams/scanned/audit.ts'
@@ -32,6 +33,7 @@ export interface RestApi {
       readonly access: AccessSource
       readonly spies?: (() => readonly SpyHealth[]) | undefined
       readonly spending: () => readonly LaneSpending[]
+      readonly executor?: ExecutorProvider | undefined
       readonly auditStream: (stream: string, stopping: AbortSignal) => Promise<StreamAudit>
     },
   ): Promise<Service>

@@ -15,7 +15,7 @@ interface PolicyParts {
   readonly chain: Pick<ChainConfig, 'family' | 'networkId' | 'lanes' | 'treasury' | 'signing' | 'topUp'>
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
-  readonly bridges: readonly Pick<Endpoint, 'calls' | 'proveCall'>[]
+  readonly bridges: readonly Pick<Endpoint, 'calls' | 'openCalls' | 'proveCall'>[]
   readonly spendingFolder: string
 }
 
@@ -39,6 +39,8 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
   const others = lanes.map((one) => one.address).filter((other) => other !== address)
   return {
     calls: allow ?? calls,
+    // A lane that lists its calls makes no others.
+    openCalls: allow ? {} : Object.assign({}, ...bridges.map((bridge) => bridge.openCalls ?? {})),
     operatorCalls,
     coinPayees: payees,
     otherLanes: others,
@@ -59,7 +61,7 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
 /** A bridge whose deliveries have this form must prove the call. Throws CALL_UNJUSTIFIED, read errors. */
 async function proveCall(bridges: PolicyParts['bridges'], call: Intent): Promise<void> {
   const [to, selector] = [call.to.toLowerCase(), selectorOf(call.data) ?? '']
-  const provers = bridges.filter(({ calls }) => calls[to]?.includes(selector))
+  const provers = bridges.filter(({ calls, openCalls = {} }) => selector in openCalls || calls[to]?.includes(selector))
   if (provers.length === 0)
     throw new RelayerError('CALL_UNJUSTIFIED', { detail: 'No bridge of the config can prove it.', facts: { to, selector } })
   let refusal: RelayerError | undefined

@@ -4,12 +4,11 @@ import type { Settings } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import { createMetrics, type Metrics } from '../../observability/metrics.ts'
-import type { Network } from '../roles/network.ts'
 
 const laneStates = ['active', 'syncing', 'paused', 'draining', 'forbidden', 'funds', 'replaced'] as const
 
 export function processMetrics(
-  network: Pick<Network, 'chains'>,
+  network: { readonly chains: ReadonlyMap<ChainName, Chain> },
   agents: readonly LaneAgent[],
   settings: () => Settings,
   metrics: Metrics = createMetrics(),

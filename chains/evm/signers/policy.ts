@@ -113,12 +113,14 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   const to = transaction.to.toLowerCase()
   const data = transaction.data.toLowerCase()
   if (data === '0x') return judgeCoins(to, transaction.value, self, policy)
-  const { calls, operatorCalls, tokens, tokenPayees } = policy
-  if (transaction.value !== '0') return { reason: 'A call that carries coins is never allowed.', by: 'calls' }
+  const { calls, openCalls, operatorCalls, tokens, tokenPayees } = policy
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
+  const coins = BigInt(transaction.value)
+  const isOpen = !tokens.includes(to) && coins <= BigInt(openCalls[selector] ?? -1)
+  if (coins > 0n && !isOpen) return { reason: 'A call that carries these coins is never allowed.', by: 'calls' }
   // Must come first: the operators' list must not exempt a delivery from its proof.
-  if (calls[to]?.includes(selector)) return 'delivery'
+  if (isOpen || calls[to]?.includes(selector)) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
     const recipient = recipientOf(data)

@@ -4,10 +4,13 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Signer, UnsignedTransaction } from '../../signing-port.ts'
 import { type EncodedTransaction, encodeTransaction } from '../transactions/encode.ts'
 
+/** `digest` is the keccak256 of `unsigned` (0x hex). A message has no nonce. */
+type Signable = Pick<EncodedTransaction, 'unsigned' | 'digest'> & Partial<Pick<EncodedTransaction, 'nonce'>>
+
 export interface Key {
   readonly address: string
   /** Remote services return only the two numbers. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
-  sign(transaction: EncodedTransaction): Promise<Signature | SignatureNumbers>
+  sign(signable: Signable): Promise<Signature | SignatureNumbers>
 }
 
 /** Checks that signatures are the key's own. Throws SIGNER_UNAVAILABLE (bad field), SIGNER_OFFLINE (bad signature). */
@@ -17,15 +20,23 @@ export function verified(key: Key): Signer {
     address,
     async sign(unsigned) {
       const transaction = encode(unsigned, address)
-      const { digest, signingHash } = transaction
-      const answer = await key.sign(transaction)
-      const isOwn = 'compact' in answer && secp256k1().recover(digest, answer.compact, answer.yParity) === address
-      const signature = 'compact' in answer ? isOwn && answer : signatureOf(address, digest, answer)
-      if (signature) return { ...transaction.signed(signature), signingHash }
-      const facts = { address, nonce: unsigned.nonce }
-      throw new RelayerError('SIGNER_OFFLINE', { detail: 'Its signature does not recover to the address of the key.', facts })
+      return { ...transaction.signed(await signatureBy(key, transaction)), signingHash: transaction.signingHash }
     },
   }
+}
+
+/** Throws SIGNER_UNAVAILABLE, SIGNER_OFFLINE (also for a signature that is not the key's own). */
+export async function signatureBy(key: Key, signable: Signable): Promise<Signature> {
+  const { digest, nonce } = signable
+  const { address } = key
+  const answer = await key.sign(signable)
+  const isOwn = 'compact' in answer && secp256k1().recover(digest, answer.compact, answer.yParity) === address
+  const signature = 'compact' in answer ? isOwn && answer : signatureOf(address, digest, answer)
+  if (signature) return signature
+  throw new RelayerError('SIGNER_OFFLINE', {
+    detail: 'Its signature does not recover to the address of the key.',
+    facts: { address, nonce },
+  })
 }
 
 function encode(unsigned: UnsignedTransaction, address: string): EncodedTransaction {

@@ -34,6 +34,10 @@ export const accountIndex = {
   nttUser: 10_000,
   /** Deploys and owns the NTT contracts; one per chain. */
   nttDeployer: 10_002,
+  /** Requests executions; one per chain. */
+  executorUser: 10_004,
+  /** Signs quotes, and has no coins. */
+  quoter: 10_006,
 } as const
 
 const root = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(devnetMnemonic), 'm')

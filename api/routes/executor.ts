@@ -1,0 +1,141 @@
+import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import { z } from 'zod'
+import { statusRow } from '../../bridges/executor/status.ts'
+import type { Api, ApiDeps } from '../deps.ts'
+import { toErrorAnswer } from '../errors.ts'
+import { logFailure } from '../http.ts'
+
+/** Bytes. The largest of these bodies has 2 KB of relay instructions in hex. */
+const bodyLimit = 8 * 1_024
+const mostInstructions = 2_048
+
+const chainId = z.number().int().min(1).max(65_535)
+const decimal = z.string().describe('Decimal.')
+const hexBytes = (about: string) => z.string().describe(`${about}, 0x hex.`)
+const time = z.string().describe('ISO 8601.')
+
+const failure = z.object({ message: z.string(), statusCode: z.number().int() }).meta({ id: 'ExecutorFailure' })
+const failures = { 400: failure, 429: failure, 431: failure, 503: failure }
+
+const capabilitiesSchema = z.record(
+  z.string(),
+  z.object({
+    requestPrefixes: z.array(z.string()).describe('Kinds of requests that are delivered to the chain.'),
+    gasDropOffLimit: decimal.describe('Most coins for a recipient, wei.'),
+    maxGasLimit: decimal.describe('Highest gas limit.'),
+    maxMsgValue: decimal.describe('Most coins with the drop-off, wei.'),
+  }),
+)
+
+const quoteBody = z.object({
+  srcChain: chainId.describe('Wormhole chain id of the source.'),
+  dstChain: chainId.describe('Wormhole chain id of the destination.'),
+  relayInstructions: z
+    .string()
+    .max(2 + 2 * mostInstructions)
+    .regex(/^(0x)?([0-9a-fA-F]{2})*$/, 'must be whole bytes in hex')
+    .optional()
+    .describe('Hex. With them, the answer has the price.'),
+})
+const quoteAnswer = z.object({
+  signedQuote: hexBytes('A quote EQ01 with its signature'),
+  estimatedCost: decimal.optional().describe('Price of a request with these instructions, in the smallest unit of the source.'),
+})
+
+const statusBody = z.object({
+  txHash: z.string().min(1).max(128).describe('Source transaction with the request.'),
+  chainId: chainId.optional().describe('Wormhole chain id of the source.'),
+})
+const relaySchema = z
+  .object({
+    id: z.string(),
+    chainId: z.number(),
+    txHash: z.string(),
+    status: z.enum(['pending', 'submitted', 'failed', 'unsupported', 'underpaid', 'aborted']),
+    failureCause: z.string().optional(),
+    estimatedCost: decimal.optional().describe('Price by the signed quote. Absent if the quote or the instructions cannot be read.'),
+    indexedAt: time,
+    instruction: z.object({ request: z.looseObject({ prefix: z.string() }) }).optional(),
+    requestForExecution: z.object({
+      quoterAddress: z.string(),
+      amtPaid: decimal,
+      dstChain: z.number(),
+      dstAddr: z.string(),
+      refundAddr: z.string(),
+      signedQuoteBytes: z.string(),
+      requestBytes: z.string(),
+      relayInstructionsBytes: z.string(),
+      timestamp: time,
+    }),
+    signedQuote: z.object({ quote: z.record(z.string(), z.union([z.string(), z.number()])), signature: z.string() }).optional(),
+    txs: z.array(z.object({ txHash: z.string(), chainId: z.number(), blockNumber: decimal, blockTime: time.optional(), cost: decimal })),
+  })
+  .meta({ id: 'ExecutorRelay' })
+
+/** The routes of a relay provider. They need no token, because integrators' web pages call them. */
+export function executorRoutes(app: Api, deps: ApiDeps): void {
+  const { executor: provider, requestsOf } = deps
+  if (!provider) return
+  const open = openTo(deps)
+  const preflight = { ...open, schema: { hide: true } }
+  app.options('/v0/*', preflight, (_, reply) =>
+    reply
+      .headers({
+        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-headers': 'content-type',
+        'access-control-max-age': '86400',
+      })
+      .status(204)
+      .send(),
+  )
+
+  const can = {
+    summary: 'Executor: the kinds and sizes of requests that are delivered, by Wormhole chain id',
+    response: { 200: capabilitiesSchema, ...failures },
+  }
+  app.get('/v0/capabilities', { ...open, schema: can }, () =>
+    Object.fromEntries(
+      [...provider.capabilities()].map(([id, { requestPrefixes, maxGasDropOff, maxGasLimit, maxMsgValue }]) => [
+        String(id),
+        {
+          requestPrefixes: [...requestPrefixes],
+          gasDropOffLimit: String(maxGasDropOff),
+          maxGasLimit: String(maxGasLimit),
+          maxMsgValue: String(maxMsgValue),
+        },
+      ]),
+    ),
+  )
+
+  const quote = { summary: 'Executor: a signed quote', body: quoteBody, response: { 200: quoteAnswer, ...failures } }
+  app.post('/v0/quote', { ...open, schema: quote }, async ({ body: { srcChain, dstChain, relayInstructions } }) => {
+    const instructions = relayInstructions === undefined ? undefined : Buffer.from(relayInstructions.replace(/^0x/, ''), 'hex')
+    const { signed, cost } = await provider.quote({ source: srcChain, target: dstChain, instructions })
+    return { signedQuote: signed, ...(cost !== undefined && { estimatedCost: String(cost) }) }
+  })
+
+  if (!requestsOf) return
+  const summary = 'Executor: the requests of a source transaction. Empty: not known, or not yet'
+  const status = { summary, body: statusBody, response: { 200: z.array(relaySchema), ...failures } }
+  app.post('/v0/status/tx', { ...open, schema: status }, async ({ body: { txHash, chainId: chain } }) =>
+    (await requestsOf(txHash, chain)).map(statusRow),
+  )
+}
+
+/** Web pages of all origins may call. Refusals are in the form of a provider's API, and hide details of faults. */
+function openTo({ logger }: Pick<ApiDeps, 'logger'>) {
+  const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+    const { status: usual, retryAfter, body } = toErrorAnswer(error)
+    // A refusal other than of the request is a fault here, such as a missing key.
+    const status = usual === 422 ? 503 : usual
+    logFailure(logger, request, { status, error })
+    if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
+    void reply.status(status).send({ message: status < 500 ? body.detail : body.title, statusCode: status })
+  }
+  return {
+    config: { access: 'open' },
+    bodyLimit,
+    errorHandler,
+    onSend: async (_, reply) => void reply.header('access-control-allow-origin', '*'),
+  } as const satisfies RouteShorthandOptions
+}

@@ -1,0 +1,47 @@
+import { Interface, zeroPadValue } from 'ethers'
+import type { Chain, Log } from '../../chains/port.ts'
+import { eventArguments } from '../kit/logs.ts'
+
+/** From IExecutor.sol. */
+export const executorAbi = new Interface([
+  'event RequestForExecution(address indexed quoter, uint256 amountPaid, uint16 targetChain, bytes32 targetAddress, address refundAddress, bytes signedQuote, bytes request, bytes instructions)',
+  'function ourChain() view returns (uint16)',
+])
+const event = 'RequestForExecution'
+export const requestTopic = executorAbi.getEvent(event)?.topicHash ?? ''
+
+/** As the Executor's contract logged it. The contract checks neither the quote's signature nor the amount. */
+export interface RequestForExecution {
+  /** 0x, lower case. */
+  readonly quoter: string
+  /** Wei of the source. */
+  readonly amountPaid: bigint
+  /** Wormhole chain id. */
+  readonly targetChain: number
+  /** 64 lower-case hex digits without 0x. */
+  readonly targetAddress: string
+  readonly refundAddress: string
+  readonly signedQuote: Uint8Array
+  readonly request: Uint8Array
+  readonly instructions: Uint8Array
+}
+
+/** Topics of the logs that name this quoter. */
+export function requestTopics(quoter: string): readonly string[] {
+  return [requestTopic, zeroPadValue(quoter, 32)]
+}
+
+/** Throws NODE_REFUSED for a log that is no RequestForExecution. */
+export function readRequest(chain: Pick<Chain, 'name'>, log: Log): RequestForExecution {
+  const [quoter, amountPaid, targetChain, targetAddress, refundAddress, ...parts] = eventArguments(chain, executorAbi, event, log)
+  const [signedQuote, request, instructions] = parts.map((part) => Buffer.from(String(part).slice(2), 'hex'))
+  const none = new Uint8Array()
+  return {
+    quoter: String(quoter).toLowerCase(),
+    amountPaid: BigInt(amountPaid),
+    targetChain: Number(targetChain),
+    targetAddress: String(targetAddress).slice(2),
+    refundAddress: String(refundAddress).toLowerCase(),
+    ...{ signedQuote: signedQuote ?? none, request: request ?? none, instructions: instructions ?? none },
+  }
+}

@@ -1,0 +1,201 @@
+import { decodeBase64 } from 'ethers'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { boundedMap } from '../../runtime/bounded-map.ts'
+import { parseVaa } from '../../domain/vaa.ts'
+import { selectorOf } from '../kit/bytes-call.ts'
+import { encodeCall, shows } from '../kit/calls.ts'
+import type { ContractReader } from '../kit/contract-reader.ts'
+import { digestOf as digestOfVaa } from '../kit/guardian-sets.ts'
+import type { Decode } from '../kit/published.ts'
+import { signedRefusals } from '../kit/signed-messages.ts'
+import { provedBy, type Refusals, toVerdict, unproved } from '../kit/verdict.ts'
+import { placedRefusals } from '../kit/placed-logs.ts'
+import type { At } from '../../chains/port.ts'
+import type { Attestation, Endpoint } from '../port.ts'
+import { type DeliveredView, shownBy } from '../receivers/receivers.ts'
+import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts'
+import { decodeRequest, executor } from './requests.ts'
+import { type ExecutorMessage, readMessage, writeMessage } from './message.ts'
+
+/** Finds the signed message of a request. Checks no signatures. Never throws. */
+export type FindVaa = (place: {
+  chain: number
+  emitter: string
+  sequence: string
+}) => Promise<
+  | { readonly kind: 'found'; readonly vaa: Uint8Array }
+  | { readonly kind: 'absent' | 'unknown'; readonly againInMs?: number | undefined; readonly why: string }
+>
+
+export interface ExecutorEndpointOptions {
+  readonly chain: ContractReader
+  /** Ms since the epoch. */
+  readonly clock?: () => number
+  readonly terms: ExecutorTerms
+  /** Most coins of a delivery to this chain, wei. */
+  readonly maxMsgValue: bigint
+  /** Receiving contract (0x, lower case) → view that shows a delivery. Requests for other contracts are declined. */
+  readonly receivers: Readonly<Record<string, DeliveredView>>
+  /** Pays the drop-off with the delivery (VAAv1ReceiveWithGasDropOff). Absent: none is paid. */
+  readonly dropOffContract?: string | undefined
+  /** Checks the guardians' signatures on this chain. */
+  readonly verify: (vaa: Uint8Array) => Promise<void>
+  /** Checks that the source logged the request, in a final block and by most nodes. Throws `placedRefusals`. */
+  readonly verifyRequest: (message: ExecutorMessage) => Promise<void>
+  readonly decode: Decode
+  readonly findVaa: FindVaa
+}
+
+const receive = 'executeVAAv1(bytes)'
+const receiveWithDropOff = 'receiveMessage(address,bytes,address,uint256)'
+const firstWaitMs = 5_000
+
+const refusals: Refusals = {
+  ...signedRefusals,
+  EXECUTOR_MESSAGE: { kind: 'rejected' },
+  ...placedRefusals,
+  EXECUTOR_QUOTE_UNKNOWN: { kind: 'declined' },
+  EXECUTOR_UNSUPPORTED: { kind: 'declined' },
+  EXECUTOR_UNDERPAID: { kind: 'declined' },
+  EXECUTOR_EXPIRED: { kind: 'declined' },
+}
+
+/** A key signs for no request that is declined. */
+const refused: Refusals = Object.fromEntries(
+  Object.entries(refusals).map(([code, { kind }]) => [code, { kind: kind === 'declined' ? 'rejected' : kind }]),
+)
+
+type Accepted = Extract<Judgement, { kind: 'accepted' }>
+
+/** Delivers a signed message to the contract that a paid request names, with the coins that it asks for. */
+export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
+  const { chain, clock = Date.now, terms, receivers, dropOffContract, verify, verifyRequest, decode, findVaa } = options
+  /** `to/value/data` → requests that may justify the call. Hints only: `proveCall` reads the source chain. */
+  const hints = boundedMap<string, ExecutorMessage>(10_000)
+
+  /** Throws EXECUTOR_* for a request that is not delivered. */
+  function accept(message: ExecutorMessage): Accepted {
+    // The contract lets no request with an expired quote pass. A transfer with its VAA was in time when it got it.
+    const now = message.vaa ? 0 : Math.floor(clock() / 1_000)
+    const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now }, terms)
+    if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
+    return judged
+  }
+
+  function callOf(message: ExecutorMessage): Intent {
+    const { wanted } = accept(message)
+    const contract = addressOf(message.request.targetAddress) ?? ''
+    const { vaa = new Uint8Array() } = message
+    if (wanted.dropOff === 0n) return { to: contract, data: encodeCall({ function: receive, args: [vaa] }), value: String(wanted.msgValue) }
+    const recipient = addressOf(wanted.recipient ?? '')
+    if (dropOffContract === undefined || recipient === undefined)
+      throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'The config has no contract that pays a drop-off.' })
+    const args = [contract, vaa, recipient, wanted.dropOff]
+    return {
+      to: dropOffContract,
+      data: encodeCall({ function: receiveWithDropOff, args }),
+      value: String(wanted.msgValue + wanted.dropOff),
+    }
+  }
+
+  function viewOf({ request }: ExecutorMessage): { readonly contract: string; readonly view: DeliveredView } {
+    const contract = addressOf(request.targetAddress) ?? ''
+    const view = receivers[contract]
+    if (view) return { contract, view }
+    throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `bridges.executor names no view of ${contract} that shows a delivery.` })
+  }
+
+  async function isShown(message: ExecutorMessage, at: At): Promise<boolean> {
+    const { contract, view } = viewOf(message)
+    if (!message.vaa) return false
+    const vaa = parseVaa(message.vaa)
+    return shows(chain, shownBy({ ...vaa, digest: digestOfVaa(vaa) }, contract, view), at)
+  }
+
+  /** Everything that justifies the call of a message with its VAA. */
+  async function prove(message: ExecutorMessage): Promise<void> {
+    const { vaa } = message
+    const { message: asked } = accept(message)
+    if (asked.prefix !== 'ERV1' || !vaa) throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'It has no VAA.' })
+    const { emitterChain, emitter, sequence } = parseVaa(vaa)
+    if (emitterChain !== asked.chain || emitter !== asked.emitter || sequence !== asked.sequence)
+      throw new RelayerError('MESSAGE_MISMATCH', { detail: 'The VAA is not the one that the request asks for.' })
+    await Promise.all([verify(vaa), verifyRequest(message)])
+  }
+
+  const functions = dropOffContract === undefined ? [receive] : [receive, receiveWithDropOff]
+  const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
+
+  async function check(transfer: Transfer): Promise<void> {
+    const message = readMessage(decodeBase64(transfer.message))
+    const { digest, emitter, sourceId, sequence } = decode(decodeBase64(transfer.message))
+    const isSame = emitter === transfer.emitter && sourceId === transfer.sourceId && sequence === transfer.sequence
+    if (!isSame || digest !== transfer.digest) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest, claimed: transfer.digest } })
+    viewOf(message)
+    await prove(message)
+  }
+
+  return {
+    chain: chain.name,
+    verify: (bytes) => toVerdict(verifyRequest(readMessage(bytes)), refusals),
+    validate: (transfer) => toVerdict(check(transfer), refusals),
+    async attest({ message: text }): Promise<Attestation | undefined> {
+      const message = readMessage(decodeBase64(text))
+      if (message.vaa) return undefined
+      const judged = await toVerdict((async () => [accept(message), viewOf(message)])(), refusals)
+      // `validate` declines it.
+      if (judged.kind !== 'valid') return undefined
+      const { message: asked } = accept(message)
+      if (asked.prefix !== 'ERV1') return undefined
+      const found = await findVaa(asked)
+      if (found.kind === 'found') {
+        try {
+          await verify(found.vaa)
+          return { kind: 'attested', message: writeMessage({ ...message, vaa: found.vaa }) }
+        } catch (error) {
+          const { code, message: reason } = toRelayerError(error)
+          return { kind: 'wait', code, reason, retryInMs: firstWaitMs }
+        }
+      }
+      return { kind: 'wait', code: 'VAA_NOT_FOUND', reason: found.why, retryInMs: Math.max(firstWaitMs, found.againInMs ?? 0) }
+    },
+    delivered: ({ message }, at) => isShown(readMessage(decodeBase64(message)), at),
+    // A view shows that a message was delivered, but not by whom.
+    findDelivery: async () => undefined,
+    delivery({ message: text }) {
+      const message = readMessage(decodeBase64(text))
+      return {
+        async call() {
+          const intent = callOf(message)
+          hints.set(keyOf(intent), message)
+          return intent
+        },
+        parties: { bridge: executor, targetChain: chain.name, ...partiesOf(message) },
+        gasAtMost: accept(message).wanted.gasLimit,
+        revertsOnceDelivered: false,
+      }
+    },
+    calls: {},
+    openCalls: Object.fromEntries(functions.map((one) => [selectorOf(one), String(options.maxMsgValue)])),
+    async proveCall(intent: Intent) {
+      const message = hints.get(keyOf(intent))
+      if (!message) throw unproved('No paid request for it is known here.', { to: intent.to, selector: intent.data.slice(0, 10) })
+      await provedBy(async () => {
+        await prove(message)
+        // Paid once, so sent once.
+        if (await isShown(message, 'majority-latest')) throw unproved('It is delivered.', { to: intent.to })
+      }, refused)
+      if (keyOf(callOf(message)) !== keyOf(intent)) throw unproved('It is not the call of its request.', { to: intent.to })
+    },
+    explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
+    hasEffect: ({ status }) => (status === 'success' ? undefined : false),
+  }
+}
+
+export function partiesOf({ request }: ExecutorMessage): { readonly recipient: string; readonly token: string } {
+  const asked = decodeRequest(request.request)
+  const token = asked?.prefix === 'ERV1' ? `${asked.chain}/${asked.emitter}` : ''
+  return { recipient: addressOf(request.targetAddress) ?? request.targetAddress, token }
+}

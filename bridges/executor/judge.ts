@@ -1,0 +1,121 @@
+import type { ErrorCode } from '../../domain/catalogue/errors.ts'
+import type { RequestForExecution } from './event.ts'
+import { costOf } from './price.ts'
+import { decodeQuote, isSignedBy, type Quote } from './quote.ts'
+import { decodeInstructions, decodeRequest, type MessageRequest, type RelayInstructions, type RequestPrefix } from './requests.ts'
+
+/** The most that a delivery may cost on a target. Gas units, and wei. */
+export interface Caps {
+  readonly maxGasLimit: bigint
+  /** Includes the drop-off, as integrators' SDKs understand it. */
+  readonly maxMsgValue: bigint
+  readonly maxGasDropOff: bigint
+}
+
+/** The provider's promises. */
+export interface ExecutorTerms {
+  /** 0x, lower case. */
+  readonly quoter: string
+  /** A request whose quote expires before its delivery begins is delivered all the same. */
+  readonly honourExpired: boolean
+  /**
+   * Wormhole chain id → the chain as a target. `receivers`: contracts (0x, lower case) with a view that shows a
+   * delivery. Requests for other contracts are not delivered.
+   */
+  readonly chains: ReadonlyMap<number, { readonly caps: Caps; readonly receivers: Readonly<Record<string, unknown>> }>
+}
+
+/** The requests that Portage delivers. */
+export const deliveredPrefixes: readonly RequestPrefix[] = ['ERV1']
+
+export interface Times {
+  /** Block time of the request, seconds since the epoch. */
+  readonly requestedAt: number
+  /** When the delivery begins, seconds since the epoch. */
+  readonly now: number
+}
+
+/** The states of a provider's API that end a request without a delivery. */
+export type RefusedStatus = 'unsupported' | 'underpaid' | 'aborted'
+
+export type Judgement =
+  | {
+      readonly kind: 'accepted'
+      readonly message: MessageRequest
+      readonly wanted: RelayInstructions
+      readonly quote: Quote
+      readonly cost: bigint
+    }
+  | {
+      readonly kind: 'refused'
+      readonly status: RefusedStatus
+      readonly code: ErrorCode
+      readonly reason: string
+      readonly missing?: bigint
+    }
+
+/** Judges a request that was logged on `sourceChain`. The times come last: a later judgement may differ there. */
+export function judge(request: RequestForExecution, sourceChain: number, times: Times, terms: ExecutorTerms): Judgement {
+  const quote = decodeQuote(request.signedQuote)
+  if (request.quoter !== terms.quoter) return refused('EXECUTOR_QUOTE_UNKNOWN', `another provider signs for ${request.quoter}`)
+  if (quote?.quoter !== terms.quoter || !isSignedBy(terms.quoter, request.signedQuote))
+    return refused('EXECUTOR_QUOTE_UNKNOWN', 'the quoter did not sign these bytes')
+  const problem = problemOfChains(request, quote, { sourceChain, terms })
+  if (problem !== undefined) return refused('EXECUTOR_UNSUPPORTED', problem)
+  const message = decodeRequest(request.request)
+  if (!message || !deliveredPrefixes.includes(message.prefix))
+    return refused('EXECUTOR_UNSUPPORTED', `no request of ${deliveredPrefixes.join(', ')}`)
+  const contract = addressOf(request.targetAddress)
+  if (contract === undefined) return refused('EXECUTOR_UNSUPPORTED', `${request.targetAddress} is no contract's address on an EVM chain`)
+  if (!Object.hasOwn(terms.chains.get(quote.targetChain)?.receivers ?? {}, contract))
+    return refused('EXECUTOR_UNSUPPORTED', `no view of ${contract} is configured that shows a delivery`)
+  const wanted = decodeInstructions(request.instructions)
+  const excess = wanted ? exceeded(wanted, terms.chains.get(quote.targetChain)?.caps) : 'the relay instructions cannot be read'
+  if (!wanted || excess !== undefined) return refused('EXECUTOR_UNSUPPORTED', excess ?? '')
+  const cost = costOf(quote, wanted)
+  const missing = cost - request.amountPaid
+  if (missing > 0n)
+    return { ...refused('EXECUTOR_UNDERPAID', `paid ${request.amountPaid} of ${cost} wei, ${missing} are missing`), missing }
+  const until = terms.honourExpired ? times.requestedAt : Math.max(times.requestedAt, times.now)
+  if (quote.expiry <= BigInt(until)) return refused('EXECUTOR_EXPIRED', `the quote expired at ${quote.expiry}, before ${until}`)
+  return { kind: 'accepted', message, wanted, quote, cost }
+}
+
+function problemOfChains(
+  { targetChain }: RequestForExecution,
+  quote: Quote,
+  { sourceChain, terms }: { readonly sourceChain: number; readonly terms: ExecutorTerms },
+): string | undefined {
+  if (quote.sourceChain !== sourceChain) return `the quote is for requests on chain ${quote.sourceChain}, not ${sourceChain}`
+  if (quote.targetChain !== targetChain) return `the quote is for chain ${quote.targetChain}, not ${targetChain}`
+  return targetChain === sourceChain || !terms.chains.has(targetChain) ? `chain ${targetChain} is no target` : undefined
+}
+
+/** The reason why a target refuses these instructions. Undefined: it takes them. */
+export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps | undefined): string | undefined {
+  if (!caps) return 'the chain is no target'
+  if (gasLimit === 0n) return 'the relay instructions have no gas limit'
+  const above = (what: string, wanted: bigint, cap: bigint) => (wanted > cap ? `${what} ${wanted} is above ${cap}` : undefined)
+  return (
+    above('the gas limit', gasLimit, caps.maxGasLimit) ??
+    above('the drop-off', dropOff, caps.maxGasDropOff) ??
+    above('msg.value with the drop-off', msgValue + dropOff, caps.maxMsgValue)
+  )
+}
+
+/** The last 20 bytes, 0x. Undefined if the others are not zero, or all are. */
+export function addressOf(universal: string): string | undefined {
+  const address = /^0{24}([0-9a-f]{40})$/.exec(universal)?.[1]
+  return address === undefined || /^0+$/.test(address) ? undefined : `0x${address}`
+}
+
+const statuses = {
+  EXECUTOR_QUOTE_UNKNOWN: 'unsupported',
+  EXECUTOR_UNSUPPORTED: 'unsupported',
+  EXECUTOR_UNDERPAID: 'underpaid',
+  EXECUTOR_EXPIRED: 'aborted',
+} as const satisfies Partial<Record<ErrorCode, RefusedStatus>>
+
+function refused(code: keyof typeof statuses, reason: string): Extract<Judgement, { kind: 'refused' }> {
+  return { kind: 'refused', status: statuses[code], code, reason }
+}

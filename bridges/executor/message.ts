@@ -1,0 +1,63 @@
+import { AbiCoder, hexlify, keccak256 } from 'ethers'
+import { LRUCache } from 'lru-cache'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { RequestForExecution } from './event.ts'
+
+/** A request and where it was logged. The logs of the source chain prove it, so it has no signatures of its own. */
+export interface ExecutorMessage {
+  /** Wormhole chain id of the source. */
+  readonly sourceChain: number
+  readonly height: number
+  readonly logIndex: number
+  readonly txHash: string
+  readonly request: RequestForExecution
+  /** The signed message that the request asks for. Absent until the guardians have signed it. */
+  readonly vaa?: Uint8Array | undefined
+}
+
+const types = [
+  ...['uint16', 'uint64', 'uint32', 'bytes32'],
+  ...['address', 'uint256', 'uint16', 'bytes32', 'address', 'bytes', 'bytes', 'bytes', 'bytes'],
+]
+const coder = AbiCoder.defaultAbiCoder()
+
+export function writeMessage({ request, vaa = new Uint8Array(), ...place }: ExecutorMessage): Uint8Array {
+  const { quoter, amountPaid, targetChain, targetAddress, refundAddress, signedQuote, instructions } = request
+  const placed = [place.sourceChain, place.height, place.logIndex, place.txHash]
+  const asked = [quoter, amountPaid, targetChain, `0x${targetAddress}`, refundAddress, signedQuote, request.request, instructions, vaa]
+  return Buffer.from(coder.encode(types, [...placed, ...asked]).slice(2), 'hex')
+}
+
+/** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make. */
+export function readMessage(bytes: Uint8Array): ExecutorMessage {
+  return kept.memo(Buffer.from(bytes).toString('base64'))
+}
+
+const kept = new LRUCache<string, ExecutorMessage>({ max: 2_048, memoMethod: (text) => decodeMessage(Buffer.from(text, 'base64')) })
+
+function decodeMessage(bytes: Uint8Array): ExecutorMessage {
+  try {
+    const [sourceChain, height, logIndex, txHash, ...asked] = coder.decode(types, bytes).toArray()
+    const [quoter, amountPaid, targetChain, targetAddress, refundAddress, ...parts] = asked
+    const [signedQuote, request, instructions, vaa] = parts.map((part) => Buffer.from(String(part).slice(2), 'hex'))
+    const message: ExecutorMessage = {
+      ...{ sourceChain: Number(sourceChain), height: Number(height), logIndex: Number(logIndex) },
+      txHash: String(txHash),
+      request: {
+        ...{ quoter: String(quoter).toLowerCase(), amountPaid: BigInt(amountPaid), targetChain: Number(targetChain) },
+        ...{ targetAddress: String(targetAddress).slice(2), refundAddress: String(refundAddress).toLowerCase() },
+        ...{ signedQuote: signedQuote ?? bytes, request: request ?? bytes, instructions: instructions ?? bytes },
+      },
+      ...(vaa && vaa.length > 0 && { vaa }),
+    }
+    if (Buffer.compare(writeMessage(message), bytes) === 0) return message
+  } catch {
+    // The code below refuses the bytes.
+  }
+  throw new RelayerError('EXECUTOR_MESSAGE', { facts: { bytes: bytes.length } })
+}
+
+/** The same before and after the message has its VAA. 0x, lower case. */
+export function digestOf(message: ExecutorMessage): string {
+  return keccak256(hexlify(writeMessage({ ...message, vaa: undefined })))
+}

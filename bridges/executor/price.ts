@@ -1,0 +1,33 @@
+import { type Quote, quoteDecimals } from './quote.ts'
+import type { RelayInstructions } from './requests.ts'
+
+/** How many digits a coin has behind its point, and the price of a unit of gas in that coin. */
+export interface Decimals {
+  readonly sourceCoin: number
+  readonly targetCoin: number
+  readonly targetGasPrice: number
+}
+
+export const evmDecimals: Decimals = { sourceCoin: 18, targetCoin: 18, targetGasPrice: 18 }
+
+type Prices = Pick<Quote, 'baseFee' | 'gasPrice' | 'sourcePrice' | 'targetPrice'>
+
+/**
+ * The price of a delivery, in the smallest unit of the source's coin. Both parts are rounded up, so that the payer pays
+ * the fraction.
+ */
+export function costOf(quote: Prices, wanted: RelayInstructions, decimals = evmDecimals): bigint {
+  const { gasLimit, msgValue, dropOff } = wanted
+  const ofSource = 10n ** BigInt(decimals.sourceCoin)
+  const [ofTarget, ofGas] = [10n ** BigInt(decimals.targetCoin), 10n ** BigInt(decimals.targetGasPrice)]
+  // In coins of the target, times ofTarget * ofGas.
+  const needed = gasLimit * quote.gasPrice * ofTarget + (msgValue + dropOff) * ofGas
+  return (
+    divideUp(quote.baseFee * ofSource, 10n ** BigInt(quoteDecimals)) +
+    divideUp(needed * quote.targetPrice * ofSource, ofTarget * ofGas * quote.sourcePrice)
+  )
+}
+
+export function divideUp(value: bigint, by: bigint): bigint {
+  return (value + by - 1n) / by
+}

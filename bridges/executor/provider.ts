@@ -1,0 +1,111 @@
+import { concat } from 'ethers'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { keptRead } from '../../runtime/shared-read.ts'
+import { type Caps, deliveredPrefixes, exceeded } from './judge.ts'
+import { costOf, divideUp } from './price.ts'
+import { encodeQuote, type Quote } from './quote.ts'
+import { decodeInstructions } from './requests.ts'
+
+export interface ProviderChain {
+  readonly name: ChainName
+  /** Address, 0x, lower case. */
+  readonly payee: string
+  /** Coins of the chain, 10 decimals. */
+  readonly baseFee: bigint
+  readonly caps: Caps
+}
+
+export interface ProviderOptions {
+  readonly quoter: string
+  readonly expirySeconds: number
+  readonly marginPercent: number
+  /** Wormhole chain id → chain. */
+  readonly chains: ReadonlyMap<number, ProviderChain>
+  /** The quoter's signature of a message: 65 bytes. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+  readonly sign: (message: Uint8Array) => Promise<Uint8Array>
+  /** USD per coin, 10 decimals. */
+  readonly priceOf: (chain: ChainName) => bigint
+  /** Wei per unit of gas now. Throws NODE_UNAVAILABLE. */
+  readonly gasPriceOf: (chain: ChainName) => Promise<bigint>
+  /** Throws HALTED while operators want no new transfers this way. */
+  readonly assertOpen: (source: ChainName, target: ChainName) => void
+  /** Ms since the epoch. */
+  readonly now?: () => number
+}
+
+/** Wormhole chain ids. `instructions`: absent for a quote without a price. */
+export interface QuoteRequest {
+  readonly source: number
+  readonly target: number
+  readonly instructions?: Uint8Array | undefined
+}
+
+export type ExecutorProvider = ReturnType<typeof createProvider>
+
+/** All callers of this time share a signed quote, so that strangers cause few reads and signatures. */
+const keptMs = 5_000
+const failureKeptMs = 1_000
+
+export function createProvider(options: ProviderOptions) {
+  const { chains } = options
+  const kept = new Map<string, () => Promise<SignedQuote>>()
+
+  function chainOf(id: number, what: string): ProviderChain {
+    const chain = chains.get(id)
+    if (chain) return chain
+    throw refused(`Unsupported ${what} chain: ${id}, supported chains: ${[...chains.keys()].join(',')}.`)
+  }
+
+  return {
+    /** Wormhole chain id → what may be requested for this target. */
+    capabilities: () => new Map([...chains].map(([id, { caps }]) => [id, { ...caps, requestPrefixes: deliveredPrefixes }] as const)),
+    /** Throws INPUT_INVALID for a request that would not be delivered, and what the functions of `options` throw. */
+    async quote({ source, target, instructions }: QuoteRequest): Promise<{ readonly signed: string; readonly cost?: bigint }> {
+      const ends = { from: chainOf(source, 'source'), to: chainOf(target, 'destination') }
+      if (source === target) throw refused('The source and the destination are the same chain.')
+      const wanted = instructions && decodeInstructions(instructions)
+      if (instructions && !wanted) throw refused('The relay instructions cannot be read.')
+      const excess = wanted && exceeded(wanted, ends.to.caps)
+      if (excess !== undefined) throw refused(`Not delivered: ${excess}.`)
+      options.assertOpen(ends.from.name, ends.to.name)
+      const pair = `${source} ${target}`
+      const read =
+        kept.get(pair) ??
+        keptRead(() => makeQuote(options, { ...ends, source, target }), { fromAnswer: (one) => (one ? keptMs : failureKeptMs) })
+      kept.set(pair, read)
+      const { signed, quote } = await read()
+      return { signed, ...(wanted && { cost: costOf(quote, wanted) }) }
+    },
+  }
+}
+
+interface SignedQuote {
+  readonly quote: Quote
+  /** 0x hex. */
+  readonly signed: string
+}
+
+interface Ends extends Omit<QuoteRequest, 'instructions'> {
+  readonly from: ProviderChain
+  readonly to: ProviderChain
+}
+
+async function makeQuote(options: ProviderOptions, { from, to, source, target }: Ends): Promise<SignedQuote> {
+  const { quoter, expirySeconds, marginPercent, sign, priceOf, gasPriceOf, now = Date.now } = options
+  const quote = {
+    ...{ quoter, payee: from.payee.slice(2).padStart(64, '0'), sourceChain: source, targetChain: target },
+    gasPrice: await gasPriceOf(to.name),
+    expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
+    baseFee: from.baseFee,
+    sourcePrice: priceOf(from.name),
+    // The margin is here and not in the gas price, so that it also covers the coins of a delivery.
+    targetPrice: divideUp(priceOf(to.name) * BigInt(100 + marginPercent), 100n),
+  }
+  const bytes = encodeQuote(quote)
+  return { quote, signed: concat([bytes, await sign(bytes)]) }
+}
+
+function refused(detail: string): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail })
+}

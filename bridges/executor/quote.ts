@@ -1,0 +1,75 @@
+import { keccak256 } from 'ethers'
+import { toNumber } from '../../chains/crypto/curve.ts'
+import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
+import { toHex } from '../../domain/vaa.ts'
+
+/** A quote EQ01 (example-messaging-executor, README). Prices are USD per coin. */
+export interface Quote {
+  /** Names the provider: 0x, lower case. */
+  readonly quoter: string
+  /** Gets the payment on the source chain: 64 lower-case hex digits without 0x. */
+  readonly payee: string
+  /** Wormhole chain ids. */
+  readonly sourceChain: number
+  readonly targetChain: number
+  /** Seconds since the epoch, u64. */
+  readonly expiry: bigint
+  /** Coins of the source, 10 decimals, u64. */
+  readonly baseFee: bigint
+  /** Of a unit of gas on the target: wei on EVM, u64. */
+  readonly gasPrice: bigint
+  /** USD, 10 decimals, u64. */
+  readonly sourcePrice: bigint
+  readonly targetPrice: bigint
+}
+
+export const quoteDecimals = 10
+export const highestU64 = 2n ** 64n - 1n
+
+/** The four letters also keep the signed bytes apart from every transaction, which begins with a type or a list. */
+const prefix = Buffer.from('EQ01')
+const bodyBytes = 100
+/** r, s, v (27 or 28). */
+const signatureBytes = 65
+
+/** Everything before the signature. Throws RangeError for a number above its size. */
+export function encodeQuote(quote: Quote): Uint8Array {
+  const bytes = Buffer.alloc(bodyBytes)
+  prefix.copy(bytes)
+  bytes.write(quote.quoter.slice(2), 4, 20, 'hex')
+  bytes.write(quote.payee, 24, 32, 'hex')
+  bytes.writeUInt16BE(quote.sourceChain, 56)
+  bytes.writeUInt16BE(quote.targetChain, 58)
+  const numbers = [quote.expiry, quote.baseFee, quote.gasPrice, quote.sourcePrice, quote.targetPrice]
+  for (const [index, number] of numbers.entries()) bytes.writeBigUInt64BE(number, 60 + 8 * index)
+  return bytes
+}
+
+/** Undefined unless it is a whole EQ01 with a price of the source. Checks no signature. */
+export function decodeQuote(signed: Uint8Array): Quote | undefined {
+  if (signed.length !== bodyBytes + signatureBytes || Buffer.compare(signed.subarray(0, 4), prefix) !== 0) return undefined
+  const number = (at: number, size: number) => toNumber(signed.subarray(at, at + size))
+  const quote = {
+    quoter: `0x${toHex(signed.subarray(4, 24))}`,
+    payee: toHex(signed.subarray(24, 56)),
+    sourceChain: Number(number(56, 2)),
+    targetChain: Number(number(58, 2)),
+    expiry: number(60, 8),
+    baseFee: number(68, 8),
+    gasPrice: number(76, 8),
+    sourcePrice: number(84, 8),
+    targetPrice: number(92, 8),
+  }
+  return quote.sourcePrice === 0n ? undefined : quote
+}
+
+export function signatureOf(signed: Uint8Array): Uint8Array {
+  return signed.subarray(bodyBytes)
+}
+
+/** Whether this address signed the quote. The Executor's contract does not check it. */
+export function isSignedBy(quoter: string, signed: Uint8Array): boolean {
+  const signature = signatureOf(signed)
+  const digest = Buffer.from(keccak256(signed.subarray(0, bodyBytes)).slice(2), 'hex')
+  return secp256k1().recover(digest, signature.subarray(0, 64), (signature[64] ?? 0) - 27) === quoter
+}

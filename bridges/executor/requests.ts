@@ -1,0 +1,63 @@
+import { toNumber } from '../../chains/crypto/curve.ts'
+import type { BridgeName } from '../../domain/transfer/transfer.ts'
+import { toHex } from '../../domain/vaa.ts'
+
+export const executor = 'executor' satisfies BridgeName
+
+/** Names the message to deliver. Addresses and ids: 64 lower-case hex digits without 0x. Numbers: decimal. */
+export type MessageRequest =
+  | { readonly prefix: 'ERV1'; readonly chain: number; readonly emitter: string; readonly sequence: string }
+  | { readonly prefix: 'ERN1'; readonly sourceChain: number; readonly manager: string; readonly messageId: string }
+  | { readonly prefix: 'ERC1'; readonly sourceDomain: number; readonly nonce: string }
+  /** The message is in the transaction of the request. */
+  | { readonly prefix: 'ERC2' }
+
+export type RequestPrefix = MessageRequest['prefix']
+
+/** Undefined for a request of another kind, and for missing or further bytes. */
+export function decodeRequest(bytes: Uint8Array): MessageRequest | undefined {
+  const hex = (from: number, to: number) => toHex(bytes.subarray(from, to))
+  const number = (from: number, to: number) => toNumber(bytes.subarray(from, to))
+  switch (`${Buffer.from(bytes.subarray(0, 4)).toString('latin1')} ${bytes.length}`) {
+    case 'ERV1 46':
+      return { prefix: 'ERV1', chain: Number(number(4, 6)), emitter: hex(6, 38), sequence: String(number(38, 46)) }
+    case 'ERN1 70':
+      return { prefix: 'ERN1', sourceChain: Number(number(4, 6)), manager: hex(6, 38), messageId: hex(38, 70) }
+    case 'ERC1 16':
+      return { prefix: 'ERC1', sourceDomain: Number(number(4, 8)), nonce: String(number(8, 16)) }
+    case 'ERC2 5':
+      return bytes[4] === 1 ? { prefix: 'ERC2' } : undefined
+    default:
+      return undefined
+  }
+}
+
+/** The payer's wishes on the target: gas units, and its smallest unit of coins (wei on EVM). */
+export interface RelayInstructions {
+  readonly gasLimit: bigint
+  readonly msgValue: bigint
+  readonly dropOff: bigint
+  /** Gets the drop-off: 64 lower-case hex digits without 0x. Absent without a drop-off. */
+  readonly recipient?: string
+}
+
+const gasInstruction = 1
+const dropOffInstruction = 2
+
+/** Gas instructions add up. The first drop-off counts. Undefined for another instruction, and for a part of one. */
+export function decodeInstructions(bytes: Uint8Array): RelayInstructions | undefined {
+  let [gasLimit, msgValue] = [0n, 0n]
+  let drop: Pick<RelayInstructions, 'dropOff' | 'recipient'> | undefined
+  for (let at = 0; at < bytes.length;) {
+    const kind = bytes[at]
+    const end = at + (kind === gasInstruction ? 33 : 49)
+    if ((kind !== gasInstruction && kind !== dropOffInstruction) || end > bytes.length) return undefined
+    const first = toNumber(bytes.subarray(at + 1, at + 17))
+    if (kind === gasInstruction) {
+      gasLimit += first
+      msgValue += toNumber(bytes.subarray(at + 17, end))
+    } else drop ??= { dropOff: first, recipient: toHex(bytes.subarray(at + 17, end)) }
+    at = end
+  }
+  return { gasLimit, msgValue, dropOff: 0n, ...drop }
+}

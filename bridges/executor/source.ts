@@ -1,0 +1,46 @@
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { placeOf } from '../../domain/stream/places.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { emitterOf, type PlacedLogsOptions } from '../kit/placed-logs.ts'
+import type { Decode } from '../kit/published.ts'
+import { readRequest } from './event.ts'
+import { executor } from './requests.ts'
+import { type ExecutorTerms, judge } from './judge.ts'
+import { digestOf, readMessage, writeMessage } from './message.ts'
+
+/** The Executor of one source chain. */
+export interface ExecutorSource {
+  readonly name: ChainName
+  /** Its contract: 0x, lower case. */
+  readonly contract: string
+}
+
+/** Throws EXECUTOR_MESSAGE, TARGET_CHAIN_UNSUPPORTED. @param sources by Wormhole chain id */
+export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chainNames: ReadonlyMap<number, ChainName>): Decode {
+  return (bytes) => {
+    const message = readMessage(bytes)
+    const { sourceChain, height, logIndex, request } = message
+    const source = sources.get(sourceChain)
+    const targetChain = chainNames.get(request.targetChain)
+    if (!source || targetChain === undefined)
+      throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { wormholeChainId: source ? request.targetChain : sourceChain } })
+    return {
+      ...{ bridge: executor, sourceChain: source.name, sourceId: String(sourceChain), targetChain },
+      ...{ emitter: emitterOf(source.contract), sequence: placeOf(height, logIndex) },
+      ...{ digest: digestOf(message), message: Buffer.from(bytes).toString('base64') },
+    }
+  }
+}
+
+/**
+ * Reads a log of the Executor as a transfer. A request that Portage does not deliver is none, so it costs nothing: the
+ * provider's API answers for it from the log.
+ */
+export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
+  return (log) => {
+    const { block, index: logIndex, transactionHash: txHash } = log
+    const request = readRequest({ name }, log)
+    if (judge(request, sourceChain, { requestedAt: 0, now: 0 }, terms).kind === 'refused') return undefined
+    return decode(writeMessage({ sourceChain, height: block.height, logIndex, txHash, request }))
+  }
+}

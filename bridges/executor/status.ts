@@ -1,0 +1,112 @@
+import { concat, hexlify, toBeHex } from 'ethers'
+import type { RequestForExecution } from './event.ts'
+import type { RefusedStatus } from './judge.ts'
+import { costOf } from './price.ts'
+import { decodeQuote, type Quote, signatureOf } from './quote.ts'
+import { decodeInstructions, decodeRequest, type MessageRequest } from './requests.ts'
+
+/** The states of a provider's API. `submitted`: a transaction was sent. `failed`, `aborted`: nothing more is tried. */
+export type RelayStatus = 'pending' | 'submitted' | 'failed' | RefusedStatus
+
+/** A request for execution that Portage knows, and what became of it. Chains are Wormhole's chain ids. */
+export interface KnownRequest {
+  readonly request: RequestForExecution
+  readonly chain: number
+  readonly txHash: string
+  readonly logIndex: number
+  /** Block time, seconds since the epoch. */
+  readonly requestedAt: number
+  /** When Portage read it, ms since the epoch. */
+  readonly seenAt: number
+  readonly status: RelayStatus
+  readonly failureCause?: string | undefined
+  readonly deliveries: readonly RelayTransaction[]
+}
+
+/** `cost`: wei of the target. `blockTime`: seconds since the epoch. */
+export interface RelayTransaction {
+  readonly chain: number
+  readonly txHash: string
+  readonly blockHeight: number
+  readonly blockTime?: number
+  readonly cost: bigint
+}
+
+/** The requests of a source transaction that name this provider. None: not known, or not yet. Throws read errors. */
+export type RequestsOf = (txHash: string, chain: number | undefined) => Promise<readonly KnownRequest[]>
+
+/** As integrators' SDKs read it (example-messaging-executor, api-docs/main.tsp). */
+export function statusRow(known: KnownRequest) {
+  const { request, chain, txHash, logIndex, requestedAt, seenAt, status, failureCause, deliveries } = known
+  const quote = decodeQuote(request.signedQuote)
+  const [wanted, message] = [decodeInstructions(request.instructions), decodeRequest(request.request)]
+  return {
+    chainId: chain,
+    ...(quote && wanted && { estimatedCost: String(costOf(quote, wanted)) }),
+    // Kind of the id (EVM), chain, transaction, place of the log, as in the example relayer.
+    id: concat(['0x00', toBeHex(chain, 2), txHash, toBeHex(logIndex, 32)]),
+    indexedAt: new Date(seenAt).toISOString(),
+    ...(message && { instruction: { request: messageRow(message) } }),
+    requestForExecution: {
+      quoterAddress: request.quoter,
+      amtPaid: String(request.amountPaid),
+      dstChain: request.targetChain,
+      dstAddr: `0x${request.targetAddress}`,
+      refundAddr: request.refundAddress,
+      signedQuoteBytes: hexlify(request.signedQuote),
+      requestBytes: hexlify(request.request),
+      relayInstructionsBytes: hexlify(request.instructions),
+      timestamp: timeText(requestedAt),
+    },
+    ...(quote && { signedQuote: { quote: quoteRow(quote), signature: hexlify(signatureOf(request.signedQuote)) } }),
+    status,
+    txHash,
+    ...(failureCause !== undefined && { failureCause }),
+    txs: deliveries.map((one) => ({
+      txHash: one.txHash,
+      chainId: one.chain,
+      blockNumber: String(one.blockHeight),
+      ...(one.blockTime !== undefined && { blockTime: timeText(one.blockTime) }),
+      cost: String(one.cost),
+    })),
+  }
+}
+
+function quoteRow({ quoter, payee, sourceChain, targetChain, expiry, baseFee, gasPrice, sourcePrice, targetPrice }: Quote) {
+  return {
+    prefix: 'EQ01',
+    quoterAddress: quoter,
+    payeeAddress: `0x${payee}`,
+    srcChain: sourceChain,
+    dstChain: targetChain,
+    expiryTime: timeText(Number(expiry)),
+    baseFee: String(baseFee),
+    dstGasPrice: String(gasPrice),
+    srcPrice: String(sourcePrice),
+    dstPrice: String(targetPrice),
+  }
+}
+
+function messageRow(message: MessageRequest) {
+  switch (message.prefix) {
+    case 'ERV1': {
+      const { prefix, chain, emitter, sequence } = message
+      return { prefix, chain, address: `0x${emitter}`, sequence }
+    }
+    case 'ERN1': {
+      const { prefix, sourceChain, manager, messageId } = message
+      return { prefix, srcChain: sourceChain, srcManager: `0x${manager}`, messageId: `0x${messageId}` }
+    }
+    case 'ERC1':
+      return message
+    case 'ERC2':
+      return { prefix: message.prefix, cctpV2Request: { cctpV2RequestPrefix: 'auto' } }
+  }
+}
+
+/** A forged quote may name a time that a Date cannot hold. */
+const lastSecond = 8_640_000_000_000
+
+function timeText(seconds: number): string {
+  return new Date(Math.min(seconds, lastSecond) * 1_000).toISOString()
+}

@@ -1,0 +1,56 @@
+import { isShownName, type Problem } from './problems.ts'
+import { type Chains, checkChain, type Fields, map, maps } from './raw-tree.ts'
+
+export function checkExecutor({ quoter, chains: own }: Fields, chains: Chains): Problem[] {
+  const path = 'bridges.executor'
+  const key = map(quoter)['address']
+  const named = Object.entries(map(own)).filter(([name]) => isShownName(name))
+  const lanes = chains.flatMap(([name, { lanes }]) =>
+    maps(lanes).map((lane, index) => ({ place: `chains.${name}.lanes[${index}]`, ...lane })),
+  )
+  const same = lanes.find(({ address }: Fields) => typeof key === 'string' && String(address).toLowerCase() === key.toLowerCase())
+  return [
+    ...unless(own === undefined || named.length > 1, `${path}.chains`, 'has fewer than two chains', 'Add the chains of requests.'),
+    ...unless(!same, `${path}.quoter.address`, `is the key of ${same?.place}`, 'Use a key that signs no transactions.'),
+    ...named.flatMap(([name, fields]) => checkExecutorChain(`${path}.chains.${name}`, name, map(fields), chains)),
+  ]
+}
+
+/** Every delivery that a payer can buy must be possible. */
+function checkExecutorChain(path: string, name: string, { maxGasLimit, maxMsgValue, maxGasDropOff }: Fields, chains: Chains): Problem[] {
+  const chain = new Map(chains).get(name)
+  if (!chain) return checkChain(path, name, [...new Map(chains).keys()])
+  const { wormholeChainId, shadow, lanes, signing } = chain
+  const at = `chains.${name}`
+  const signed = number(map(signing)['maxGasPerTransaction'], '16777216')
+  return [
+    ...unless(
+      wormholeChainId !== undefined,
+      `${at}.wormholeChainId`,
+      `is missing, and ${path} needs it`,
+      "Add Wormhole's number of the chain.",
+    ),
+    ...unless(shadow !== true, `${at}.shadow`, 'means that paid requests are not delivered', `Remove it, or ${path}.`),
+    ...unless(maps(lanes).length > 0, `${at}.lanes`, 'is empty, so paid requests are not delivered', `Add a lane, or remove ${path}.`),
+    ...unless(
+      number(maxGasLimit) <= signed,
+      `${path}.maxGasLimit`,
+      `is above ${at}.signing.maxGasPerTransaction`,
+      'Lower it, or raise the other.',
+    ),
+    ...unless(
+      number(maxGasDropOff) <= number(maxMsgValue),
+      `${path}.maxGasDropOff`,
+      'is above maxMsgValue, which includes it',
+      'Lower it.',
+    ),
+  ]
+}
+
+function unless(holds: boolean, path: string, problem: string, remedy: string): Problem[] {
+  return holds ? [] : [{ path, problem, remedy }]
+}
+
+function number(value: unknown, absent = '0'): bigint {
+  return BigInt(/^\d{1,78}$/.test(String(value)) ? String(value) : absent)
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { limits } from '../../domain/stream/gaps.ts'
+import { address, chainName, decimal, gasUnits, text, whole } from '../load/values.ts'
+import { deliveredViewSchema } from './bridge-schema.ts'
+import { signerSchema } from './lane-schema.ts'
+
+/** The margin may multiply a price by 11, and a quote holds less than 2^64 / 10^10 dollars. */
+const dollars = text(
+  /^[0-9]{1,8}(\.[0-9]{1,10})?$/,
+  'must be dollars in quotes, like 3000.25: at most 8 digits, and 10 after the point',
+).refine((value) => /[1-9]/.test(value), 'must be above 0')
+const coins = decimal.refine((value) => !/^[0-9]+$/.test(value) || BigInt(value) < 2n ** 128n, 'must be below 2^128')
+
+const executorChainSchema = z.strictObject({
+  contract: address.describe("The chain's Executor contract, which takes the requests."),
+  payee: address.describe('Gets the payments of requests on this chain, at once. A contract must accept coins with 2,300 gas.'),
+  price: dollars.describe("Dollars that one of the chain's coins is worth, as text."),
+  baseFee: decimal
+    .refine(
+      (value) => !/^[0-9]+$/.test(value) || BigInt(value) <= 2n ** 64n * 10n ** 8n - 10n ** 8n,
+      'must fit into 64 bits with 10 decimals',
+    )
+    .default('0')
+    .describe(
+      "Part of each price for requests on this chain, wei of its coin, rounded up to 10 decimals. It must cover what gas does not: an L2's fee for data.",
+    ),
+  maxGasLimit: gasUnits.default('1000000').describe('Highest gas limit of a delivery to this chain that a request may ask for.'),
+  maxMsgValue: coins.default('0').describe('Most coins that a delivery to this chain may carry, with the drop-off, wei.'),
+  receivers: z
+    .record(address, deliveredViewSchema)
+    .default({})
+    .describe(
+      'Contract on this chain that takes executeVAAv1(bytes) → the view that shows a delivery. Requests for other contracts are declined.',
+    ),
+  dropOffContract: address
+    .optional()
+    .describe('Contract on this chain that pays the drop-off with the delivery (VAAv1ReceiveWithGasDropOff). maxGasDropOff needs it.'),
+  startBlock: whole(0)
+    .optional()
+    .describe('First block of this chain to read requests from. Absent: the blocks of the last `streams.lookBackDays`.'),
+  maxOpen: whole(1, limits.open).default(200).describe('Most open transfers of requests on this chain.'),
+  maxGasDropOff: coins.default('0').describe('Most coins that a delivery to this chain may pay to a recipient (gas drop-off), wei.'),
+})
+
+export const executorSchema = z.strictObject({
+  quoter: z
+    .strictObject({
+      address: address.describe('Address of the key. It is the name of this provider on all chains.'),
+      signer: signerSchema.optional().describe('Where the key is. Only processes of the API need it. Without it they give no quotes.'),
+    })
+    .describe('The key that signs quotes. It signs no transactions and needs no coins. It must not be the key of a lane.'),
+  expirySeconds: whole(60, 86_400).default(3_600).describe('How long a quote can be used for a request. Its prices hold for this time.'),
+  marginPercent: whole(0, 1_000)
+    .default(10)
+    .describe('Raises the price of gas and coins of the target, percent. It must cover the changes of prices while a quote can be used.'),
+  honourExpired: z
+    .boolean()
+    .default(false)
+    .describe('Whether a request in time is delivered if its quote expires before the message can be delivered.'),
+  chains: z
+    .record(chainName, executorChainSchema)
+    .describe('The chains of the config that requests may start on and go to: at least two. Others get no quotes.'),
+})

@@ -1,0 +1,57 @@
+import { serializeLayout, toChain } from '@wormhole-foundation/sdk-base'
+import { fetchQuote, relayInstructionsLayout, UniversalAddress } from '@wormhole-foundation/sdk-definitions'
+import { hexlify } from 'ethers'
+import { type Mined, Script } from '../chain/contracts.ts'
+import { compiledArtifact } from '../chain/solidity.ts'
+import { toUniversal } from '../wormhole/vaa.ts'
+import type { ExecutorEnd } from './deploy.ts'
+
+/** A message for the other chain's receiver. Gas units, and wei. */
+export interface ExecutorMessage {
+  /** 0x hex. */
+  readonly payload: string
+  /** Default 250,000. */
+  readonly gasLimit?: bigint
+  /** Coins that the receiver gets. Default 0. */
+  readonly msgValue?: bigint
+  /** Coins that another recipient gets. */
+  readonly dropOff?: { readonly amount: bigint; readonly recipient: string }
+  /** Wei that are paid instead of the estimate. */
+  readonly pay?: (estimatedCost: bigint) => bigint
+}
+
+export interface SentRequest {
+  readonly transaction: Mined
+  readonly signedQuote: string
+  /** Wei: the provider's own price. */
+  readonly estimatedCost: bigint
+  readonly instructions: string
+}
+
+/**
+ * Asks the provider at this URL (…/v0) for a quote as integrators do, with Wormhole's SDK, publishes the message and
+ * pays for its delivery. Throws Error if the provider refuses or the transaction reverts.
+ */
+export async function requestDelivery(api: string, from: ExecutorEnd, to: ExecutorEnd, message: ExecutorMessage): Promise<SentRequest> {
+  const instructions = instructionsOf(message)
+  const [source, target] = [from.chain.wormholeChainId, to.chain.wormholeChainId]
+  const quoted = await fetchQuote(api, toChain(source), toChain(target), instructions)
+  if (quoted.estimatedCost === undefined) throw new Error('The provider names no price')
+  const { signedQuote } = quoted
+  const estimatedCost = BigInt(quoted.estimatedCost)
+  const script = await Script.of(from.chain.anvil, from.user)
+  const { abi } = await compiledArtifact('MessageSender')
+  const args = [message.payload, target, `0x${toUniversal(to.receiver)}`, signedQuote, instructions]
+  script.call(from.sender, abi, 'send', args, message.pay?.(estimatedCost) ?? estimatedCost)
+  const [transaction] = await script.mine()
+  if (!transaction) throw new Error('No transaction was mined')
+  return { transaction, signedQuote, estimatedCost, instructions }
+}
+
+/** 0x hex. */
+export function instructionsOf({ gasLimit = 250_000n, msgValue = 0n, dropOff }: Omit<ExecutorMessage, 'payload'>): string {
+  const gas = { request: { type: 'GasInstruction' as const, gasLimit, msgValue } }
+  const recipient = dropOff && new UniversalAddress(toUniversal(dropOff.recipient))
+  const drop = dropOff && recipient ? [{ request: { type: 'GasDropOffInstruction' as const, dropOff: dropOff.amount, recipient } }] : []
+  return hexlify(serializeLayout(relayInstructionsLayout, { requests: [gas, ...drop] }))
+}

@@ -1,0 +1,152 @@
+import { concat, decodeBase64, toBeHex, zeroPadValue } from 'ethers'
+import { describe, expect, test } from 'vitest'
+import { selectorOf } from '../../bridges/kit/bytes-call.ts'
+import { encodeCall } from '../../bridges/kit/calls.ts'
+import { createVerifier } from '../../bridges/kit/guardian-sets.ts'
+import { createExecutorEndpoint } from '../../bridges/executor/evm.ts'
+import { type ExecutorMessage, readMessage, writeMessage } from '../../bridges/executor/message.ts'
+import { createDecode } from '../../bridges/executor/source.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
+import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
+import { bytesOf, quoter, signed } from '../helpers/executor.ts'
+import { altered, signVaa } from '../helpers/vaa.ts'
+
+const address = (digit: string) => `0x${digit.repeat(40)}`
+const universal = (of: string) => of.slice(2).padStart(64, '0')
+const [executor, receiver, other, sender] = ['a', 'b', 'c', 'd'].map(address) as [string, string, string, string]
+const names = new Map([
+  [2, 'ethereum'],
+  [4, 'bsc'],
+])
+
+const quote = (prices: { gasPrice?: bigint } = {}) =>
+  signed({
+    ...{ quoter, payee: universal(address('e')), sourceChain: 2, targetChain: 4, expiry: 2_000_000_000n, baseFee: 0n },
+    ...{ gasPrice: 1n, sourcePrice: 1n, targetPrice: 1n, ...prices },
+  })
+const instructions = Buffer.from(bytesOf([{ type: 'GasInstruction', gasLimit: 100_000n, msgValue: 5n }]))
+const requestFor = (sequence: bigint) =>
+  Buffer.from(concat(['0x45525631', toBeHex(2, 2), zeroPadValue(sender, 32), toBeHex(sequence, 8)]).slice(2), 'hex')
+const vaaOf = (payload = '0x01', { guardians = 3, from = universal(sender), sequence = 7n } = {}) =>
+  signVaa({ emitterChain: 2, emitter: from, sequence, payload }, { guardians }).bytes
+
+const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Array = vaaOf()): ExecutorMessage => ({
+  ...{ sourceChain: 2, height: 9, logIndex: 3, txHash: `0x${'09'.repeat(32)}`, vaa },
+  request: {
+    ...{ quoter, amountPaid: 100_005n, targetChain: 4, targetAddress: universal(receiver), refundAddress: address('f') },
+    ...{ signedQuote: quote(), request: requestFor(7n), instructions, ...change },
+  },
+})
+const logged = writeMessage(message({}, new Uint8Array()))
+
+/** Of bsc. The source has logged one request. */
+function endpointOf({ isDelivered = false } = {}) {
+  const set = { index: 0, keys: devnetGuardians(3).map(({ address: key }) => key), expirationTime: 0, current: true }
+  const receivers = { [receiver]: { view: 'isReceived(bytes32)', args: ['$digest'], is: 'true' } }
+  return createExecutorEndpoint({
+    chain: { name: 'bsc', call: async () => toBeHex(isDelivered ? 1n : 0n, 32) },
+    terms: {
+      ...{ quoter, honourExpired: false },
+      chains: new Map([[4, { caps: { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 0n }, receivers }]]),
+    },
+    maxMsgValue: 10n,
+    receivers,
+    verify: createVerifier({ get: async () => set }, () => 1_700_000_000),
+    verifyRequest: async (one) => {
+      if (Buffer.compare(writeMessage({ ...one, vaa: undefined }), logged) !== 0) throw new RelayerError('PLACE_MISMATCH')
+    },
+    decode: createDecode(new Map([[2, { name: 'ethereum', contract: executor }]]), names),
+    findVaa: async () => ({ kind: 'absent', why: 'not signed yet' }),
+  })
+}
+
+const decode = createDecode(new Map([[2, { name: 'ethereum', contract: executor }]]), names)
+const transferOf = (one: ExecutorMessage) => decode(writeMessage(one))
+
+test('a request is written and read again, with and without its message', () => {
+  for (const one of [message(), message({}, new Uint8Array())])
+    expect(writeMessage(readMessage(writeMessage(one)))).toEqual(writeMessage(one))
+  expect(() => readMessage(concatBytes(writeMessage(message()), Uint8Array.of(0)))).toThrow(
+    expect.objectContaining({ code: 'EXECUTOR_MESSAGE' }),
+  )
+})
+
+test('the transfer of a request is the same before and after its message is signed', () => {
+  const { message: _, ...before } = transferOf(message({}, new Uint8Array()))
+  expect(transferOf(message())).toMatchObject(before)
+})
+
+describe('A key signs only the call that a request paid for', () => {
+  /** The call that the endpoint itself plans for this message. A thief may have it plan any. */
+  async function planned(one: ExecutorMessage, options = {}) {
+    const endpoint = endpointOf(options)
+    return { endpoint, intent: await endpoint.delivery(transferOf(one)).call() }
+  }
+
+  test('it signs the call, and plans no more gas than was paid for', async () => {
+    const { endpoint, intent } = await planned(message())
+    expect(intent).toEqual({ to: receiver, data: encodeCall({ function: 'executeVAAv1(bytes)', args: [vaaOf()] }), value: '5' })
+    expect(endpoint.delivery(transferOf(message())).gasAtMost).toBe(100_000n)
+    await expect(endpoint.proveCall(intent)).resolves.toBeUndefined()
+    expect(endpoint.openCalls).toEqual({ [selectorOf('executeVAAv1(bytes)')]: '10' })
+  })
+
+  const data = (vaa: Uint8Array, signature = 'executeVAAv1(bytes)') => encodeCall({ function: signature, args: [vaa] })
+  const changed = altered(vaaOf('0x0100'), vaaOf('0x0100').length - 1, 9)
+  const changes: readonly (readonly [string, Partial<Intent>])[] = [
+    ['another function', { data: data(vaaOf(), 'withdraw(bytes)') }],
+    ['another contract', { to: other }],
+    ['more coins', { value: '6' }],
+    ['bytes behind the arguments', { data: `${data(vaaOf())}00` }],
+    ['another message', { data: data(vaaOf('0x02')) }],
+  ]
+  test.each(changes)('it refuses %s', async (_, change) => {
+    const { endpoint, intent } = await planned(message())
+    await expect(endpoint.proveCall({ ...intent, ...change })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+  })
+
+  const forged: readonly (readonly [string, ExecutorMessage])[] = [
+    ['a request that was not logged', message({ refundAddress: other })],
+    ['a request for another message', message({ request: requestFor(8n) })],
+    ['a message of another emitter, really signed', message({}, vaaOf('0x01', { from: universal(other) }))],
+    ['a changed payload', message({}, changed)],
+    ['another guardian set', message({}, vaaOf('0x01', { guardians: 1 }))],
+  ]
+  test.each(forged)('it refuses %s', async (_, one) => {
+    const { endpoint, intent } = await planned(one)
+    await expect(endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+  })
+
+  test('it refuses a call that is delivered, because it was paid for once', async () => {
+    const { endpoint, intent } = await planned(message(), { isDelivered: true })
+    await expect(endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+  })
+})
+
+describe('The check of a request', () => {
+  test('accepts it, and refuses a transfer that claims another place', async () => {
+    const transfer = transferOf(message())
+    expect(await endpointOf().validate(transfer)).toEqual({ kind: 'valid' })
+    expect(await endpointOf().validate({ ...transfer, sequence: '9000004' })).toMatchObject({ code: 'MESSAGE_MISMATCH' })
+  })
+
+  test.each([
+    ['underpaid', message({ amountPaid: 100_004n }), 'EXECUTOR_UNDERPAID'],
+    ['for a contract without a view', message({ targetAddress: universal(other) }), 'EXECUTOR_UNSUPPORTED'],
+    ['of another provider', message({ quoter: other }), 'EXECUTOR_QUOTE_UNKNOWN'],
+  ])('declines a request that is %s', async (_, one, code) => {
+    expect(await endpointOf().validate(transferOf(one))).toMatchObject({ kind: 'declined', code })
+  })
+
+  test('waits while the guardians have not signed its message', async () => {
+    const unsigned = transferOf(message({}, new Uint8Array()))
+    expect(await endpointOf().attest?.(unsigned)).toMatchObject({ kind: 'wait', code: 'VAA_NOT_FOUND', reason: 'not signed yet' })
+    expect(await endpointOf().attest?.(transferOf(message()))).toBeUndefined()
+    expect(Buffer.from(logged).equals(decodeBase64(unsigned.message))).toBe(true)
+  })
+})
+
+function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat(parts)
+}

@@ -1,0 +1,98 @@
+import { toChain } from '@wormhole-foundation/sdk-base'
+import { fetchStatus } from '@wormhole-foundation/sdk-definitions'
+import { Interface } from 'ethers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readRequest, requestTopic } from '../../bridges/executor/event.ts'
+import { digestOf } from '../../bridges/executor/message.ts'
+import { placeOf } from '../../domain/stream/places.ts'
+import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { deployExecutors, devnetQuoter, executorConfig, type ExecutorEnd, quoterVariable } from '../../lab/devnet/executor/deploy.ts'
+import { type ExecutorMessage, requestDelivery, type SentRequest } from '../../lab/devnet/executor/users.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import { type Stage, startStage } from '../helpers/e2e.ts'
+
+const receiverAbi = new Interface(['function count() view returns (uint256)'])
+
+describe('Requests for execution, paid for with quotes of this Portage', () => {
+  let stage: Stage
+  let portage: PortageProcess
+  let ends: [ExecutorEnd, ExecutorEnd]
+
+  beforeAll(async () => {
+    stage = await startStage()
+    const { ethereum, bsc } = stage.devnet.chains
+    ends = await deployExecutors([ethereum, bsc])
+    const executor = executorConfig(ends)
+    for (const { chain, receiver } of ends) {
+      const own = executor.chains[chain.name]
+      if (own) Object.assign(own, { receivers: { [receiver]: { view: 'isReceived(bytes32)' } }, startBlock: 0 })
+    }
+    portage = await stage.portage({
+      configure: (config) => ({ ...config, bridges: { ...config.bridges, executor } }),
+      env: { [quoterVariable]: devnetQuoter.privateKey },
+    })
+  })
+
+  afterAll(() => stage?.close())
+
+  const request = (from: ExecutorEnd, to: ExecutorEnd, message: Omit<ExecutorMessage, 'payload'> = {}) =>
+    requestDelivery(`${portage.apiUrl}/v0`, from, to, { payload: '0x01', ...message })
+
+  interface RawLog {
+    readonly address: string
+    readonly topics: readonly string[]
+    readonly data: string
+    readonly logIndex: string
+  }
+
+  async function idOf({ chain, executor }: ExecutorEnd, { transaction }: SentRequest): Promise<string> {
+    const { transactionHash: txHash, blockNumber: height } = transaction
+    const { logs } = await chain.anvil.rpc<{ logs: readonly RawLog[] }>('eth_getTransactionReceipt', [txHash])
+    const log = logs.find(({ topics }) => topics[0] === requestTopic)
+    if (!log) throw new Error('no request was logged')
+    const [sourceChain, logIndex] = [chain.wormholeChainId, Number(log.logIndex)]
+    const digest = digestOf({ sourceChain, height, logIndex, txHash, request: readRequest(chain, log) })
+    const sequence = placeOf(height, logIndex)
+    return transferId({ bridge: 'executor', sourceId: String(sourceChain), emitter: toUniversal(executor), sequence, digest })
+  }
+
+  const coinsOf = async ({ chain, receiver }: ExecutorEnd) => BigInt(await chain.anvil.rpc<string>('eth_getBalance', [receiver, 'latest']))
+  const countOf = async ({ chain, receiver }: ExecutorEnd) => {
+    const call = { to: receiver, data: receiverAbi.encodeFunctionData('count') }
+    return BigInt(await chain.anvil.rpc<string>('eth_call', [call, 'latest']))
+  }
+
+  test('a paid request is delivered both ways, with the coins that were paid for', async () => {
+    const [ethereum, bsc] = ends
+    const there = await request(ethereum, bsc, { msgValue: 7n })
+    const back = await request(bsc, ethereum)
+    const outcomes = await stage.outcomes(await Promise.all([idOf(ethereum, there), idOf(bsc, back)]))
+    expect(outcomes.map(({ state, delivery }) => [state, delivery?.ours])).toEqual([
+      ['delivered', true],
+      ['delivered', true],
+    ])
+    expect(await coinsOf(bsc)).toBe(7n)
+    expect([await countOf(ethereum), await countOf(bsc)]).toEqual([1n, 1n])
+  })
+
+  test('an underpaid request, and one for a contract without a view, cost nothing', async () => {
+    const [ethereum, bsc] = ends
+    const before = await countOf(bsc)
+    const underpaid = await request(ethereum, bsc, { pay: (cost) => cost - 1n })
+    const strange = await request(ethereum, { ...bsc, receiver: freshAddress() })
+    const paid = await request(ethereum, bsc)
+    expect(await stage.outcomes([await idOf(ethereum, paid)])).toMatchObject([{ state: 'delivered' }])
+    const statusOf = async ({ transaction: { transactionHash } }: SentRequest) =>
+      (await fetchStatus(`${portage.apiUrl}/v0`, transactionHash, toChain(ethereum.chain.wormholeChainId))).map(({ status, txs }) => ({
+        status,
+        sent: txs?.length ?? 0,
+      }))
+    expect(await statusOf(paid)).toEqual([{ status: 'submitted', sent: 1 }])
+    expect(await statusOf(underpaid)).toEqual([{ status: 'underpaid', sent: 0 }])
+    for (const one of [underpaid, strange])
+      await expect(stage.client.workflow.getHandle(await idOf(ethereum, one)).describe()).rejects.toThrow('not found')
+    expect(await countOf(bsc)).toBe(before + 1n)
+  })
+})

@@ -1,0 +1,122 @@
+import { createProvider, type ExecutorProvider } from '../../bridges/executor/provider.ts'
+import { executor } from '../../bridges/executor/requests.ts'
+import { createQuoteSigner } from '../../chains/registry.ts'
+import { executorOf, type ExecutorSettings } from '../../config/executor.ts'
+import type { SignerConfig } from '../../config/schema/schema.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { costNow } from '../../domain/fees/fees.ts'
+import { haltOf } from '../../domain/settings/settings.ts'
+import { type ChainName, ofChain } from '../../domain/transfer/transfer.ts'
+import type { Logger } from '../../observability/logger.ts'
+import { problemOf } from '../../observability/severity.ts'
+import { remember } from '../../runtime/remember.ts'
+import { readRequest, requestTopics } from '../../bridges/executor/event.ts'
+import { judge } from '../../bridges/executor/judge.ts'
+import { writeMessage } from '../../bridges/executor/message.ts'
+import type { KnownRequest, RelayStatus, RequestsOf } from '../../bridges/executor/status.ts'
+import type { PlacedLog } from '../../chains/port.ts'
+import type { TransferState } from '../../domain/transfer/transfer.ts'
+import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import type { ProcessContext } from './context.ts'
+
+/** Undefined unless the config has the key of a quoter. Throws SIGNER_UNAVAILABLE. */
+export async function openProvider({
+  config,
+  network,
+  logger,
+  settings: now,
+}: Pick<ProcessContext, 'config' | 'logger' | 'settings'> & {
+  readonly network: Pick<ProcessContext['network'], 'chains' | 'served'>
+}): Promise<ExecutorProvider | undefined> {
+  const settings = executorOf(config)
+  if (!settings?.signer) return undefined
+  const sign = await openQuoter(settings, settings.signer, logger)
+  const chains = new Map([...settings.chains].filter(([, { name }]) => network.served.includes(name)))
+  return createProvider({ ...settings, chains, sign, priceOf: pricesOf(settings), gasPriceOf, assertOpen })
+
+  function assertOpen(sourceChain: ChainName, targetChain: ChainName): void {
+    if (haltOf(now(), { bridge: executor, sourceChain, targetChain }))
+      throw new RelayerError('HALTED', { facts: { sourceChain, targetChain } })
+  }
+
+  async function gasPriceOf(chain: ChainName): Promise<bigint> {
+    return costNow({ gasLimit: '1' }, await ofChain(network.chains, { chain }).quote())
+  }
+}
+
+/** Dollars per coin, 10 decimals. */
+function pricesOf({ chains }: ExecutorSettings): (chain: ChainName) => bigint {
+  const prices = new Map([...chains.values()].map(({ name, price }) => [name, price]))
+  return (chain) => ofChain(prices, { chain })
+}
+
+/** If the signing service is offline, each quote asks it again. */
+async function openQuoter({ quoter }: ExecutorSettings, spec: SignerConfig, logger: Logger) {
+  const opened = remember((address: string) => createQuoteSigner(spec, address))
+  await opened.get(quoter).catch((error: unknown) => {
+    if (toRelayerError(error).code !== 'SIGNER_OFFLINE') throw error
+    logger.warn('the signing service of the quoter does not answer; each quote asks it again', { address: quoter, ...problemOf(error) })
+  })
+  return async (message: Uint8Array) => (await opened.get(quoter))(message)
+}
+
+const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {
+  admitting: 'pending',
+  waiting: 'pending',
+  parked: 'pending',
+  broadcasting: 'submitted',
+  pending: 'submitted',
+  included: 'submitted',
+  delivered: 'submitted',
+  rejected: 'aborted',
+  declined: 'aborted',
+  cancelled: 'aborted',
+}
+
+/** Answers from the source's block and from the transfer of the request. Undefined without an Executor in the config. */
+export function createRequestsOf({
+  config,
+  network,
+  client,
+}: Pick<ProcessContext, 'config' | 'network' | 'client'>): RequestsOf | undefined {
+  const terms = executorOf(config)
+  if (!terms) return undefined
+  const { quoter, chains: ofRequests } = terms
+  const decode = network.bridges.get(executor)?.decode
+
+  async function knownOf(id: number, log: PlacedLog, requestedAt: number): Promise<KnownRequest> {
+    const { block, index: logIndex, transactionHash: txHash } = log
+    const request = readRequest({ name: ofRequests.get(id)?.name ?? '' }, log)
+    const known = { request, chain: id, txHash, logIndex, requestedAt, seenAt: Date.now() }
+    const judged = judge(request, id, { requestedAt, now: requestedAt }, terms)
+    if (judged.kind === 'refused') return { ...known, status: judged.status, failureCause: judged.reason, deliveries: [] }
+    const transfer = decode?.(writeMessage({ sourceChain: id, height: block.height, logIndex, txHash, request }))
+    const report = transfer && (await readTransfer(client, transferId(transfer)).catch(ifNotFound))
+    if (!report) return { ...known, status: 'pending', deliveries: [] }
+    const { state = 'admitting' } = report
+    const reason = 'reason' in report ? report.reason : undefined
+    const { txHash: delivery, blockHeight = 0, gasPaid = '0' } = ('delivery' in report && report.delivery) || {}
+    const deliveries = delivery === undefined ? [] : [{ chain: request.targetChain, txHash: delivery, blockHeight, cost: BigInt(gasPaid) }]
+    return { ...known, status: relayStatuses[state], deliveries, ...(reason !== undefined && { failureCause: reason }) }
+  }
+
+  return async (txHash, only) => {
+    const rows: KnownRequest[] = []
+    for (const [id, { name, contract: address }] of ofRequests) {
+      const chain = network.chains.get(name)
+      if (!chain || (only !== undefined && id !== only)) continue
+      const receipt = await chain.receipt(txHash)
+      if (!receipt) continue
+      const { height } = receipt.block
+      const logs = await chain.logs({ address, topics: requestTopics(quoter), fromBlock: height, toBlock: height })
+      const header = await chain.block(height, 'latest')
+      for (const log of logs) if (log.transactionHash === receipt.hash) rows.push(await knownOf(id, log, header?.timestamp ?? 0))
+    }
+    return rows
+  }
+}
+
+function ifNotFound(error: unknown): undefined {
+  if (toRelayerError(error).code !== 'TRANSFER_NOT_FOUND') throw error
+}
