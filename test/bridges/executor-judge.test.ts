@@ -66,11 +66,12 @@ describe('the price', () => {
 })
 
 describe('the judgement of a request', () => {
+  const receivers = { [`0x${'cc'.repeat(20)}`]: {} }
   const caps = { maxGasLimit: 1_000_000n, maxMsgValue: 1_000n, maxGasDropOff: 600n }
   const terms: ExecutorTerms = {
     quoter,
     honourExpired: false,
-    chains: new Map([2, 4].map((id) => [id, { caps }])),
+    chains: new Map([2, 4].map((id) => [id, { caps, receivers }])),
   }
   const quote: Quote = {
     ...{ quoter, payee: '00'.repeat(32), sourceChain: 2, targetChain: 4, expiry: 2_000n },
@@ -125,6 +126,7 @@ describe('the judgement of a request', () => {
     ['an unknown kind of request', request({ request: getBytes('0x4552423101') }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
     ['a kind that is not delivered', request({ request: getBytes('0x4552433201') }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
     ['an address of another family', request({ targetAddress: 'cc'.repeat(32) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
+    ['a contract without a view', request({ targetAddress: `${'0'.repeat(24)}${'dd'.repeat(20)}` }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
     ['the address 0', request({ targetAddress: '00'.repeat(32) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
     ['half an instruction', request({ instructions: bytesOf([gas(1n)]).subarray(0, 20) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
     ['no gas limit', request({ instructions: bytesOf([drop(1n)]) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
@@ -167,7 +169,7 @@ describe('the judgement of a request', () => {
       { instructions: bytesOf(all), amountPaid: 2n ** 256n - 1n },
       { gasPrice: highestU64, targetPrice: highestU64, sourcePrice: 1n },
     )
-    expect(judged(dear, at, { ...terms, chains: new Map([[4, { caps: wide }]]) })).toMatchObject({ code: 'EXECUTOR_UNDERPAID' })
+    expect(judged(dear, at, { ...terms, chains: new Map([[4, { caps: wide, receivers }]]) })).toMatchObject({ code: 'EXECUTOR_UNDERPAID' })
   })
 
   test('hostile bytes in every field are judged, and never accepted', () => {

@@ -25,10 +25,6 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
     const { ethereum, bsc } = stage.devnet.chains
     ends = await deployExecutors([ethereum, bsc])
     const executor = executorConfig(ends)
-    for (const { chain, receiver } of ends) {
-      const own = executor.chains[chain.name]
-      if (own) Object.assign(own, { receivers: { [receiver]: { view: 'isReceived(bytes32)' } }, startBlock: 0 })
-    }
     portage = await stage.portage({
       configure: (config) => ({ ...config, bridges: { ...config.bridges, executor } }),
       env: { [quoterVariable]: devnetQuoter.privateKey },

@@ -54,9 +54,12 @@ export function executorConfig(ends: readonly ExecutorEnd[]): NonNullable<Config
   return {
     quoter: { address: devnetQuoter.address, signer: { kind: 'environment', variable: quoterVariable } },
     chains: Object.fromEntries(
-      ends.map(({ chain: { name }, executor: contract, payee }) => [
+      ends.map(({ chain: { name }, executor: contract, payee, receiver }) => [
         name,
-        { contract, payee, price: '3000', maxMsgValue: String(10n ** 18n), maxGasDropOff: String(10n ** 17n) },
+        {
+          ...{ contract, payee, price: '3000', maxMsgValue: String(10n ** 18n), maxGasDropOff: String(10n ** 17n), startBlock: 0 },
+          receivers: { [receiver]: { view: 'isReceived(bytes32)' } },
+        },
       ]),
     ),
   }
