@@ -1,7 +1,7 @@
 import { isErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { RevertMeaning } from '../port.ts'
 import { encodeCall, encodeView } from '../kit/calls.ts'
-import type { Call, Message, Next, Plugin, Shown, Stage } from '../kit/plugin.ts'
+import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/plugin.ts'
 
 /** Longest time of one `next`, ms. Functions that never return cannot be stopped. */
 const nextMs = 10_000
@@ -12,31 +12,9 @@ const address = /^0x[0-9a-f]{40}$/
  * parts are missing.
  */
 export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
+  demandParts(plugin)
   const { name, routes, decode, stages, next, delivered, reverts, parties } = plugin
-  for (const [part, value] of Object.entries({ decode, delivered, parties, ...(next && { next }) }))
-    if (typeof value !== 'function') throw new Error(`${part} is no function`)
-  const named = Object.entries(stages ?? {})
-  if (named.length === 0) throw new Error('it has no stages')
-  for (const [stage, { call, effect, revertsOnceDone }] of named)
-    if (typeof call !== 'function' || !['function', 'undefined'].includes(typeof effect) || typeof revertsOnceDone !== 'boolean')
-      throw new Error(`the stage ${stage} needs call and revertsOnceDone`)
-
-  const failed = (part: string, what: string, cause?: unknown) =>
-    new RelayerError('PLUGIN_FAILED', { detail: `${name}: ${part} ${what}`, facts: { plugin: name }, cause })
-  const ask = <T>(part: string, run: () => T, check: (answer: T) => string | undefined): T => {
-    let problem: string | undefined
-    let answer: T
-    try {
-      answer = run()
-      // A check reads the answer, which may throw, too.
-      problem = answer instanceof Promise ? dropped(answer) : check(answer)
-    } catch (cause) {
-      throw failed(part, `threw: ${textOf(cause)}`, cause)
-    }
-    if (problem !== undefined) throw failed(part, `returned ${problem}`)
-    return answer
-  }
-  const views = (part: string, run: () => readonly Shown[]) => ask(part, run, problemOfViews)
+  const ask = createAsk(name)
   const guardedStage = (stage: string, { call, effect, revertsOnceDone }: Stage<C>): Stage<C> => ({
     call: (message) =>
       ask(
@@ -44,29 +22,9 @@ export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
         () => call(message),
         (answer) => problemOfCall(plugin, answer),
       ),
-    ...(effect && { effect: (message: Message<C>) => views(`stages.${stage}.effect`, () => effect(message)) }),
+    ...(effect && { effect: (message: Message<C>) => ask(`stages.${stage}.effect`, () => effect(message), problemOfViews) }),
     revertsOnceDone,
   })
-
-  async function ofNext(message: Message<C>, target: Parameters<NonNullable<typeof next>>[1]): Promise<Next> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(failed('next', `did not answer within ${limitMs} ms`)), limitMs)
-    })
-    try {
-      // oxlint-disable-next-line typescript/no-non-null-assertion
-      const answer = await Promise.race([(async () => next!(message, target))(), late])
-      const problem = problemOfNext(answer, Object.keys(stages))
-      if (problem !== undefined) throw failed('next', `returned ${problem}`)
-      return answer
-    } catch (error) {
-      if (error instanceof RelayerError) throw error
-      throw failed('next', `threw: ${textOf(error)}`, error)
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
   return {
     name,
     routes,
@@ -76,11 +34,59 @@ export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
         () => decode(message, route),
         () => undefined,
       ),
-    stages: Object.fromEntries(named.map(([stage, one]) => [stage, guardedStage(stage, one)])),
-    ...(next && { next: ofNext }),
-    delivered: (message) => views('delivered', () => delivered(message)),
+    stages: Object.fromEntries(Object.entries(stages).map(([stage, one]) => [stage, guardedStage(stage, one)])),
+    ...(next && { next: (message: Message<C>, target: Target) => askNext(plugin, () => next(message, target), limitMs) }),
+    delivered: (message) => ask('delivered', () => delivered(message), problemOfViews),
     reverts: checkedReverts(reverts),
     parties: (message) => ask('parties', () => parties(message), problemOfParties),
+  }
+}
+
+function demandParts<C>({ decode, delivered, parties, next, stages }: Plugin<C>): void {
+  for (const [part, value] of Object.entries({ decode, delivered, parties, ...(next && { next }) }))
+    if (typeof value !== 'function') throw new Error(`${part} is no function`)
+  const named = Object.entries(stages ?? {})
+  if (named.length === 0) throw new Error('it has no stages')
+  for (const [stage, { call, effect, revertsOnceDone }] of named)
+    if (typeof call !== 'function' || !['function', 'undefined'].includes(typeof effect) || typeof revertsOnceDone !== 'boolean')
+      throw new Error(`the stage ${stage} needs call and revertsOnceDone`)
+}
+
+function failed(name: string, part: string, what: string, cause?: unknown): RelayerError {
+  return new RelayerError('PLUGIN_FAILED', { detail: `${name}: ${part} ${what}`, facts: { plugin: name }, cause })
+}
+
+function createAsk(name: string) {
+  return <T>(part: string, run: () => T, check: (answer: T) => string | undefined): T => {
+    let problem: string | undefined
+    let answer: T
+    try {
+      answer = run()
+      // A check reads the answer, which may throw, too.
+      problem = answer instanceof Promise ? dropped(answer) : check(answer)
+    } catch (cause) {
+      throw failed(name, part, `threw: ${textOf(cause)}`, cause)
+    }
+    if (problem !== undefined) throw failed(name, part, `returned ${problem}`)
+    return answer
+  }
+}
+
+async function askNext<C>({ name, stages }: Plugin<C>, next: () => Promise<Next>, limitMs: number): Promise<Next> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(failed(name, 'next', `did not answer within ${limitMs} ms`)), limitMs)
+  })
+  try {
+    const answer = await Promise.race([(async () => next())(), late])
+    const problem = problemOfNext(answer, Object.keys(stages))
+    if (problem !== undefined) throw failed(name, 'next', `returned ${problem}`)
+    return answer
+  } catch (error) {
+    if (error instanceof RelayerError) throw error
+    throw failed(name, 'next', `threw: ${textOf(error)}`, error)
+  } finally {
+    clearTimeout(timer)
   }
 }
 
