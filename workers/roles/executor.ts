@@ -85,7 +85,7 @@ export function createRequestsOf({
   const { quoter, chains: ofRequests } = terms
   const decode = network.bridges.get(executor)?.decode
 
-  async function knownOf(id: number, log: PlacedLog, requestedAt: number): Promise<KnownRequest> {
+  const knownOf = async (id: number, log: PlacedLog, requestedAt: number): Promise<KnownRequest> => {
     const { block, index: logIndex, transactionHash: txHash } = log
     const request = readRequest({ name: ofRequests.get(id)?.name ?? '' }, log)
     const known = { request, chain: id, txHash, logIndex, requestedAt, seenAt: Date.now() }
