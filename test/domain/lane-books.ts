@@ -1,4 +1,5 @@
 import type { LaneState } from '../../domain/lane/lane.ts'
+import assert from 'node:assert/strict'
 
 /** The checker's own books, from answers and observations alone. */
 export interface Books {
@@ -24,6 +25,23 @@ export function worstOf({ costs }: Books, nonce: number): bigint {
 
 export function json<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T
+}
+
+/** Strictly equal. Equal JSON is seen at once: node's own comparison takes most of a property test's time. */
+export function assertSame(a: unknown, b: unknown, message?: string): void {
+  if (!isSameJson(a, b)) assert.deepEqual(a, b, message)
+}
+
+function isSameJson(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  const prototype = Object.getPrototypeOf(a) as unknown
+  if ((prototype !== Object.prototype && prototype !== Array.prototype) || prototype !== Object.getPrototypeOf(b)) return false
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
+  const keys = Object.keys(left)
+  if (keys.length !== Object.keys(right).length) return false
+  for (const key of keys) if (!Object.hasOwn(right, key) || !isSameJson(left[key], right[key])) return false
+  return true
 }
 
 export function freeze<T>(value: T): T {

@@ -5,7 +5,7 @@ import { inFlight, unmined } from '../../domain/lane/entries.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { reconcileKnown } from '../../domain/lane/reducer/observe.ts'
 import { withoutWorkerMs } from '../../domain/lane/reducer/grant.ts'
-import { freeze, hasInherited, json, newBooks, worstOf, type Books } from './lane-books.ts'
+import { assertSame, freeze, hasInherited, json, newBooks, worstOf, type Books } from './lane-books.ts'
 import { PagedLane } from './paged-lane.ts'
 import assert from 'node:assert/strict'
 
@@ -37,6 +37,8 @@ export class CheckedLane {
   #books = newBooks()
   #past: Past[] = []
   #isReset = false
+  /** The state as the last step wrote it. */
+  #stored: { readonly of: LaneState; readonly json: LaneState } | undefined
 
   constructor(config: LaneConfig) {
     this.state = newLane(config)
@@ -102,8 +104,11 @@ export class CheckedLane {
     const ofBefore = this.#isOfBefore(request)
     const together = apply(before, freeze(request), now, ofBefore)
     const { state, response, rolledBack } = together
-    assert.deepEqual(apply(json(before), json(request), now, ofBefore), together, 'the same through JSON')
-    assert.deepEqual(json(together), together, 'plain JSON comes out')
+    const stored = this.#stored?.of === before ? this.#stored.json : json(before)
+    assertSame(apply(stored, json(request), now, ofBefore), together, 'the same through JSON')
+    const written = json(together)
+    assertSame(written, together, 'plain JSON comes out')
+    this.#stored = { of: state, json: freeze(written.state) }
 
     this.paged.apply(request, now, ofBefore, together)
     this.#past = [...this.#past, { state: before, books: structuredClone(this.#books), request, signal }].slice(-60)
@@ -120,11 +125,11 @@ export class CheckedLane {
     for (const [index, one] of request.requests.entries()) {
       const alone = apply(current, { requests: [one] }, now, ofBefore)
       const answer = response.answers[index] as LaneAnswer
-      assert.deepEqual(alone.response.answers, [answer], 'together as one by one')
+      assertSame(alone.response.answers, [answer], 'together as one by one')
       this.#checkAnswered(current, one, answer, freeze(alone.state), ofBefore)
       current = alone.state
     }
-    assert.deepEqual(current, state, 'together as one by one')
+    assertSame(current, state, 'together as one by one')
     this.#checkState(state, response)
     this.state = state
     return { response, rolledBack }
@@ -151,7 +156,7 @@ export class CheckedLane {
     const latest = observe?.latest ?? before.observed?.latest ?? -1
     if (!known || before.replaced || known.era !== before.era || latest < known.finalized) return
     if (piecing && known.granted === before.counts.granted) return assert.ok(after.next >= Math.min(before.next, known.next))
-    if (known.granted <= before.counts.granted) return assert.deepEqual(after, before, 'a process without new knowledge changes nothing')
+    if (known.granted <= before.counts.granted) return assertSame(after, before, 'a process without new knowledge changes nothing')
     assert.ok(after.next >= known.next, 'a nonce that a process knows as given is given')
     for (const nonce of this.#books.held.values()) assert.deepEqual(after.entries[nonce], before.entries[nonce], 'the owner stays')
   }
@@ -171,7 +176,7 @@ export class CheckedLane {
         assert.ok(entry.nonce < finalized, `nonce ${entry.nonce} left before it was final`)
         continue
       }
-      assert.deepEqual([now.owner, now.attempts, now.grantedTo], [entry.owner, entry.attempts, entry.grantedTo])
+      assertSame([now.owner, now.attempts, now.grantedTo], [entry.owner, entry.attempts, entry.grantedTo])
       assert.ok(now.maybeSent || !entry.maybeSent)
       if (now.fill === entry.fill) continue
       const fell = entry.nonce < (before.observed?.latest ?? 0) ? seen.height : 0
@@ -210,7 +215,7 @@ export class CheckedLane {
       const now = after.entries[entry.nonce]
       if (request.kind === 'release' && !entry.maybeSent) continue
       if (entry.fill === 'released' && entry.attempts.length === 0) continue
-      assert.deepEqual(now?.attempts.slice(0, entry.attempts.length), entry.attempts, 'attempts are only ever added')
+      assertSame(now?.attempts.slice(0, entry.attempts.length), entry.attempts, 'attempts are only ever added')
     }
     const { held, costs, values, withdrawn, signed } = this.#books
     if (request.kind === 'grant') return this.#checkGrant(before, request, answer, ofBefore)
@@ -259,7 +264,7 @@ export class CheckedLane {
     const { intentId, callHash } = request
     const nonce = this.#books.held.get(intentId)
     assert.deepEqual([after.next, after.counts], [before.next, before.counts], 'nothing new is given')
-    if (callHash === undefined) assert.deepEqual(after, before, 'a look changes nothing')
+    if (callHash === undefined) assertSame(after, before, 'a look changes nothing')
     if (nonce !== undefined && !before.replaced) return checkHeld(answer, nonce, callHash === undefined ? undefined : request.id)
     const reasons = {
       withdrawn: this.#books.withdrawn.has(intentId) || this.#holdsLaterRound(before, intentId),

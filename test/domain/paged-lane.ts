@@ -2,8 +2,7 @@ import type { LaneState } from '../../domain/lane/lane.ts'
 import type { ApplyRequest } from '../../domain/lane/messages.ts'
 import { carried, paged, unpaged } from '../../domain/lane/storage/pages.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
-import { freeze, json } from './lane-books.ts'
-import assert from 'node:assert/strict'
+import { assertSame, freeze, json } from './lane-books.ts'
 
 /**
  * The same ledger as a plain one, which packs all that it can: it answers the same, and is the same once it is
@@ -25,17 +24,17 @@ export class PagedLane {
 
   nextRun(plain: LaneState): void {
     this.#state = json(carried(this.#state, 0))
-    assert.deepEqual(unpaged(this.#state), plain, 'the same carried as packed')
+    assertSame(unpaged(this.#state), plain, 'the same carried as packed')
   }
 
   apply(request: ApplyRequest, now: number, ofBefore: boolean, plain: ReturnType<typeof apply>): void {
     const { state, response, rolledBack } = apply(freeze(this.#state), request, now, ofBefore)
     const { kept: _, keptLimit: __, ...view } = response.view
     const { kept: ___, keptLimit: ____, ...plainView } = plain.response.view
-    assert.deepEqual({ ...response, view }, { ...plain.response, view: plainView }, 'the same answers from pages')
-    assert.deepEqual(rolledBack, plain.rolledBack, 'the same owners are notified')
+    assertSame({ ...response, view }, { ...plain.response, view: plainView }, 'the same answers from pages')
+    assertSame(rolledBack, plain.rolledBack, 'the same owners are notified')
     this.#state = json(paged(state, { page: 1, loose: 0 }))
     this.pages += this.#state.pages?.length ?? 0
-    assert.deepEqual(unpaged(this.#state), plain.state, 'the same without pages')
+    assertSame(unpaged(this.#state), plain.state, 'the same without pages')
   }
 }

@@ -65,8 +65,8 @@ const mebibyte = 1_048_576
 const sizes = [24, 1_024, 4_096, 16_384, 65_536, 262_144, mebibyte]
 /** Linear time grows fourfold, quadratic time sixteenfold. */
 const mostGrowth = 8
-/** Shorter times are noise, ms: linear patterns read 1 MiB in less, and quadratic ones take more for 64 KiB. */
-const noiseMs = 100
+/** Shorter times are noise, ms: most linear patterns read 1 MiB in less, and quadratic ones take more for 64 KiB. */
+const noiseMs = 25
 /** A pattern is slow if this many measurements say so, since a busy machine makes one of them longer. */
 const agreeing = 3
 
@@ -79,9 +79,9 @@ export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): s
   let texts = worstTexts(parsed.pattern as object as Part, flags).map((text) => ({ ...text, ms: 0 }))
   for (const size of sizes) {
     for (const text of texts) {
-      text.ms = timeOf(pattern, text, size)
-      const isSlow = () => timeOf(pattern, text, size) > Math.max(noiseMs, mostGrowth * timeOf(pattern, text, size / 4))
-      if (text.ms > noiseMs && Array.from({ length: agreeing }).every(isSlow))
+      text.ms = timeOf(pattern, text, size, 1)
+      const grows = (ms: number) => ms > Math.max(noiseMs, mostGrowth * timeOf(pattern, text, size / 4))
+      if (text.ms > noiseMs && grows(text.ms) && Array.from({ length: agreeing }).every(() => grows(timeOf(pattern, text, size))))
         return `${size} characters of ${JSON.stringify(text.pump)} take ${text.ms.toFixed()} ms, more than ${mostGrowth} times a quarter of them`
     }
     // Where a quadratic pattern takes hundreds of times as long as a linear one, the slowest texts are enough.
@@ -97,11 +97,11 @@ interface WorstText {
 }
 
 /** Least of some times, since a busy machine makes others longer. */
-function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number): number {
+function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number, rounds = 3): number {
   const text = begin + pump.repeat(Math.ceil(size / pump.length)) + end
   let least = Infinity
   // A measurement of many times the noise needs no second one.
-  for (let round = 0; round < 3 && least > noiseMs / 10 && (round === 0 || least < 4 * noiseMs); round++) {
+  for (let round = 0; round < rounds && least > noiseMs / 10 && (round === 0 || least < 4 * noiseMs); round++) {
     const startedAt = process.cpuUsage()
     if (pattern.global) text.replace(pattern, '')
     else pattern.test(text)
