@@ -34,7 +34,10 @@ export const transferRows = {
     'The payment of a request for execution is below the price of its quote.',
     'The payer can request the delivery again, with the whole price. The first payment is not returned.',
   ),
-  EXECUTOR_MESSAGE: fatal('The bytes are not a request for execution.', 'Submit nothing: the stream of the Executor finds requests by itself.'),
+  EXECUTOR_MESSAGE: fatal(
+    'The bytes are not a request for execution.',
+    'Submit nothing: the stream of the Executor finds requests by itself.',
+  ),
   GAS_ABOVE_PAID: fatal(
     'The delivery needs more gas than its request pays for.',
     'The payer can request the delivery again, with a higher gas limit.',
