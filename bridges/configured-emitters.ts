@@ -9,6 +9,7 @@ import type { Plugin, PluginContext, Route } from './kit/plugin.ts'
 import { createNtt } from './ntt/ntt.ts'
 import { createReceivers } from './receivers/receivers.ts'
 import { wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
+import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 import { emittersWithoutNode } from './wormhole-token-bridge/streams.ts'
 
 /** `chains` has all chains of the config, also those that are not connected. */
@@ -124,4 +125,13 @@ export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Part
   const { core, tokenBridge } = contracts
   const emitter = tokenBridge.slice(2).toLowerCase().padStart(64, '0')
   return { wormholeChainId, emitterChain: wormholeChainId, emitter, core, tokenBridge }
+}
+
+/** For a chain outside the config, the title begins with the chain's name in Wormhole's SDK. */
+export function sourceTitle(sourceChain: ChainName): string {
+  const id = numberOfUnconfigured(sourceChain)
+  const known = Object.values(tokenBridgeEmitters)
+    .flat()
+    .find(([chain]) => String(chain) === id)
+  return known ? `${known[1]} (${sourceChain})` : sourceChain
 }

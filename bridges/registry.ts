@@ -3,7 +3,7 @@ import { chainTime } from '../chains/heads.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import { createStreamNames, type StreamName, type StreamNames } from '../domain/stream/stream.ts'
-import { type BridgeName, type ChainName, numberOfUnconfigured } from '../domain/transfer/transfer.ts'
+import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 import {
   type BridgesOptions,
   type ConfiguredEmitter,
@@ -40,7 +40,6 @@ import { executorOf } from '../config/executor.ts'
 import type { Bridge, Bridges, SignedSource } from './port.ts'
 import { createAmountDecimals } from './wormhole-token-bridge/decimals.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
-import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 import { contentOf, createDecode, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 
 type Chains = ReadonlyMap<ChainName, EvmChain>
@@ -321,13 +320,4 @@ export function configuredStreams(options: BridgesOptions): readonly StreamName[
 
 export function streamNames(options: BridgesOptions): StreamNames {
   return createStreamNames(configuredStreams(options))
-}
-
-/** For a chain outside the config, the title begins with the chain's name in Wormhole's SDK. */
-export function sourceTitle(sourceChain: ChainName): string {
-  const id = numberOfUnconfigured(sourceChain)
-  const known = Object.values(tokenBridgeEmitters)
-    .flat()
-    .find(([chain]) => String(chain) === id)
-  return known ? `${known[1]} (${sourceChain})` : sourceChain
 }

@@ -38,11 +38,11 @@ export interface SigningLimits {
 export interface SigningPolicy {
   /** Functions that deliver. `proveCall` must prove each such call. The calls carry no coins. */
   readonly calls: ContractCalls
-  /** Selector → most coins (wei, decimal) of a delivering call to any contract. `proveCall` must prove each such call. */
+  /** Selector → most coins (wei, decimal) of a delivering call to any contract. `proveCall` must prove each of them. */
   readonly openCalls: Readonly<Record<string, string>>
   /** Contract → how operators' calls must begin (hex). The calls carry no coins. Further arguments are not proved. */
   readonly operatorCalls: ContractCalls
-  /** Proves one of `calls` or `openCalls` from its calldata alone. Throws CALL_UNJUSTIFIED, or retryable read errors. */
+  /** Proves one of `calls` or `openCalls` from its calldata. Throws CALL_UNJUSTIFIED, or retryable read errors. */
   readonly proveCall: (call: Intent) => Promise<void>
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>

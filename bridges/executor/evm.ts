@@ -69,11 +69,11 @@ const refused: Refusals = Object.fromEntries(
 
 type Accepted = Extract<Judgement, { kind: 'accepted' }>
 
-/** Delivers a signed message to the contract that a paid request names, with the coins that it asks for. */
-export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
-  const { chain, clock = Date.now, terms, receivers, dropOffContract, verify, verifyRequest, decode, findVaa } = options
-  /** `to/value/data` → requests that may justify the call. Hints only: `proveCall` reads the source chain. */
-  const hints = boundedMap<string, ExecutorMessage>(10_000)
+const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
+
+/** What a request asks for, and everything that justifies its call. */
+function createRequests(options: ExecutorEndpointOptions) {
+  const { chain, clock = Date.now, terms, receivers, dropOffContract, verify, verifyRequest } = options
 
   /** Throws EXECUTOR_* for a request that is not delivered. */
   function accept(message: ExecutorMessage): Accepted {
@@ -125,8 +125,42 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     await Promise.all([verify(vaa), verifyRequest(message)])
   }
 
+  return { accept, callOf, viewOf, isShown, prove }
+}
+
+type Requests = ReturnType<typeof createRequests>
+
+/** See `Endpoint.attest`. A request that is declined gets no attestation: `validate` declines it. */
+async function attest(
+  { accept, viewOf }: Requests,
+  { findVaa, verify }: Pick<ExecutorEndpointOptions, 'findVaa' | 'verify'>,
+  message: ExecutorMessage,
+): Promise<Attestation | undefined> {
+  if (message.vaa) return undefined
+  const judged = await toVerdict((async () => [accept(message), viewOf(message)])(), refusals)
+  if (judged.kind !== 'valid') return undefined
+  const { message: asked } = accept(message)
+  if (asked.prefix !== 'ERV1') return undefined
+  const found = await findVaa(asked)
+  if (found.kind !== 'found')
+    return { kind: 'wait', code: 'VAA_NOT_FOUND', reason: found.why, retryInMs: Math.max(firstWaitMs, found.againInMs ?? 0) }
+  try {
+    await verify(found.vaa)
+    return { kind: 'attested', message: writeMessage({ ...message, vaa: found.vaa }) }
+  } catch (error) {
+    const { code, message: reason } = toRelayerError(error)
+    return { kind: 'wait', code, reason, retryInMs: firstWaitMs }
+  }
+}
+
+/** Delivers a signed message to the contract that a paid request names, with the coins that it asks for. */
+export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
+  const { chain, dropOffContract, verifyRequest, decode } = options
+  const requests = createRequests(options)
+  const { accept, callOf, viewOf, isShown, prove } = requests
+  /** `to/value/data` → requests that may justify the call. Hints only: `proveCall` reads the source chain. */
+  const hints = boundedMap<string, ExecutorMessage>(10_000)
   const functions = dropOffContract === undefined ? [receive] : [receive, receiveWithDropOff]
-  const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
 
   async function check(transfer: Transfer): Promise<void> {
     const message = readMessage(decodeBase64(transfer.message))
@@ -141,26 +175,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     chain: chain.name,
     verify: (bytes) => toVerdict(verifyRequest(readMessage(bytes)), refusals),
     validate: (transfer) => toVerdict(check(transfer), refusals),
-    async attest({ message: text }): Promise<Attestation | undefined> {
-      const message = readMessage(decodeBase64(text))
-      if (message.vaa) return undefined
-      const judged = await toVerdict((async () => [accept(message), viewOf(message)])(), refusals)
-      // `validate` declines it.
-      if (judged.kind !== 'valid') return undefined
-      const { message: asked } = accept(message)
-      if (asked.prefix !== 'ERV1') return undefined
-      const found = await findVaa(asked)
-      if (found.kind === 'found') {
-        try {
-          await verify(found.vaa)
-          return { kind: 'attested', message: writeMessage({ ...message, vaa: found.vaa }) }
-        } catch (error) {
-          const { code, message: reason } = toRelayerError(error)
-          return { kind: 'wait', code, reason, retryInMs: firstWaitMs }
-        }
-      }
-      return { kind: 'wait', code: 'VAA_NOT_FOUND', reason: found.why, retryInMs: Math.max(firstWaitMs, found.againInMs ?? 0) }
-    },
+    attest: ({ message }) => attest(requests, options, readMessage(decodeBase64(message))),
     delivered: ({ message }, at) => isShown(readMessage(decodeBase64(message)), at),
     // A view shows that a message was delivered, but not by whom.
     findDelivery: async () => undefined,

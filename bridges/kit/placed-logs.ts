@@ -22,9 +22,9 @@ export interface PlacedLogsOptions {
   readonly startBlock?: number | undefined
   readonly maxOpen: number
   /**
-   * The transfer whose `sequence` is this number, as the bridge decodes its message. Undefined, or a RelayerError that no
-   * retry heals: no transfer for this Portage. Pure, so that a log is the same transfer at each reading. NODE_REFUSED:
-   * the log is not the contract's event.
+   * The transfer whose `sequence` is this number, as the bridge decodes its message. Undefined, or a RelayerError that
+   * no retry heals: no transfer for this Portage. Pure, so that a log is the same transfer at each reading.
+   * NODE_REFUSED: the log is not the contract's event.
    */
   decode(log: PlacedLog, number: string): Transfer | undefined
   /** False for a target that this process does not serve. */

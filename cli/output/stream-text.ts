@@ -1,4 +1,4 @@
-import { sourceTitle } from '../../bridges/registry.ts'
+import { sourceTitle } from '../../bridges/configured-emitters.ts'
 import { sourceOf, type StreamReport, type StreamRow } from '../../intake/streams/reports.ts'
 import { ageText } from '../../domain/text/age.ts'
 import { countOutside, setOutside } from '../../domain/stream/outside-window.ts'

@@ -3,17 +3,14 @@ import { address, chainName, path, sourceName, text } from '../load/values.ts'
 import { emitterStreamSchema } from './bridge-schema.ts'
 
 const emitter = text(/^[0-9a-f]{64}$/, 'must be an emitter: 64 lower-case hex digits')
-const ofName = String.raw`[A-Za-z_$][\w$]*`
-const view = text(new RegExp(String.raw`^${ofName}\([\w,()[\]]*\)$`), 'must be a view: name(types)')
-const word = 'bool|address|bytes32|u?int(8|16|32|64|128|160|256)'
+const view = text(/^[A-Za-z_$][\w$]*\([\w,()[\]]*\)$/, 'must be a view: name(types)')
+const callOfOne = /^[A-Za-z_$][\w$]*\((bytes|bool|address|bytes32|u?int(8|16|32|64|128|160|256))\)$/
 const returns = text(/^[\w,()[\]]+$/, 'must be the types of the answer, separated by commas')
 
 const callSchema = z
   .strictObject({
     contract: address.describe('Contract that is called.'),
-    function: text(new RegExp(String.raw`^${ofName}\((bytes|${word})\)$`), 'must be name(bytes), or name(<type>) with one word').describe(
-      'Its function, with one argument.',
-    ),
+    function: text(callOfOne, 'must be name(bytes), or name(<type>) with one word').describe('Its function, with one argument.'),
     proof: z
       .union([
         z.literal('message'),

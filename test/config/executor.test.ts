@@ -23,7 +23,7 @@ test('without further fields, deliveries carry no coins and expired quotes are n
 
 test('prices and base fees become the numbers of quotes, with 10 decimals', () => {
   const settings = executorOf({
-    chains: chains as never,
+    chains,
     bridges: { executor: ofChain({ price: '600.5', baseFee: '100000001', maxMsgValue: '7' }).data },
   })
   expect(settings).toMatchObject({ quoter: address('ab'), signer: quoter.signer, marginPercent: 10 })
@@ -37,7 +37,7 @@ test('the highest price with the highest margin, and the highest base fee, fit i
   const highest = '99999999.9999999999'
   const baseFee = String((highestU64 + 1n) * 10n ** 8n - 10n ** 8n)
   const { data } = ofChain({ price: highest, baseFee })
-  const settings = executorOf({ chains: chains as never, bridges: { executor: data } })?.chains.get(4)
+  const settings = executorOf({ chains, bridges: { executor: data } })?.chains.get(4)
   expect((settings!.price * 1_100n) / 100n).toBeLessThanOrEqual(highestU64)
   expect(settings!.baseFee).toBe(highestU64)
   expect(ofChain({ baseFee: String(BigInt(baseFee) + 1n) }).success).toBe(false)

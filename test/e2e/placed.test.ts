@@ -67,7 +67,7 @@ async function startProcess({ ledgers, bridge, source, target, nodes, targetAnvi
       for (const one of workers) one.shutdown()
       await Promise.all(running)
       await Promise.all(services.map((service: Service) => service.stop()))
-      for (const { agent } of lanes) await agent.stop()
+      for (const { agent } of lanes) agent.stop()
     },
   }
 }

@@ -27,7 +27,8 @@ const mostIntervals = 1_000
 /**
  * Reads blocks of a placed source again: the newest, and older ones in turn. A resolved number without a delivery and
  * without a run was never started, because nodes left out its log, or its run was lost. It becomes a gap. A transfer
- * that has ended has no run either once Temporal has deleted it, so such old blocks are read only for condensed numbers.
+ * that has ended has no run either once Temporal has deleted it, so such old blocks are read only for condensed
+ * numbers.
  */
 export async function auditBlocks(context: ScannedContext): Promise<StreamView | undefined> {
   const { streamClient, cursors, ranges, remembered } = context

@@ -30,7 +30,7 @@ export async function transfersUnder(context: TableContext, numbers: readonly st
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
-/** Splits transfers by the target's finalized state, and omits those that cannot be read. Throws errors of `delivered`. */
+/** Splits transfers by the target's finalized state, and omits unreadable ones. Throws errors of `delivered`. */
 export async function splitByDelivery(
   { source }: Pick<ScannedContext, 'source'>,
   transfers: readonly Transfer[],
