@@ -14,7 +14,7 @@ import { provedBy, type Refusals, toVerdict, unproved } from '../kit/verdict.ts'
 import { placedRefusals } from '../kit/placed-logs.ts'
 import type { At } from '../../chains/port.ts'
 import type { Attestation, Endpoint } from '../port.ts'
-import { type DeliveredView, shownBy } from '../receivers/receivers.ts'
+import { type DeliveredView, shownBy } from '../kit/delivered-view.ts'
 import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts'
 import { decodeRequest, executor } from './requests.ts'
 import { type ExecutorMessage, readMessage, writeMessage } from './message.ts'
@@ -71,7 +71,7 @@ type Accepted = Extract<Judgement, { kind: 'accepted' }>
 
 const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
 
-/** What a request asks for, and everything that justifies its call. */
+/** Reads a request: its call, the view of its effect, and everything that justifies the call. */
 function createRequests(options: ExecutorEndpointOptions) {
   const { chain, clock = Date.now, terms, receivers, dropOffContract, verify, verifyRequest } = options
 

@@ -17,7 +17,7 @@ test('without further fields, deliveries carry no coins and expired quotes are n
   expect(parsed({}).data).toMatchObject({ expirySeconds: 3_600, marginPercent: 10, honourExpired: false })
   expect(ofChain({}).data?.chains['bsc']).toEqual({
     ...{ contract: address('cc'), payee: address('dd'), price: '3000' },
-    ...{ baseFee: '0', maxGasLimit: '1000000', maxMsgValue: '0', maxGasDropOff: '0' },
+    ...{ baseFee: '0', maxGasLimit: '1000000', maxMsgValue: '0', maxGasDropOff: '0', maxOpen: 200, receivers: {} },
   })
 })
 

@@ -73,7 +73,7 @@ const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {
   cancelled: 'aborted',
 }
 
-/** Answers from the source's block and from the transfer of the request. Undefined without an Executor in the config. */
+/** Answers from the source's block and from the request's transfer. Undefined without an Executor in the config. */
 export function createRequestsOf({
   config,
   network,

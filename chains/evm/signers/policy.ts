@@ -118,7 +118,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
   const coins = BigInt(transaction.value)
   const isOpen = !tokens.includes(to) && coins <= BigInt(openCalls[selector] ?? -1)
-  if (coins > 0n && !isOpen) return { reason: 'A call that carries these coins is never allowed.', by: 'calls' }
+  if (coins > 0n && !isOpen) return { reason: 'A call that carries coins is allowed only for a delivery that was paid for.', by: 'calls' }
   // Must come first: the operators' list must not exempt a delivery from its proof.
   if (isOpen || calls[to]?.includes(selector)) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
