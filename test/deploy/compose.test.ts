@@ -170,7 +170,9 @@ describe('its Prometheus and Grafana', () => {
 
 describe('its Portage', () => {
   test('runs every single role, every chain and every lane of the example config', () => {
-    expect(new Set(ofPortage.flatMap(([, service]) => option(service, '--role')))).toEqual(new Set(roles.filter((role) => role !== 'all' && role !== 'keyless')))
+    expect(new Set(ofPortage.flatMap(([, service]) => option(service, '--role')))).toEqual(
+      new Set(roles.filter((role) => role !== 'all' && role !== 'keyless')),
+    )
     const chains = ofPortage
       .filter(([, service]) => option(service, '--role')[0] === 'chain')
       .flatMap(([, service]) => option(service, '--chain'))
