@@ -17,7 +17,7 @@ export function checkExecutor({ quoter, chains: own }: Fields, chains: Chains): 
 }
 
 /** Every delivery that a payer can buy must be possible. */
-function checkExecutorChain(path: string, name: string, { maxGasLimit, maxMsgValue, maxGasDropOff }: Fields, chains: Chains): Problem[] {
+function checkExecutorChain(path: string, name: string, { maxGasLimit, maxMsgValue, maxGasDropOff, dropOffContract }: Fields, chains: Chains): Problem[] {
   const chain = new Map(chains).get(name)
   if (!chain) return checkChain(path, name, [...new Map(chains).keys()])
   const { wormholeChainId, shadow, lanes, signing } = chain
@@ -43,6 +43,12 @@ function checkExecutorChain(path: string, name: string, { maxGasLimit, maxMsgVal
       `${path}.maxGasDropOff`,
       'is above maxMsgValue, which includes it',
       'Lower it.',
+    ),
+    ...unless(
+      number(maxGasDropOff) === 0n || dropOffContract !== undefined,
+      `${path}.maxGasDropOff`,
+      'needs a dropOffContract, which pays it',
+      'Add the contract, or remove the cap.',
     ),
   ]
 }

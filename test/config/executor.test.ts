@@ -87,7 +87,13 @@ test.each<[string, object, object, string[]]>([
   ],
   [
     'a drop-off above all coins',
-    { chains: { ...executor.chains, bsc: { ...own, maxMsgValue: '5', maxGasDropOff: '6' } } },
+    { chains: { ...executor.chains, bsc: { ...own, maxMsgValue: '5', maxGasDropOff: '6', dropOffContract: address('ee') } } },
+    {},
+    ['bridges.executor.chains.bsc.maxGasDropOff'],
+  ],
+  [
+    'a drop-off that no contract pays',
+    { chains: { ...executor.chains, bsc: { ...own, maxMsgValue: '5', maxGasDropOff: '5' } } },
     {},
     ['bridges.executor.chains.bsc.maxGasDropOff'],
   ],
