@@ -55,7 +55,7 @@ export class LogChain {
     return this.#blocks.slice(from, upTo + 1).flatMap(({ logs }) => logs)
   }
 
-  /** What most nodes answer. */
+  /** The answer of most nodes. */
   read(from: number, to: number): (readonly [number: string, id: string])[] {
     return this.all(to, from).filter(([, id]) => !this.#hidden.has(id))
   }

@@ -25,7 +25,7 @@ import { connectNetwork } from './network.ts'
 export function startIntake(context: ProcessContext): Service & { spies(): readonly SpyHealth[] } {
   const { config, network, submitter, logger, metrics } = context
   const signed = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
-  // A process that does not serve all chains cannot start all transfers of a placed source, and would not get past them.
+  // A process that serves only some chains cannot start all transfers of a placed source, and would not get past them.
   const isWhole = Object.keys(config.chains).every((name) => network.served.includes(name))
   const sources = [...network.bridges.values()].flatMap((bridge) => bridge.sources)
   const scanned = sources.flatMap((source) =>
