@@ -111,7 +111,7 @@ const streamsSchema = z
     lookBackDays: between(0, 90)
       .default(7)
       .describe(
-        "How far back an emitter's stream begins if it has no checkpoint and no `first`. It covers at least the latest 1,000 numbers.",
+        "How far back an emitter's stream begins if it has no checkpoint and no `first`. It covers at least the latest 1,000 numbers. A stream of messages without numbers begins there if it has no checkpoint and no `startBlock`.",
       ),
   })
   .prefault({})

@@ -70,9 +70,9 @@ export const streamRows = {
     ...cause('intake', 'Portage keeps trying to get these messages from the APIs of the guardians.', [showStream, audit]),
   },
   GAP_HIDDEN: {
-    title: "The source's table has transfers that no log showed.",
+    title: "The source's table has transfers that no log showed, or most nodes had left logs out.",
     remedy: 'Do nothing if the gap closes by itself. Otherwise a node hides logs: compare the nodes, and disable the node that hides them.',
-    ...cause('intake', 'Portage starts these transfers from the table.', [showStream, audit, 'portage node list']),
+    ...cause('intake', 'Portage starts these transfers.', [showStream, audit, 'portage node list']),
   },
   GAP_UNDONE: {
     title:

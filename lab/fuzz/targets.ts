@@ -291,7 +291,7 @@ export const targets: readonly FuzzTarget[] = [
     nearly(update),
     (value) => {
       assertStreamUpdate(value)
-      applyToStream(initialStream(config), value, 5)
+      for (const one of [config, { ...config, placed: true as const }]) applyToStream(initialStream(one), value, 5)
     },
     namesField,
   ),

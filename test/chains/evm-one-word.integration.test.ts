@@ -142,6 +142,7 @@ describe('one node of three lies, and is asked first', () => {
       topics: [],
       data: '0x',
       blockNumber: '0x2',
+      logIndex: '0x0',
       blockHash: `0x${'ab'.repeat(32)}`,
       transactionHash: `0x${'cd'.repeat(32)}`,
     }

@@ -23,10 +23,10 @@ export const audit: CommandSpec = {
     const { upTo, height, gaps, completed, started, closed, undone } = found
     const withoutNode = numberOfUnconfigured(sourceOf(stream)) !== undefined
     const at = height === undefined ? '' : `, at block ${height}`
+    const uncounted = at ? `no count: blocks up to ${height} were read again` : 'nothing yet, or not readable'
     const text = facts({
       stream,
-      'source counts up to':
-        upTo === undefined ? (withoutNode ? 'unknown: the config has no node of it' : 'nothing yet, or not readable') : `${upTo}${at}`,
+      'source counts up to': upTo === undefined ? (withoutNode ? 'unknown: the config has no node of it' : uncounted) : `${upTo}${at}`,
       'numbers in gaps': gaps,
       'found delivered': completed,
       'started, or started again': started,

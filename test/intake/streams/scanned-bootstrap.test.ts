@@ -78,3 +78,29 @@ describe('where the stream of a native bridge begins', () => {
     expect(asked).toBe(1)
   })
 })
+
+describe('where a placed stream without a first block begins', () => {
+  const placed = { stream: 'messages:a:c', origin: '1/0xcc', first: '0', maxOpen: 10, placed: true as const }
+  const kept = { ...good, stream: placed.stream, origin: placed.origin, completedNumber: '40999999' }
+  const begin = (found: StreamCheckpoint | RelayerError | undefined, lookBack: number, last = 100) => {
+    const read = async () => {
+      if (found instanceof RelayerError) throw found
+      return found
+    }
+    const sourceChain = { denies: async ({ height }: { height: number }) => height > last }
+    const source = { config: placed, highest: async () => '99999999' }
+    const bootstrap = createScannedBootstrap({ source, sourceChain, logger }, { read, complain: () => {} }, async () => lookBack)
+    return bootstrap.begin()
+  }
+
+  test('it begins with the look-back, or with a checkpoint that leaves out no block between the two', async () => {
+    expect(await begin(undefined, 70)).toEqual({ config: { ...placed, start: 70 } })
+    expect(await begin(kept, 70)).toEqual({ config: { ...placed, start: 41 }, checkpoint: kept })
+    expect(await begin(kept, 20)).toEqual({ config: { ...placed, start: 20 }, checkpoint: kept })
+    expect(await begin(kept, 70, 49)).toEqual({ config: { ...placed, start: 70 } })
+  })
+
+  test('it does not begin while its checkpoint cannot be read, because older blocks would be left out', async () => {
+    await expect(begin(new RelayerError('CHECKPOINT_UNAVAILABLE'), 70)).rejects.toMatchObject({ code: 'CHECKPOINT_UNAVAILABLE' })
+  })
+})

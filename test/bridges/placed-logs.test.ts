@@ -1,0 +1,95 @@
+import { encodeBase64 } from 'ethers'
+import { describe, expect, test } from 'vitest'
+import { createPlacedLogs, emitterOf } from '../../bridges/kit/placed-logs.ts'
+import type { LogsAt } from '../../bridges/kit/logs.ts'
+import type { LogRange, PlacedLog } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { placeOf } from '../../domain/stream/places.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
+
+const contract = `0x${'Cc'.repeat(20)}`
+const topic = `0x${'11'.repeat(32)}`
+const range = { fromBlock: 5, toBlock: 9 }
+const hashOf = (height: number) => `0x${String(height).padStart(64, '0')}`
+
+function logAt(height: number, index: number, data = '0x01', own: Partial<PlacedLog> = {}): PlacedLog {
+  const block = { height, hash: hashOf(height) }
+  return { address: contract.toLowerCase(), topics: [topic], data, block, index, transactionHash: `0x${'70'.repeat(32)}`, ...own }
+}
+
+/** A contract whose nodes answer these logs. A message is its number and its log's data. */
+function placed(logs: readonly PlacedLog[], decoded: Partial<Transfer> = {}) {
+  const asked: (LogRange & { readonly at: LogsAt | undefined })[] = []
+  const { source, verify } = createPlacedLogs({
+    chain: {
+      name: 'ethereum',
+      networkId: '1',
+      heads: { current: { finalized: 9 } as never },
+      call: () => Promise.reject(new Error('not asked')),
+      async logs(query, at) {
+        asked.push({ ...query, at })
+        return logs.filter(({ block }) => block.height >= query.fromBlock && block.height <= query.toBlock)
+      },
+    },
+    ...{ bridge: 'messages', contract, topic, startBlock: 5, maxOpen: 10, isDelivered: async () => false },
+    decode(log, sequence) {
+      if (log.data === '0x02') return undefined
+      if (log.data === '0x03') throw new RelayerError('PAYLOAD_KIND')
+      if (log.data === '0x04') throw new RelayerError('NODE_REFUSED')
+      if (log.data === '0x05') throw new TypeError('a bug')
+      return {
+        ...{ bridge: 'messages', sourceChain: 'ethereum', sourceId: '1', targetChain: 'bsc', emitter: emitterOf(contract), sequence },
+        ...{ digest: `0x${'d1'.repeat(32)}`, message: encodeBase64(log.data) },
+        ...decoded,
+      }
+    },
+  })
+  return { source, verify, asked }
+}
+
+describe('the logs of a contract as a placed source', () => {
+  test('a log has its place as number, and most nodes are asked', async () => {
+    const { source, asked } = placed([logAt(7, 3), logAt(5, 0), logAt(5, 12), logAt(9, 1, '0x02'), logAt(9, 2, '0x03')])
+    const found = await source.initiated(range)
+    expect(found.map(({ transfer, height }) => [transfer.sequence, height])).toEqual([
+      ['5000000', 5],
+      ['5000012', 5],
+      ['7000003', 7],
+    ])
+    await source.initiated(range, 'agreed')
+    expect(asked).toEqual(['majority', 'agreed'].map((at) => ({ address: contract.toLowerCase(), topics: [topic], ...range, at })))
+    expect(source.config).toEqual({
+      ...{ stream: `messages:ethereum:${emitterOf(contract)}`, origin: `1/${contract.toLowerCase()}` },
+      ...{ first: '0', start: 5, maxOpen: 10, placed: true },
+    })
+  })
+
+  test.each<[string, readonly PlacedLog[], Partial<Transfer>, string]>([
+    ['two logs of one place', [logAt(5, 1), logAt(5, 1, '0x06')], {}, 'NODE_REFUSED'],
+    ['two blocks of one height', [logAt(5, 1), logAt(5, 2, '0x06', { block: { height: 5, hash: hashOf(6) } })], {}, 'NODE_REFUSED'],
+    ['an index that no block has', [logAt(5, 1_000_000)], {}, 'NODE_REFUSED'],
+    ['a log of another contract', [logAt(5, 1, '0x01', { address: `0x${'dd'.repeat(20)}` })], {}, 'NODE_REFUSED'],
+    ["a log that is not the contract's event", [logAt(5, 1, '0x04')], {}, 'NODE_REFUSED'],
+    ['a transfer under another number', [logAt(5, 1)], { sequence: '1' }, 'INTERNAL'],
+    ['a transfer of another emitter', [logAt(5, 1)], { emitter: '0'.repeat(64) }, 'INTERNAL'],
+  ])('%s: nothing of the range is reported', async (_, logs, decoded, code) => {
+    expect(await codeOfAsync(() => placed(logs, decoded).source.initiated(range))).toBe(code)
+  })
+
+  test('a bug of the bridge is no reason to leave a log out', async () => {
+    await expect(placed([logAt(5, 1, '0x05')]).source.initiated(range)).rejects.toThrow('a bug')
+  })
+
+  test('a message is verified by the log at its place, and remembered', async () => {
+    const { verify, asked } = placed([logAt(5, 1), logAt(5, 2, '0x0102')])
+    const message = (data: string, index: number, height = 5) => ({ sequence: placeOf(height, index), message: encodeBase64(data) })
+    await Promise.all([verify(message('0x01', 1)), verify(message('0x0102', 2))])
+    await verify(message('0x01', 1))
+    // Both messages of the block share one read by which a single node must answer twice.
+    expect(asked).toEqual([expect.objectContaining({ fromBlock: 5, toBlock: 5, at: 'agreed' })])
+    expect(await codeOfAsync(() => verify(message('0x01', 2)))).toBe('PLACE_MISMATCH')
+    expect(await codeOfAsync(() => verify(message('0x01', 1, 6)))).toBe('PLACE_MISMATCH')
+    expect(await codeOfAsync(() => verify(message('0x01', 1, 10)))).toBe('PLACE_NOT_FINAL')
+  })
+})
