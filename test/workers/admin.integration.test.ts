@@ -46,7 +46,9 @@ async function portage(role: Role, config: string) {
 test('each role serves health, readiness and metrics before and after its dependencies are there', async () => {
   const at = { temporal: await freePort(), node: await freePort() }
   const config = await configFile(at)
-  const all = await Promise.all(roles.filter((role) => role !== 'all').map((role) => portage(role, config)))
+  // A role that is several roles would have the port of the API, too.
+  const single = roles.filter((role) => role !== 'all' && role !== 'keyless')
+  const all = await Promise.all(single.map((role) => portage(role, config)))
   expect(new Set(all.map(({ port }) => port)).size).toBe(all.length)
   await Promise.all(all.map(({ waitsFor }) => waitsFor('temporal')))
   for (const { ask } of all) expect(await ask('/healthz')).toEqual({ status: 200, text: 'ok\n' })
