@@ -17,10 +17,15 @@ export function checkExecutor({ quoter, chains: own }: Fields, chains: Chains): 
 }
 
 /** Every delivery that a payer can buy must be possible. */
-function checkExecutorChain(path: string, name: string, { maxGasLimit, maxMsgValue, maxGasDropOff, dropOffContract }: Fields, chains: Chains): Problem[] {
+function checkExecutorChain(
+  path: string,
+  name: string,
+  { maxGasLimit, maxMsgValue, maxGasDropOff, dropOffContract }: Fields,
+  chains: Chains,
+): Problem[] {
   const chain = new Map(chains).get(name)
   if (!chain) return checkChain(path, name, [...new Map(chains).keys()])
-  const { wormholeChainId, shadow, lanes, signing } = chain
+  const { wormholeChainId, contracts, shadow, lanes, signing } = chain
   const at = `chains.${name}`
   const signed = number(map(signing)['maxGasPerTransaction'], '16777216')
   return [
@@ -30,6 +35,7 @@ function checkExecutorChain(path: string, name: string, { maxGasLimit, maxMsgVal
       `is missing, and ${path} needs it`,
       "Add Wormhole's number of the chain.",
     ),
+    ...unless(contracts !== undefined, `${at}.contracts`, `is missing, and ${path} needs it`, 'Add the core contract of the chain.'),
     ...unless(shadow !== true, `${at}.shadow`, 'means that paid requests are not delivered', `Remove it, or ${path}.`),
     ...unless(maps(lanes).length > 0, `${at}.lanes`, 'is empty, so paid requests are not delivered', `Add a lane, or remove ${path}.`),
     ...unless(

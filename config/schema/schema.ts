@@ -199,7 +199,9 @@ export const configSchema = z.strictObject({
         ),
       executor: executorSchema
         .optional()
-        .describe("Portage as a relay provider of Wormhole's Executor: it gives quotes and delivers paid requests. docs/operate/executor.md"),
+        .describe(
+          "Portage as a relay provider of Wormhole's Executor: it gives quotes and delivers paid requests. docs/operate/executor.md",
+        ),
       'native-bridge': nativeBridgeSchema.optional().describe("A chain's native bridge with the contracts of MIP-61."),
     })
     .describe('The bridges whose transfers Portage delivers.'),

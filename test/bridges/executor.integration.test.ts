@@ -45,9 +45,16 @@ beforeAll(async () => {
     dataFolder,
     temporal: { address: '127.0.0.1:1' },
     chains: Object.fromEntries(
-      ends.map(({ chain: { name, wormholeChainId, anvil } }) => [
+      ends.map(({ chain: { name, wormholeChainId, anvil, core, tokenBridge } }) => [
         name,
-        { family: 'evm', networkId: anvil.chainId, wormholeChainId, nodes: [{ url: anvil.url }], blockTimeMs: 200 },
+        {
+          family: 'evm',
+          networkId: anvil.chainId,
+          wormholeChainId,
+          contracts: { core, tokenBridge },
+          nodes: [{ url: anvil.url }],
+          blockTimeMs: 200,
+        },
       ]),
     ),
     bridges: { executor: executorConfig(ends) },

@@ -10,7 +10,8 @@ const own = { contract: address('Cc'), payee: address('dd'), price: '3000' }
 const executor = { quoter, chains: { ethereum: own, bsc: { ...own, price: '600.5' } } }
 const parsed = (fields: object) => executorSchema.safeParse({ ...executor, ...fields })
 const ofChain = (fields: object) => parsed({ chains: { ...executor.chains, bsc: { ...own, ...fields } } })
-const chain = { wormholeChainId: 2, lanes: [{ address: address('11') }] }
+const contracts = { core: address('cc'), tokenBridge: address('bb') }
+const chain = { wormholeChainId: 2, contracts, lanes: [{ address: address('11') }] }
 const chains = { ethereum: chain, bsc: { ...chain, wormholeChainId: 4, lanes: [{ address: address('22') }] } }
 
 test('without further fields, deliveries carry no coins and expired quotes are not honoured', () => {
@@ -76,9 +77,10 @@ test.each<[string, object, object, string[]]>([
   ['one chain', { chains: { bsc: own } }, {}, ['bridges.executor.chains']],
   ['a chain that does not exist', { chains: { ...executor.chains, solana: own } }, {}, ['bridges.executor.chains.solana']],
   ['the key of a lane', { quoter: { address: address('22') } }, {}, ['bridges.executor.quoter.address']],
-  ['a chain without a number of Wormhole', {}, { bsc: { lanes: chain.lanes } }, ['chains.bsc.wormholeChainId']],
+  ['a chain without a number of Wormhole', {}, { bsc: { contracts, lanes: chain.lanes } }, ['chains.bsc.wormholeChainId']],
+  ['a chain without contracts', {}, { bsc: { ...chains.bsc, contracts: undefined } }, ['chains.bsc.contracts']],
   ['a chain in shadow mode', {}, { bsc: { ...chains.bsc, shadow: true } }, ['chains.bsc.shadow']],
-  ['a chain without keys', {}, { bsc: { wormholeChainId: 4 } }, ['chains.bsc.lanes']],
+  ['a chain without keys', {}, { bsc: { wormholeChainId: 4, contracts } }, ['chains.bsc.lanes']],
   [
     'more gas than the keys sign',
     { chains: { ...executor.chains, bsc: { ...own, maxGasLimit: '5000001' } } },
