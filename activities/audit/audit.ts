@@ -1,6 +1,6 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Code } from '../../domain/catalogue/catalogue.ts'
-import { toRelayerError } from '../../domain/catalogue/errors.ts'
+import { isPluginFailure } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { type Finding, recover } from '../../temporal/recovery/remedies.ts'
@@ -113,7 +113,7 @@ async function unlessPluginFails<T>(reading: Promise<T>): Promise<T | undefined>
   try {
     return await reading
   } catch (error) {
-    if (toRelayerError(error).code.startsWith('PLUGIN_')) return undefined
+    if (isPluginFailure(error)) return undefined
     throw error
   }
 }

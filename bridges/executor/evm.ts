@@ -100,16 +100,11 @@ function createRequests(options: ExecutorEndpointOptions) {
     }
   }
 
-  function viewOf({ request }: ExecutorMessage): { readonly contract: string; readonly view: DeliveredView } {
-    const contract = addressOf(request.targetAddress) ?? ''
-    const view = receivers[contract]
-    if (view) return { contract, view }
-    throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `bridges.executor names no view of ${contract} that shows a delivery.` })
-  }
-
+  /** False for a contract that is no longer in the config. */
   async function isShown(message: ExecutorMessage, at: At): Promise<boolean> {
-    const { contract, view } = viewOf(message)
-    if (!message.vaa) return false
+    const contract = addressOf(message.request.targetAddress) ?? ''
+    const view = receivers[contract]
+    if (!view || !message.vaa) return false
     const vaa = parseVaa(message.vaa)
     return shows(chain, shownBy({ ...vaa, digest: digestOfVaa(vaa) }, contract, view), at)
   }
@@ -125,19 +120,19 @@ function createRequests(options: ExecutorEndpointOptions) {
     await Promise.all([verify(vaa), verifyRequest(message)])
   }
 
-  return { accept, callOf, viewOf, isShown, prove }
+  return { accept, callOf, isShown, prove }
 }
 
 type Requests = ReturnType<typeof createRequests>
 
 /** See `Endpoint.attest`. A request that is declined gets no attestation: `validate` declines it. */
 async function attest(
-  { accept, viewOf }: Requests,
+  { accept }: Requests,
   { findVaa, verify }: Pick<ExecutorEndpointOptions, 'findVaa' | 'verify'>,
   message: ExecutorMessage,
 ): Promise<Attestation | undefined> {
   if (message.vaa) return undefined
-  const judged = await toVerdict((async () => [accept(message), viewOf(message)])(), refusals)
+  const judged = await toVerdict((async () => accept(message))(), refusals)
   if (judged.kind !== 'valid') return undefined
   const { message: asked } = accept(message)
   if (asked.prefix !== 'ERV1') return undefined
@@ -157,8 +152,8 @@ async function attest(
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
   const { chain, dropOffContract, verifyRequest, decode } = options
   const requests = createRequests(options)
-  const { accept, callOf, viewOf, isShown, prove } = requests
-  /** `to/value/data` → requests that may justify the call. Hints only: `proveCall` reads the source chain. */
+  const { accept, callOf, isShown, prove } = requests
+  /** `to/value/data` → the request whose call this is. Hints only: `proveCall` reads the source chain. */
   const hints = boundedMap<string, ExecutorMessage>(10_000)
   const functions = dropOffContract === undefined ? [receive] : [receive, receiveWithDropOff]
 
@@ -167,7 +162,6 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     const { digest, emitter, sourceId, sequence } = decode(decodeBase64(transfer.message))
     const isSame = emitter === transfer.emitter && sourceId === transfer.sourceId && sequence === transfer.sequence
     if (!isSame || digest !== transfer.digest) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest, claimed: transfer.digest } })
-    viewOf(message)
     await prove(message)
   }
 
@@ -202,7 +196,6 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
         // Paid once, so sent once.
         if (await isShown(message, 'majority-latest')) throw unproved('It is delivered.', { to: intent.to })
       }, refused)
-      if (keyOf(callOf(message)) !== keyOf(intent)) throw unproved('It is not the call of its request.', { to: intent.to })
     },
     explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
     hasEffect: ({ status }) => (status === 'success' ? undefined : false),

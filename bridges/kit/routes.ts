@@ -51,7 +51,7 @@ export function createProveCall({ chain, routes, chainNames, verify }: ProofOpti
     if (!rule) throw unproved('No route has this call.', { to, selector })
     const [argument] = decodeCall(rule.function, data) ?? []
     if (argument === undefined) throw unproved('It is not exactly encoded.', { to, selector })
-    if (rule.proof !== 'message') return proveState(chain, rule, argument, { to, data })
+    if (rule.proof !== 'message') return proveState(chain, rule.proof, argument, { to, data })
     const bytes = argument as Uint8Array
     const proof = async () => {
       const route = routeOf(routes, parseVaa(bytes), chainNames)
@@ -67,13 +67,11 @@ export function createProveCall({ chain, routes, chainNames, verify }: ProofOpti
 /** Anyone may send such a call, so a call that succeeds does what the contract allows. It must also have a reason. */
 async function proveState(
   chain: ContractReader,
-  { contract, proof }: CallRule,
+  { view, returns, isNot }: Exclude<CallRule['proof'], 'message'>,
   argument: unknown,
   { to, data }: Pick<Intent, 'to' | 'data'>,
 ): Promise<void> {
-  if (proof === 'message') return
-  const { view, returns, isNot } = proof
-  const answer = await readView(chain, { contract, view, args: [argument], returns }, 'majority-latest')
+  const answer = await readView(chain, { contract: to, view, args: [argument], returns }, 'majority-latest')
   const selector = data.slice(0, 10)
   if (encodedAnswer(view, returns, answer) === encodedAnswer(view, returns, isNot))
     throw unproved(`${view} shows no reason for it.`, { to, selector })

@@ -1,5 +1,5 @@
 import type { At } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { isPluginFailure, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { CallPlan, ViewCall } from '../../domain/transfer/call-plan.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { decodeBase64, hexlify } from 'ethers'
@@ -48,10 +48,6 @@ async function waitIfFailed<T>(ask: () => Promise<T>, unverified?: true) {
     if (!isPluginFailure(error)) throw error
     return { kind: 'wait', code: error.code, reason: error.about, ...(unverified && { unverified }) } as const
   }
-}
-
-export function isPluginFailure(error: unknown): error is RelayerError {
-  return error instanceof RelayerError && ['PLUGIN_INVALID', 'PLUGIN_CHANGED', 'PLUGIN_FAILED'].includes(error.code)
 }
 
 export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Message<C>, stage?: string): CallPlan {

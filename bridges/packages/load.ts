@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Config } from '../../config/schema/schema.ts'
 import { pluginName, pluginRoutesSchema } from '../../config/schema/plugin-schema.ts'
-import { type ErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { type ErrorCode, isPluginFailure, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { type Plugin, plugin, type PluginContext, type PluginPackage } from '../kit/plugin.ts'
 import { guarded } from './guard.ts'
 
@@ -125,7 +125,7 @@ export function asData(value: unknown): unknown {
 function named(name: string, error: RelayerError): RelayerError {
   const { code, about, facts, cause } = error
   if (facts['plugin'] !== undefined) return error
-  return new RelayerError(code.startsWith('PLUGIN_') ? code : 'PLUGIN_INVALID', { detail: `${name}: ${about}`, cause })
+  return new RelayerError(isPluginFailure(error) ? code : 'PLUGIN_INVALID', { detail: `${name}: ${about}`, cause })
 }
 
 function broken(code: ErrorCode, detail: string, facts: Readonly<Record<string, string>>, cause?: unknown): RelayerError {

@@ -60,3 +60,8 @@ function aboutOf({ detail, facts = {} }: { detail?: string; facts?: Facts }): st
     .join(' ')
   return [detail, listed && `(${listed})`].filter(Boolean).join(' ')
 }
+
+/** Only the messages of the plug-in wait. */
+export function isPluginFailure(error: unknown): error is RelayerError {
+  return error instanceof RelayerError && ['PLUGIN_INVALID', 'PLUGIN_CHANGED', 'PLUGIN_FAILED'].includes(error.code)
+}

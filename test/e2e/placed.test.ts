@@ -6,6 +6,7 @@ import { noSettings } from '../../domain/settings/settings.ts'
 import { accountIndex, devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { createMetrics } from '../../observability/metrics.ts'
+import { createVaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import type { Service } from '../../runtime/wait.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
@@ -43,7 +44,8 @@ async function startProcess({ ledgers, bridge, source, target, nodes, targetAnvi
   })
   const { temporal } = ledgers
   const chains = new Map([source, target].map((chain) => [chain.name, chain]))
-  const network = { chains, served: ['source', 'target'], bridges: new Map([[bridge.name, bridge]]), close: () => {} }
+  const vaaLookup = createVaaLookup({ guardianApis: [], wormholescanApis: [] })
+  const network = { chains, served: ['source', 'target'], bridges: new Map([[bridge.name, bridge]]), vaaLookup, close: () => {} }
   const context = createContext({
     ...{ config, client: temporal.client, network, settings: () => noSettings },
     ...{ logger: silentLogger(), metrics: createMetrics() },

@@ -7,6 +7,7 @@ import { connectionExposure, payloadExposure } from '../../temporal/client/conne
 import { type SettingsWatch, watchSettings } from '../../temporal/client/settings/settings-watch.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import type { Logger } from '../../observability/logger.ts'
+import { createVaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import { connectNetwork, type Network } from '../roles/network.ts'
 import { holdsKeys, type Role, type RunOptions, serves, type StartupServer } from '../roles/roles.ts'
 import { connectTemporal, type Temporal } from './temporal.ts'
@@ -24,7 +25,13 @@ export interface StartupDependencies {
   close(): Promise<void>
 }
 
-const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
+const noNetwork: Network = {
+  chains: new Map(),
+  served: [],
+  bridges: new Map(),
+  vaaLookup: createVaaLookup({ guardianApis: [], wormholescanApis: [] }),
+  close: () => {},
+}
 
 /** Connects Temporal and at least one chain. Returns undefined if stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
 export async function awaitStartupDependencies(

@@ -1,4 +1,3 @@
-import { signedApis } from '../../bridges/configured-emitters.ts'
 import { feeDefaults, namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { createFeePolicyResolver, type FeePolicyResolver } from '../../domain/fees/fees.ts'
@@ -7,7 +6,7 @@ import type { Settings } from '../../domain/settings/settings.ts'
 import { createLossReports, Losses } from '../../activities/checks/losses.ts'
 import type { HaltRoute, Mismatch } from '../../intake/submit/halt-route.ts'
 import { createSubmitter, type Submitter } from '../../intake/submit/submitter.ts'
-import { createVaaLookup, type VaaLookup } from '../../intake/submit/vaa-lookup.ts'
+import type { VaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { redactText } from '../../observability/redact.ts'
@@ -44,7 +43,7 @@ export function createContext(parts: ProcessParts): ProcessContext {
   return {
     ...parts,
     stepTimes,
-    vaaLookup: createVaaLookup(signedApis(config)),
+    vaaLookup: network.vaaLookup,
     submitter: createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes }),
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(feeDefaults(config), settings),

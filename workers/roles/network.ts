@@ -9,7 +9,7 @@ import type { ChainConfig, Config } from '../../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { NodeChange } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import { createVaaLookup } from '../../intake/submit/vaa-lookup.ts'
+import { createVaaLookup, type VaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
 import { isDeepStrictEqual } from 'node:util'
@@ -20,6 +20,8 @@ export interface Network {
   readonly chains: ReadonlyMap<ChainName, ConfiguredChain>
   readonly served: readonly ChainName[]
   readonly bridges: Bridges
+  /** One per process, because it limits the requests per server. */
+  readonly vaaLookup: VaaLookup
   close(): void
 }
 
@@ -56,9 +58,10 @@ export async function connectNetwork(
       errors.find(({ code }) => !onAway || code !== 'NODE_UNAVAILABLE') ?? (errors.length === chains.size ? errors[0] : undefined)
     if (fatal) throw fatal
     const loaded = runsPlugins ? await readPlugins(config, logger) : undefined
-    const bridges = createBridges(config, chains, served, { loaded, findVaa: createVaaLookup(signedApis(config)).find })
+    const vaaLookup = createVaaLookup(signedApis(config))
+    const bridges = createBridges(config, chains, served, { loaded, findVaa: vaaLookup.find })
     for (const chain of away.keys()) onAway?.(chain, closing.signal)
-    return { chains, served, bridges, close }
+    return { chains, served, bridges, vaaLookup, close }
   } catch (error) {
     close()
     throw error
