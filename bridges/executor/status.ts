@@ -13,6 +13,7 @@ export interface KnownRequest {
   readonly request: RequestForExecution
   readonly chain: number
   readonly txHash: string
+  /** Place among the logs of its transaction. */
   readonly logIndex: number
   /** Block time, seconds since the epoch. */
   readonly requestedAt: number

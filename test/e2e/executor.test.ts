@@ -1,6 +1,6 @@
 import { toChain } from '@wormhole-foundation/sdk-base'
 import { fetchStatus } from '@wormhole-foundation/sdk-definitions'
-import { Interface } from 'ethers'
+import { dataSlice, Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRequest, requestTopic } from '../../bridges/executor/event.ts'
 import { digestOf } from '../../bridges/executor/message.ts'
@@ -87,6 +87,9 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
         status,
         sent: txs?.length ?? 0,
       }))
+    const [known] = await fetchStatus(`${portage.apiUrl}/v0`, paid.transaction.transactionHash, toChain(ethereum.chain.wormholeChainId))
+    const place = paid.transaction.logs.findIndex(({ topics }) => topics[0] === requestTopic)
+    expect(BigInt(dataSlice(known!.id, 35))).toBe(BigInt(place))
     expect(await statusOf(paid)).toEqual([{ status: 'submitted', sent: 1 }])
     expect(await statusOf(underpaid)).toEqual([{ status: 'underpaid', sent: 0 }])
     for (const one of [underpaid, strange])

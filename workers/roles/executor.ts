@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { createProvider, type ExecutorProvider } from '../../bridges/executor/provider.ts'
 import { executor } from '../../bridges/executor/requests.ts'
 import { createQuoteSigner } from '../../chains/registry.ts'
@@ -84,10 +85,15 @@ export function createRequestsOf({
   const { quoter, chains: ofRequests } = terms
   const decode = network.bridges.get(executor)?.decode
 
-  const knownOf = async (id: number, log: PlacedLog, requestedAt: number): Promise<KnownRequest> => {
+  /** @param first index in the block of the transaction's first log */
+  const knownOf = async (
+    id: number,
+    log: PlacedLog,
+    { first, requestedAt }: { first: number; requestedAt: number },
+  ): Promise<KnownRequest> => {
     const { block, index: logIndex, transactionHash: txHash } = log
     const request = readRequest({ name: ofRequests.get(id)?.name ?? '' }, log)
-    const known = { request, chain: id, txHash, logIndex, requestedAt, seenAt: Date.now() }
+    const known = { request, chain: id, txHash, logIndex: logIndex - first, requestedAt, seenAt: Date.now() }
     const judged = judge(request, id, { requestedAt, now: requestedAt }, terms)
     if (judged.kind === 'refused') return { ...known, status: judged.status, failureCause: judged.reason, deliveries: [] }
     const transfer = decode?.(writeMessage({ sourceChain: id, height: block.height, logIndex, txHash, request }))
@@ -108,9 +114,16 @@ export function createRequestsOf({
       const receipt = await chain.receipt(txHash)
       if (!receipt) continue
       const { height } = receipt.block
-      const logs = await chain.logs({ address, topics: requestTopics(quoter), fromBlock: height, toBlock: height })
-      const header = await chain.block(height, 'latest')
-      for (const log of logs) if (log.transactionHash === receipt.hash) rows.push(await knownOf(id, log, header?.timestamp ?? 0))
+      const [logs, header] = await Promise.all([
+        chain.logs({ address, topics: requestTopics(quoter), fromBlock: height, toBlock: height }),
+        chain.block(height, 'latest'),
+      ])
+      const own = logs.filter(({ transactionHash }) => transactionHash === receipt.hash)
+      const [lowest] = own
+      const first = lowest
+        ? lowest.index - receipt.logs.findIndex(({ data, topics }) => isDeepStrictEqual([data, topics], [lowest.data, lowest.topics]))
+        : 0
+      for (const log of own) rows.push(await knownOf(id, log, { first, requestedAt: header?.timestamp ?? 0 }))
     }
     return rows
   }
