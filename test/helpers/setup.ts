@@ -1,5 +1,9 @@
 /** Runs for each test file, before the file (vitest.config.ts). */
-import { afterAll } from 'vitest'
+import { afterAll, beforeEach } from 'vitest'
 import { cleanUpFile } from './clean-up.ts'
 
+// workflows/stack-traces.ts lowers the limit for its whole process. Inline snapshots and failures need their stacks.
+beforeEach(() => {
+  Error.stackTraceLimit = 50
+})
 afterAll(cleanUpFile)
