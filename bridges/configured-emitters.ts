@@ -51,7 +51,7 @@ export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[
   }
   for (const one of [...own, ...sourcesWithoutNode(options)]) add(wormholeTokenBridge, one)
   for (const { name, routes } of [...pluginsOf(options), ...packagesOf(options)])
-    for (const { source: sourceChain, emitter } of routes.flatMap(({ from }) => from))
+    for (const { source: sourceChain, emitter } of routes.flatMap(({ from }) => (from === 'accepted' ? [] : from)))
       add(name, { sourceChain, emitterChain: numberOf(sourceChain, options), emitter })
   return [...emitters.values()]
 }

@@ -19,7 +19,7 @@ import {
 } from './configured-emitters.ts'
 import { createEmitterSource, createSourceWithoutNode, type SignedMessages, streamOf } from './kit/emitter-sources.ts'
 import { createGuardianSets, createVerifier } from './kit/guardian-sets.ts'
-import { createPluginDecode, createPluginEndpoint, createPluginMessages } from './kit/plugin-bridge.ts'
+import { createPluginDecode, createPluginEndpoint, createPluginMessages, type Product } from './kit/plugin-bridge.ts'
 import type { Plugin } from './kit/plugin.ts'
 import type { Decode } from './kit/published.ts'
 import { firstOwner, signedBy } from './kit/signed-messages.ts'
@@ -39,8 +39,8 @@ import { createPlacedLogs, emitterOf } from './kit/placed-logs.ts'
 import { executorOf } from '../config/executor.ts'
 import type { Bridge, Bridges, SignedSource } from './port.ts'
 import { createAmountDecimals } from './wormhole-token-bridge/decimals.ts'
-import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
-import { contentOf, createDecode, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
+import { wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
+import { createTokenBridge } from './wormhole-token-bridge/token-bridge.ts'
 
 type Chains = ReadonlyMap<ChainName, EvmChain>
 
@@ -55,26 +55,43 @@ interface Links {
 /** In the order in which they read a message. The first that can read it owns it. */
 const signedBridges = ['receivers', 'ntt', 'wormhole-token-bridge'] as const
 
-function pluginBridge(name: BridgeName, options: BridgesOptions, { served, signed }: Links): Bridge {
+function pluginBridge(name: BridgeName, options: BridgesOptions, links: Links): Bridge {
   const plugin = pluginsOf(options).find((one) => one.name === name)
   if (!plugin) throw new RelayerError('CONFIG_INVALID', { detail: `bridges.${name} is absent.` })
+  return ofProduct(plugin, options, links)
+}
+
+function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links): Bridge {
+  const { served, signed } = links
   const chainNames = namesOf(options)
-  const messages = createPluginMessages(plugin, chainNames)
-  signed.decodes.push(createPluginDecode(plugin, messages, chainNames))
+  const messages = createPluginMessages(product, chainNames)
+  const decode = createPluginDecode(product, messages, chainNames)
+  signed.decodes.push(product.name === wormholeTokenBridge ? unlessOfOthers(decode, options) : decode)
   const endpoints = [...served].map(([chainName, chain]) => {
     const verify = signed.verifierOf(chainName, chain)
-    return [chainName, createPluginEndpoint(plugin, messages, { chain, clock: () => chainTime(chain), chainNames, verify })] as const
+    return [chainName, createPluginEndpoint(product, messages, { chain, clock: () => chainTime(chain), chainNames, verify })] as const
   })
   return {
-    name,
+    name: product.name,
     decode: signed.messages.decode,
-    content: (bytes) => plugin.parties(messages.readBytes(bytes).message),
+    content: (bytes) => product.parties(messages.readBytes(bytes).message),
     signedBy,
     endpoints: new Map(endpoints),
-    sources: emittersOf(options).flatMap((emitter) =>
-      emitter.bridge === name ? sourcesOfEmitter(emitter, options, { served, signed }) : [],
-    ),
+    sources: emittersOf(options).flatMap((emitter) => (emitter.bridge === product.name ? sourcesOfEmitter(emitter, options, links) : [])),
   }
+}
+
+function tokenBridgeOf(
+  { assets, minimumFees, prices, freeRoutes, calls }: Settings<typeof wormholeTokenBridge>,
+  { chains }: BridgesOptions,
+) {
+  const targets = Object.entries(chains).map(([name, chain]) => {
+    const { wormholeChainId, tokenBridge } = wormholeOf(name, chain)
+    return [name, { wormholeChainId, tokenBridge, minimumFees: minimumFees[name], prices: prices[name], calls: calls[name] }] as const
+  })
+  const isFree = (from: ChainName, to: ChainName) =>
+    freeRoutes.some(({ source, target }) => target === to && (source === undefined || source === from))
+  return createTokenBridge({ targets: new Map(targets), assets, isFree })
 }
 
 /** Without `loaded`, the process runs no code of plug-ins, and knows them by the routes of the config. */
@@ -163,37 +180,14 @@ const makers: {
 } = {
   receivers: (_, options, links) => pluginBridge('receivers', options, links),
   ntt: (_, options, links) => pluginBridge('ntt', options, links),
-  'wormhole-token-bridge': (settings, options, { connected, served, signed }) => {
-    const { assets, minimumFees, prices, freeRoutes, calls } = settings
-    const chainNames = namesOf(options)
-    const endpoints = [...served].map(([name, chain]) => {
-      const isFree = (from: ChainName) =>
-        freeRoutes.some(({ source, target }) => target === name && (source === undefined || source === from))
-      const ofChain = { minimumFees: minimumFees[name], prices: prices[name], calls: calls[name] }
-      const { wormholeChainId, tokenBridge } = wormholeOf(name, options.chains[name])
-      const verify = signed.verifierOf(name, chain)
-      return [
-        name,
-        createTokenBridgeEndpoint({ chain, wormholeChainId, tokenBridge, chainNames, verify, ...ofChain, assets, isFree }),
-      ] as const
-    })
-    signed.decodes.push(unlessOfOthers(createDecode(chainNames), options))
-    return {
-      name: wormholeTokenBridge,
-      decode: signed.messages.decode,
-      content: contentOf,
-      decimals: createAmountDecimals((id) => {
-        const name = chainNames.get(id) ?? ''
-        const chain = connected.get(name)
-        return chain && { chain, tokenBridge: wormholeOf(name, options.chains[name]).tokenBridge }
-      }),
-      signedBy,
-      endpoints: new Map(endpoints),
-      sources: emittersOf(options).flatMap((emitter) =>
-        emitter.bridge === wormholeTokenBridge ? sourcesOfEmitter(emitter, options, { served, signed }) : [],
-      ),
-    }
-  },
+  'wormhole-token-bridge': (settings, options, links) => ({
+    ...ofProduct(tokenBridgeOf(settings, options), options, links),
+    decimals: createAmountDecimals((id) => {
+      const name = namesOf(options).get(id) ?? ''
+      const chain = links.connected.get(name)
+      return chain && { chain, tokenBridge: wormholeOf(name, options.chains[name]).tokenBridge }
+    }),
+  }),
   executor: (_, options, links) => executorBridge(options, links),
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {
     const verified = createVerifiedMessages()

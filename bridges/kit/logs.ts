@@ -43,7 +43,7 @@ export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {
   readonly shows?: (log: Log) => boolean
 }
 
-interface DeliveryReader extends Pick<LogReader, 'logs'> {
+export interface DeliveryReader extends Pick<LogReader, 'logs'> {
   readonly heads: Pick<Heads, 'current'>
   transactionSender(hash: string): Promise<string | undefined>
 }

@@ -1,17 +1,48 @@
 import { decodeBase64, encodeBase64 } from 'ethers'
 import { LRUCache } from 'lru-cache'
+import type { Revert } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { remember } from '../../runtime/remember.ts'
 import { parseVaa, type Vaa } from '../../domain/vaa.ts'
-import type { Endpoint, NextStage } from '../port.ts'
+import type { Endpoint, NextStage, RevertMeaning } from '../port.ts'
 import { allShow, encodeCall, readView } from './calls.ts'
 import type { ContractReader } from './contract-reader.ts'
 import { digestOf } from './guardian-sets.ts'
-import type { Message, Plugin, Route, Stage } from './plugin.ts'
+import { type DeliveryLog, type DeliveryReader, findDelivery, isLogOf } from './logs.ts'
+import type { Call, Message, Plugin, Route, Shown, SignedMessage, Stage } from './plugin.ts'
 import type { Decode } from './published.ts'
-import { callsOf, createProveCall, routeOf } from './routes.ts'
+import { callsOf, createAcceptance, createProveCall, type DemandAccepted, findRoute } from './routes.ts'
 import { type ChainNames, demandSame, signedRefusals, sourceName, toTransfer } from './signed-messages.ts'
-import { toVerdict } from './verdict.ts'
+import { type Refusals, toVerdict } from './verdict.ts'
+
+interface CallOptions {
+  /** The call must pay the token without unwrapping it, so that no code of the recipient runs. */
+  readonly wrapped: boolean
+  /** A view of the target whose answer never changes. Read once, by most nodes. */
+  constant(view: Omit<Shown, 'is'>): Promise<readonly unknown[]>
+}
+
+interface ProductStage<C> extends Pick<Stage<C>, 'effect'> {
+  call(message: Message<C>, options: CallOptions): Call | Promise<Call>
+  readonly revertsOnceDone: boolean | ((message: Message<C>) => boolean)
+}
+
+/** A plug-in of this repository may do more than one of a package. */
+export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
+  readonly stages: Readonly<Record<string, ProductStage<C>>>
+  readonly reverts?: Plugin<C>['reverts'] | ((revert: Revert) => RevertMeaning)
+  /** The error for a message of no route. Absent: PAYLOAD_KIND. */
+  unrouted?(message: SignedMessage): RelayerError
+  /** The operator's policy. Throws a code of `refusals` for a message that he does not deliver. */
+  admit?(message: Message<C>): void
+  /** Error code → verdict, in addition to those of all signed messages. */
+  readonly refusals?: Refusals
+  /** In the receipt of a call that delivered. Absent: only `delivered` shows a delivery, and not by whom. */
+  log?(message: Message<C>): DeliveryLog
+  /** Worth of the fee, wei of the target's coin. Undefined: no price is configured, so the cost is not checked. */
+  earned?(message: Message<C>): bigint | undefined
+}
 
 const mostKept = 2_048
 const mostKeptBytes = 4_096
@@ -25,15 +56,18 @@ interface Owned<C> {
 export type PluginMessages<C> = ReturnType<typeof createPluginMessages<C>>
 
 /** Reads the messages of a product, and keeps the latest of them. */
-export function createPluginMessages<C>({ routes, decode }: Plugin<C>, chainNames: ChainNames) {
+export function createPluginMessages<C>(
+  { routes, decode, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'unrouted'>,
+  chainNames: ChainNames,
+) {
   function readOwned(bytes: Uint8Array): Owned<C> {
     const vaa = parseVaa(bytes)
-    const route = routeOf(routes, vaa, chainNames)
     const { emitterChain, emitter, sequence, payload } = vaa
     const source = sourceName(chainNames, emitterChain)
     const signed = { bytes, source, emitterChain, emitter, sequence, digest: digestOf(vaa), payload }
-    const content = decode(signed, route)
-    if (content === undefined) throw new RelayerError('PAYLOAD_KIND', { facts: { emitterChain, emitter } })
+    const route = findRoute(routes, vaa, chainNames)
+    const content = route && decode(signed, route)
+    if (!route || content === undefined) throw unrouted(signed)
     return { vaa, route, message: { ...signed, content } }
   }
   const kept = new LRUCache<string, Owned<C>>({ max: mostKept, memoMethod: (message) => readOwned(decodeBase64(message)) })
@@ -42,8 +76,12 @@ export function createPluginMessages<C>({ routes, decode }: Plugin<C>, chainName
   return { read, readBytes: (bytes: Uint8Array) => read(encodeBase64(bytes)) }
 }
 
+function ofNobody({ emitterChain, emitter }: SignedMessage): RelayerError {
+  return new RelayerError('PAYLOAD_KIND', { facts: { emitterChain, emitter } })
+}
+
 /** Throws what `PluginMessages.read` throws, MESSAGE_TOO_LARGE. */
-export function createPluginDecode<C>({ name }: Plugin<C>, messages: PluginMessages<C>, chainNames: ChainNames): Decode {
+export function createPluginDecode<C>({ name }: Pick<Product<C>, 'name'>, messages: PluginMessages<C>, chainNames: ChainNames): Decode {
   return (bytes) => {
     const { vaa, route, message } = messages.readBytes(bytes)
     return toTransfer(name, bytes, { vaa, digest: message.digest }, { chainNames, targetChain: route.to })
@@ -51,7 +89,7 @@ export function createPluginDecode<C>({ name }: Plugin<C>, messages: PluginMessa
 }
 
 export interface PluginEndpointOptions {
-  readonly chain: ContractReader
+  readonly chain: ContractReader & DeliveryReader
   /** Time of the chain's latest block, seconds since the epoch. */
   readonly clock: () => number
   readonly chainNames: ChainNames
@@ -59,50 +97,74 @@ export interface PluginEndpointOptions {
 }
 
 /** A message without a route is declined, because the config may name a route for it later. */
-const policy = { ...signedRefusals, PAYLOAD_KIND: { kind: 'declined' } } as const
+const ownRefusals: Refusals = { ...signedRefusals, PAYLOAD_KIND: { kind: 'declined' } }
 
-export function createPluginEndpoint<C>(plugin: Plugin<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
-  const { chain, clock, verify } = options
-  const { name, routes, stages, delivered, next, reverts = {}, parties } = plugin
+type Proving = Pick<PluginEndpointOptions, 'chain' | 'verify'> & { readonly demandAccepted: DemandAccepted }
+
+function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { chain, verify, demandAccepted }: Proving) {
+  const refusals = { ...ownRefusals, ...product.refusals }
+
+  async function prove({ message, route }: Owned<C>): Promise<void> {
+    if (route.to !== chain.name) throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, target: route.to } })
+    await verify(message.bytes)
+    await demandAccepted(route, message)
+  }
+
+  async function check(transfer: Transfer): Promise<void> {
+    const own = messages.read(transfer.message)
+    demandSame(transfer, { vaa: own.vaa, digest: own.message.digest })
+    await prove(own)
+    product.admit?.(own.message)
+  }
+
+  return {
+    verify: (message: Uint8Array) => toVerdict(verify(message), refusals),
+    accepts: (message: Uint8Array) =>
+      toVerdict(
+        Promise.resolve().then(() => prove(messages.readBytes(message))),
+        refusals,
+      ),
+    validate: (transfer: Transfer) => toVerdict(check(transfer), refusals),
+  }
+}
+
+export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
+  const { chain, clock } = options
+  const { name, routes, stages, delivered, next, log, earned, reverts = {}, parties } = plugin
   const [firstStage = ''] = Object.keys(stages)
+  const demandAccepted = createAcceptance(chain)
+  const constants = remember((view: string) => readView(chain, JSON.parse(view), 'majority-latest'))
+  const constant: CallOptions['constant'] = (view) => constants.get(JSON.stringify(view))
 
-  function stageOf(stage: string): Stage<C> {
+  function stageOf(stage: string): ProductStage<C> {
     const found = stages[stage]
     if (found) return found
     throw new RelayerError('INPUT_INVALID', { detail: `The bridge ${name} has no stage ${stage}.` })
   }
 
-  async function check(transfer: Transfer): Promise<void> {
-    const { vaa, message, route } = messages.read(transfer.message)
-    demandSame(transfer, { vaa, digest: message.digest })
-    if (route.to !== chain.name) throw new RelayerError('PAYLOAD_KIND', { facts: { chain: chain.name, target: route.to } })
-    await verify(message.bytes)
-  }
-
   /** False for a message that the config no longer has a route for. */
-  async function isShown({ message: text }: Transfer, at: Parameters<Endpoint['delivered']>[1], stage?: Stage<C>): Promise<boolean> {
+  async function isShown({ message: text }: Transfer, at: Parameters<Endpoint['delivered']>[1], stage?: ProductStage<C>): Promise<boolean> {
     const own = unlessForeign(() => messages.read(text))
     return own ? allShow(chain, (stage?.effect ?? delivered)(own.message), at) : false
   }
 
   return {
     chain: chain.name,
-    verify: (message) => toVerdict(verify(message), signedRefusals),
-    validate: (transfer) => toVerdict(check(transfer), policy),
+    ...createVerdicts(plugin, messages, { ...options, demandAccepted }),
     delivered: (transfer, at) => isShown(transfer, at),
-    // A view shows that a message was delivered, but not by whom.
-    findDelivery: async () => undefined,
+    findDelivery: async (transfer) => log && findDelivery(chain, log(messages.read(transfer.message).message)),
     delivery({ message: text }, stage = firstStage) {
       const { message } = messages.read(text)
       const { call, revertsOnceDone } = stageOf(stage)
       const { recipient, token } = parties(message)
       return {
-        async call() {
-          const { contract, ...rest } = call(message)
+        async call(payout) {
+          const { contract, ...rest } = await call(message, { wrapped: payout === 'wrapped', constant })
           return { to: contract, data: encodeCall(rest), value: '0' }
         },
         parties: { bridge: name, targetChain: chain.name, recipient, token },
-        revertsOnceDelivered: revertsOnceDone,
+        earned: earned?.(message),
+        revertsOnceDelivered: typeof revertsOnceDone === 'boolean' ? revertsOnceDone : revertsOnceDone(message),
       }
     },
     ...(next && {
@@ -117,10 +179,15 @@ export function createPluginEndpoint<C>(plugin: Plugin<C>, messages: PluginMessa
       },
     }),
     calls: callsOf(routes.filter(({ to }) => to === chain.name)),
-    proveCall: createProveCall({ ...options, routes }),
-    explainRevert: ({ data, reason }) => reverts[data.slice(0, 10).toLowerCase()] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason },
-    // Receivers share no event, so only the views show an effect.
-    hasEffect: ({ status }) => (status === 'success' ? undefined : false),
+    proveCall: createProveCall({ ...options, routes, demandAccepted }),
+    explainRevert(revert) {
+      if (typeof reverts === 'function') return reverts(revert)
+      return reverts[revert.data.slice(0, 10).toLowerCase()] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: revert.reason }
+    },
+    hasEffect({ status, logs }, { message }) {
+      if (status !== 'success') return false
+      return log ? logs.some(isLogOf(log(messages.read(message).message))) : undefined
+    },
   }
 }
 

@@ -74,9 +74,22 @@ export interface RouteEmitter {
   readonly emitter: string
 }
 
+/** A view of the config that shows something about a signed message. */
+export interface MessageView {
+  /** `name(types)`, with one answer of one word. */
+  readonly view: string
+  /** Literals, or `$digest`, `$emitter`, `$emitterChain`, `$sequence` of the message. */
+  readonly args: readonly string[]
+  /** The answer: `true`, `false`, a decimal number, 0x hex of at most 32 bytes, or as in `args`. */
+  readonly is: string
+}
+
 /** The first route with the emitter and the payload bytes of a message owns the message. */
 export interface Route {
-  readonly from: readonly RouteEmitter[]
+  /** `accepted`: any emitter that `accepts` shows. */
+  readonly from: readonly RouteEmitter[] | 'accepted'
+  /** The target must show that it accepts the emitter. */
+  readonly accepts?: MessageView & { readonly contract: string }
   /** Offset in the payload, bytes → the bytes there, lower-case hex without 0x. All must match. */
   readonly where?: Readonly<Record<string, string>>
   readonly to: ChainName

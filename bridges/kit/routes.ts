@@ -2,25 +2,33 @@ import { groupBy } from '../../domain/group-by.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
+import { remember } from '../../runtime/remember.ts'
 import { selectorOf } from './bytes-call.ts'
-import { decodeCall, encodedAnswer, readView } from './calls.ts'
+import { decodeCall, encodedAnswer, readView, shows } from './calls.ts'
 import type { ContractReader } from './contract-reader.ts'
-import type { CallRule, Route } from './plugin.ts'
+import { type MessageIdentity, shownBy } from './delivered-view.ts'
+import { digestOf } from './guardian-sets.ts'
+import type { CallRule, Route, Shown } from './plugin.ts'
 import { type ChainNames, signedRefusals, sourceName } from './signed-messages.ts'
 import { provedBy, unproved } from './verdict.ts'
 
-/** The route that owns a message. Throws PAYLOAD_KIND for a message of no route. */
-export function routeOf(routes: readonly Route[], vaa: Vaa, chainNames: ChainNames): Route {
-  const { emitterChain, emitter, payload } = vaa
+/** The route that owns a message. */
+export function findRoute(routes: readonly Route[], { emitterChain, emitter, payload }: Vaa, chainNames: ChainNames): Route | undefined {
   const source = sourceName(chainNames, emitterChain)
-  const route = routes.find(({ from, where = {} }) => {
-    if (!from.some((one) => one.emitter === emitter && one.source === source)) return false
+  return routes.find(({ from, where = {} }) => {
+    if (from !== 'accepted' && !from.some((one) => one.emitter === emitter && one.source === source)) return false
     return Object.entries(where).every(([offset, bytes]) => {
       const start = Number(offset)
       return toHex(payload.subarray(start, start + bytes.length / 2)) === bytes
     })
   })
+}
+
+/** Throws PAYLOAD_KIND for a message of no route. */
+export function routeOf(routes: readonly Route[], vaa: Vaa, chainNames: ChainNames): Route {
+  const route = findRoute(routes, vaa, chainNames)
   if (route) return route
+  const { emitterChain, emitter } = vaa
   throw new RelayerError('PAYLOAD_KIND', { facts: { emitterChain, emitter } })
 }
 
@@ -32,16 +40,37 @@ export function callsOf(routes: readonly Route[]): Readonly<Record<string, reado
   return Object.fromEntries([...contracts].map(([contract, own]) => [contract, [...new Set(own.map((rule) => selectorOf(rule.function)))]]))
 }
 
+/** Demands the target's word that it accepts the emitter of a message. An acceptance is remembered. */
+export function createAcceptance(chain: ContractReader) {
+  // A cached lie would last as long as the process, so most nodes are read.
+  const accepted = remember(
+    async (key: string) => shows(chain, JSON.parse(key) as Shown, 'majority-latest'),
+    (answer) => answer,
+  )
+  /** Throws EMITTER_UNKNOWN, read errors. */
+  return async function demandAccepted({ accepts }: Route, message: MessageIdentity): Promise<void> {
+    if (!accepts) return
+    const shown = shownBy(message, accepts.contract, accepts)
+    if ((await accepted.get(JSON.stringify(shown))) || (await shows(chain, shown, 'agreed-latest'))) return
+    const { emitterChain, emitter } = message
+    const detail = `${accepts.contract} of ${chain.name} does not accept it.`
+    throw new RelayerError('EMITTER_UNKNOWN', { detail, facts: { emitterChain, emitter } })
+  }
+}
+
+export type DemandAccepted = ReturnType<typeof createAcceptance>
+
 interface ProofOptions {
   readonly chain: ContractReader
   /** Of all chains, because the first route of a message owns it. */
   readonly routes: readonly Route[]
   readonly chainNames: ChainNames
   readonly verify: (message: Uint8Array) => Promise<void>
+  readonly demandAccepted?: DemandAccepted
 }
 
 /** See `Endpoint.proveCall`. Runs no code of the product: the rules of its routes suffice. */
-export function createProveCall({ chain, routes, chainNames, verify }: ProofOptions) {
+export function createProveCall({ chain, routes, chainNames, verify, demandAccepted = createAcceptance(chain) }: ProofOptions) {
   const own = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
   return async function proveCall({ to, data, value }: Intent): Promise<void> {
     const [contract, selector] = [to.toLowerCase(), data.slice(0, 10).toLowerCase()]
@@ -54,13 +83,14 @@ export function createProveCall({ chain, routes, chainNames, verify }: ProofOpti
     if (rule.proof !== 'message') return proveState(chain, rule.proof, argument, { to, data })
     const bytes = argument as Uint8Array
     const proof = async () => {
-      const route = routeOf(routes, parseVaa(bytes), chainNames)
+      const vaa = parseVaa(bytes)
+      const route = routeOf(routes, vaa, chainNames)
       await verify(bytes)
-      return route
+      if (route.to !== chain.name || !route.calls.some(isCall))
+        throw unproved('It is not the call of the route of this message.', { to, selector })
+      await demandAccepted(route, { ...vaa, digest: digestOf(vaa) })
     }
-    const route = await provedBy(proof, signedRefusals)
-    if (route.to !== chain.name || !route.calls.some(isCall))
-      throw unproved('It is not the call of the route of this message.', { to, selector })
+    await provedBy(proof, signedRefusals)
   }
 }
 

@@ -20,6 +20,7 @@ export const signedRefusals = {
   // The submitter refuses such a message. A transfer has this error only if a node is far behind or lies.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
+  EMITTER_UNKNOWN: { kind: 'rejected' },
   PAYLOAD_KIND: { kind: 'rejected' },
   PAYLOAD_LENGTH: { kind: 'rejected' },
 } as const satisfies Refusals

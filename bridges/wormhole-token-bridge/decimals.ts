@@ -1,7 +1,8 @@
+import { parseVaa } from '../../domain/vaa.ts'
+import { readView } from '../kit/calls.ts'
+import type { ContractReader } from '../kit/contract-reader.ts'
 import { createDecimals, type TokenPlace } from '../kit/decimals.ts'
-import { type ContractReader, read } from '../kit/contract-reader.ts'
-import { tokenBridgeAbi } from './contracts.ts'
-import { readMessage } from './message.ts'
+import { parseTokenTransfer } from './message.ts'
 
 /** Bridge.sol, normalizeAmount: amounts of tokens with more decimals are cut to these. */
 const mostDecimals = 8
@@ -15,13 +16,14 @@ export interface ConnectedBridge {
 export function createAmountDecimals(bridgeOf: (wormholeChainId: number) => ConnectedBridge | undefined) {
   const decimals = createDecimals()
   return async (bytes: Uint8Array): Promise<number | undefined> => {
-    const { originToken, originChain, originAddress, targetChain } = readMessage(bytes).transfer
+    const { originToken, originChain, originAddress, targetChain } = parseTokenTransfer(parseVaa(bytes).payload)
     const [origin, target] = [bridgeOf(originChain), bridgeOf(targetChain)]
     const found = await decimals(origin ? originToken : `${originToken} on ${targetChain}`, async () => {
       if (origin) return placeOf(origin.chain, originAddress)
       if (!target) return undefined
-      const view = { abi: tokenBridgeAbi, to: target.tokenBridge, method: 'wrappedAsset', args: [originChain, `0x${originAddress}`] }
-      const [wrapped] = await read(target.chain, { ...view, at: 'majority-latest' })
+      const [contract, args] = [target.tokenBridge, [originChain, `0x${originAddress}`]]
+      const view = { contract, view: 'wrappedAsset(uint16,bytes32)', args, returns: 'address' }
+      const [wrapped] = await readView(target.chain, view, 'majority-latest')
       return placeOf(target.chain, String(wrapped).slice(2).toLowerCase().padStart(64, '0'))
     })
     return found === undefined ? undefined : Math.min(mostDecimals, found)

@@ -1,53 +1,8 @@
-import { decodeBase64, encodeBase64 } from 'ethers'
-import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { TransferContent } from '../../domain/transfer/content.ts'
 import type { BridgeName } from '../../domain/transfer/transfer.ts'
-import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
-import { digestOf } from '../kit/guardian-sets.ts'
-import type { Decode } from '../kit/published.ts'
-import { type ChainNames, toTransfer } from '../kit/signed-messages.ts'
+import { toHex } from '../../domain/vaa.ts'
 
 export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
-
-export interface TokenBridgeMessage {
-  readonly vaa: Vaa
-  readonly transfer: TokenTransfer
-  /** keccak256(keccak256(body)), 0x, lower case. Guardians sign it, and contracts identify transfers by it. */
-  readonly digest: string
-}
-
-const mostKept = 2_048
-const mostKeptBytes = 4_096
-
-/** Throws VAA_*, PAYLOAD_KIND, PAYLOAD_LENGTH. */
-export function readMessage(bytes: Uint8Array): TokenBridgeMessage {
-  return bytes.length > mostKeptBytes ? decodeMessage(bytes) : kept.memo(encodeBase64(bytes))
-}
-
-/** Keyed by text, because a caller may change its bytes later. */
-const kept = new LRUCache<string, TokenBridgeMessage>({ max: mostKept, memoMethod: (message) => decodeMessage(decodeBase64(message)) })
-
-function decodeMessage(bytes: Uint8Array): TokenBridgeMessage {
-  const vaa = parseVaa(bytes)
-  return { vaa, transfer: parseTokenTransfer(vaa.payload), digest: digestOf(vaa) }
-}
-
-export function contentOf(bytes: Uint8Array): TransferContent {
-  const { amount, originToken: token, recipient } = readMessage(bytes).transfer
-  return { amount: String(amount), token, recipient }
-}
-
-/** Throws what `readMessage` and `toTransfer` throw, TARGET_CHAIN_UNSUPPORTED. */
-export function createDecode(chainNames: ChainNames): Decode {
-  return function decode(bytes) {
-    const message = readMessage(bytes)
-    const { targetChain: wormholeChainId } = message.transfer
-    const targetChain = chainNames.get(wormholeChainId)
-    if (targetChain === undefined) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { wormholeChainId } })
-    return toTransfer(wormholeTokenBridge, bytes, message, { chainNames, targetChain })
-  }
-}
 
 /** Bridge.sol, parseTransfer and parseTransferWithPayload. Amounts have at most 8 decimals. */
 export interface TokenTransfer {

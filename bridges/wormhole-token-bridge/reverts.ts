@@ -1,8 +1,8 @@
+import { Interface } from 'ethers'
 import type { Revert } from '../../chains/port.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { parseRevert } from '../kit/contract-reader.ts'
 import type { RevertMeaning } from '../port.ts'
-import { tokenBridgeAbi } from './contracts.ts'
 
 interface Row {
   readonly text: string
@@ -35,10 +35,12 @@ const rows: readonly Row[] = [
 ]
 
 const panicOverflow = 0x11n
+/** Error(string) and Panic(uint256). */
+const builtIn = new Interface([])
 
 /** The text counts only if the revert's bytes name no error. */
 export function explainRevert({ data, reason }: Revert): RevertMeaning {
-  const error = parseRevert(tokenBridgeAbi, data)
+  const error = parseRevert(builtIn, data)
   if (error?.name === 'Panic' && error.args[0] === panicOverflow) {
     // outstandingBridged < amount: the bridge holds too little of its native token, until somebody locks more.
     return { kind: 'wait', code: 'DELIVERY_REVERTED', reason: 'the token bridge holds less of this token than the amount (panic 0x11)' }

@@ -14,11 +14,10 @@ import { chainOf } from '../../config/chains.ts'
 import type { NativeBridgeConfig } from '../../config/schema/bridge-schema.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import { sourceTitle, sourcesWithoutNode } from '../../bridges/configured-emitters.ts'
-import { allShow } from '../../bridges/kit/calls.ts'
+import { allShow, readView } from '../../bridges/kit/calls.ts'
 import { createReceivers, type ReceiverRoute } from '../../bridges/receivers/receivers.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Emitter } from '../../bridges/kit/published.ts'
-import { createTokenBridgeReads, unregistered } from '../../bridges/wormhole-token-bridge/contracts.ts'
 
 export async function checkServices({ bridges, chains }: Config): Promise<Check[]> {
   const wormhole = bridges['wormhole-token-bridge']
@@ -154,12 +153,17 @@ export async function checkSources(config: Config): Promise<Check[]> {
   })
 }
 
+const unregistered = '0'.repeat(64)
+
 export async function checkRegistered(
   reader: Pick<Reader, 'name' | 'call'>,
   tokenBridge: string,
   sources: readonly Emitter[],
 ): Promise<Finding> {
-  const { emitter: registered } = createTokenBridgeReads(reader, tokenBridge)
+  const registered = async (emitterChain: number) => {
+    const view = { contract: tokenBridge, view: 'bridgeContracts(uint16)', args: [emitterChain], returns: 'bytes32' }
+    return String((await readView(reader, view, 'majority-latest'))[0]).slice(2)
+  }
   const found = await Promise.all(sources.map(async (one) => ({ ...one, registered: await registered(one.emitterChain) })))
   const titles = (some: typeof found) => some.map(({ sourceChain }) => sourceTitle(sourceChain)).join(', ')
   const others = found.filter((one) => one.registered !== one.emitter && one.registered !== unregistered)

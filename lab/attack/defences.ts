@@ -73,8 +73,8 @@ export const defences = {
     shownBy: ['believed'],
   },
   emitter: {
-    file: 'bridges/wormhole-token-bridge/verify.ts',
-    edits: [['  if (registered === emitter) return\n', '  if (registered) return\n']],
+    file: 'bridges/kit/routes.ts',
+    edits: [['    if (!accepts) return\n', '    if (shown) return\n']],
     exposedBy: ['spy-foreign-emitter'],
     shownBy: ['believed'],
   },

@@ -1,4 +1,4 @@
-import { createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
+import { tokenBridgeMessages } from '../devnet/wormhole/token-bridge-messages.ts'
 
 const emitter = 'bb'.repeat(20).padStart(64, '0')
 
@@ -14,4 +14,4 @@ export const goodVaa = Buffer.from(
 /** Where it is from. */
 export const goodPlace = { chain: 2, emitter, sequence: '9' }
 /** Its reader. */
-export const decodeVaa = createDecode(new Map([[4, 'bsc']]))
+export const decodeVaa = tokenBridgeMessages(new Map([[4, 'bsc']])).decode

@@ -9,7 +9,7 @@ import { readMessage as readNative, writeMessage, idOf } from '../../bridges/nat
 import { explainRevert as explainNative } from '../../bridges/native-bridge/reverts.ts'
 import { readNttMessage } from '../../bridges/ntt/message.ts'
 import { publishedIn } from '../../bridges/kit/published.ts'
-import { createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
+import { tokenBridgeMessages } from '../devnet/wormhole/token-bridge-messages.ts'
 import { explainRevert as explainWormhole } from '../../bridges/wormhole-token-bridge/reverts.ts'
 import { readBlock } from '../../chains/evm/heads/blocks.ts'
 import { parseAnswers, readError } from '../../chains/evm/nodes/json-rpc.ts'
@@ -77,7 +77,7 @@ function chainWith(topics: readonly string[], data: string) {
   }
 }
 const source = { core: address, sourceChain: 'ethereum', emitterChain: 2, emitter }
-const decodeAll = createDecode(new Map([[4, 'bsc']]))
+const decodeAll = tokenBridgeMessages(new Map([[4, 'bsc']])).decode
 const publishedTopics = [id('LogMessagePublished(address,uint64,uint32,bytes,uint8)'), `0x${emitter}`]
 const publishedData = bytesOf(coder.encode(['uint64', 'uint32', 'bytes', 'uint8'], [7, 0, `0x${payload}`, 1]).slice(2))
 const range = { fromBlock: 0, toBlock: 9 }

@@ -6,7 +6,7 @@ import { idOf } from '../../bridges/native-bridge/message.ts'
 import { explainRevert } from '../../bridges/native-bridge/reverts.ts'
 import { createGuardianSets } from '../../bridges/kit/guardian-sets.ts'
 import { publishedIn } from '../../bridges/kit/published.ts'
-import { createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
+import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { explainRevert as explainWormholeRevert } from '../../bridges/wormhole-token-bridge/reverts.ts'
 import type { PlacedLog } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
@@ -42,7 +42,7 @@ async function codeOf(reading: Promise<unknown>): Promise<string> {
   return toRelayerError(error).code
 }
 
-const decode = createDecode(new Map([[4, 'bsc']]))
+const decode = tokenBridgeMessages(new Map([[4, 'bsc']])).decode
 
 describe('the log of a published message', () => {
   const good = encoded(transferPayload({}))

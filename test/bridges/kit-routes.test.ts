@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { encodeCall } from '../../bridges/kit/calls.ts'
 import type { CallRule, Plugin, Route } from '../../bridges/kit/plugin.ts'
+import { noLogs } from '../helpers/unused.ts'
 import { createPluginDecode, createPluginEndpoint, createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import { callsOf, createProveCall, routeOf } from '../../bridges/kit/routes.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
@@ -155,7 +156,7 @@ const plugin: Plugin<Content> = {
 
 function endpointWith(answer: bigint) {
   const messages = createPluginMessages(plugin, names)
-  const chain = { name: 'bsc', call: async () => toBeHex(answer, 32) }
+  const chain = { name: 'bsc', call: async () => toBeHex(answer, 32), ...noLogs }
   const endpoint = createPluginEndpoint(plugin, messages, { chain, clock: () => 100, chainNames: names, verify: async () => {} })
   return { endpoint, decode: createPluginDecode(plugin, messages, names) }
 }

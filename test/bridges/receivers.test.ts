@@ -5,9 +5,10 @@ import { createVerifier, digestOf } from '../../bridges/kit/guardian-sets.ts'
 import { firstOwner } from '../../bridges/kit/signed-messages.ts'
 import { createPluginDecode, createPluginEndpoint, createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import { createReceivers, type ReceiverRoute } from '../../bridges/receivers/receivers.ts'
-import { createDecode as createTokenDecode } from '../../bridges/wormhole-token-bridge/message.ts'
+import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
+import { noLogs } from '../helpers/unused.ts'
 import { altered, signVaa, transferPayload } from '../helpers/vaa.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}`
@@ -43,7 +44,7 @@ function decodeBy(own: readonly ReceiverRoute[]) {
 
 function endpointOf(own: readonly ReceiverRoute[], call: (to: string, data: string) => Promise<string>) {
   const plugin = createReceivers(own)
-  const chain = { name: 'bsc', call }
+  const chain = { name: 'bsc', call, ...noLogs }
   return createPluginEndpoint(plugin, createPluginMessages(plugin, names), { chain, clock: () => 0, chainNames: names, verify })
 }
 
@@ -84,7 +85,7 @@ describe('Which messages belong to a receiver', () => {
 
   test('two bridges share an emitter: the first that reads a message owns it, and nobody owns the rest', () => {
     const shared = route({ emitter: universal(tokenBridge), where: { '0': '03', '67': universal(contract) } })
-    const owner = firstOwner([decodeBy([shared]), createTokenDecode(names)])
+    const owner = firstOwner([decodeBy([shared]), tokenBridgeMessages(names).decode])
     const message = (payload: string) => owner(signed(payload, { from: universal(tokenBridge) }))
     const withPayload = { kind: 3, toChain: 4, rest: '0xc0ffee' }
     expect(message(transferPayload({ toChain: 4 })).bridge).toBe('wormhole-token-bridge')

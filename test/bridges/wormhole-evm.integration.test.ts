@@ -1,7 +1,7 @@
 import { concat, id, toBeHex } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callsOf } from '../helpers/node-calls.ts'
-import { createEvmEndpoint, redemptionLog } from '../../bridges/wormhole-token-bridge/evm.ts'
+import { createPluginEndpoint } from '../../bridges/kit/plugin-bridge.ts'
 import { findDelivery } from '../../bridges/kit/logs.ts'
 import { createGuardianSets, createVerifier } from '../../bridges/kit/guardian-sets.ts'
 import type { Verdict } from '../../bridges/port.ts'
@@ -9,6 +9,7 @@ import { devnetGuardians, freshAddress } from '../../lab/devnet/chain/accounts.t
 import { governance, type Message, signVaa as signBy, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { artifact } from '../../lab/devnet/chain/contracts.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
+import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { startTokenBridge, type TokenBridgeNetwork } from '../helpers/token-bridge.ts'
 import { transferPayload } from '../helpers/vaa.ts'
 import { chainTime } from '../../chains/heads.ts'
@@ -167,7 +168,9 @@ describe('the token bridge on a real chain', () => {
       const { core, tokenBridge } = network.ethereum
       const wrong = (addresses: { core?: string; tokenBridge?: string }) => {
         const verify = createVerifier(createGuardianSets(network.chain, addresses.core ?? core), () => chainTime(network.chain))
-        return createEvmEndpoint({ chain: network.chain, wormholeChainId: 2, tokenBridge, verify, chainNames: new Map(), ...addresses })
+        const chainNames = new Map([[2, network.chain.name]])
+        const { product, messages } = tokenBridgeMessages(chainNames, { ethereum: { tokenBridge, ...addresses } })
+        return createPluginEndpoint(product, messages, { chain: network.chain, clock: () => 0, chainNames, verify })
       }
       expect(await codeOfAsync(() => wrong({ core: freshAddress() }).validate(transfer))).toBe('NODE_REFUSED')
       expect(await codeOfAsync(() => wrong({ tokenBridge: freshAddress() }).validate(transfer))).toBe('NODE_REFUSED')
@@ -227,7 +230,8 @@ describe('the token bridge on a real chain', () => {
       let asked = 0
       // Data that headers prove needs no call to a node.
       const chain: typeof network.chain = { ...network.chain, logs: (range, at) => (asked++, network.chain.logs(range, at)) }
-      const log = redemptionLog(network.ethereum.tokenBridge, transfer)
+      const { product, messages } = tokenBridgeMessages(new Map([[2, 'ethereum']]), { ethereum: network.ethereum })
+      const log = product.log!(messages.read(transfer.message).message)
       const found = await findDelivery(chain, log, { rangeBlocks: 4, depthBlocks: 10 })
       return [found?.txHash, asked]
     }

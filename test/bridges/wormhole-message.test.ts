@@ -2,13 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { digestOf } from '../../bridges/kit/guardian-sets.ts'
 import { signedBy } from '../../bridges/kit/signed-messages.ts'
-import { contentOf, createDecode, readMessage } from '../../bridges/wormhole-token-bridge/message.ts'
+import { parseTokenTransfer } from '../../bridges/wormhole-token-bridge/message.ts'
+import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { codeOf } from '../helpers/refusals.ts'
 import { altered, bytesOf, mainnetVaa, mainnetVaas, signVaa, transferPayload } from '../helpers/vaa.ts'
 
-const decode = createDecode(
+const { product, messages, decode } = tokenBridgeMessages(
   new Map([
     [2, 'ethereum'],
     [4, 'bsc'],
@@ -21,7 +22,7 @@ describe('the token bridge message', () => {
   test('its guardian set is read without its payload, because long messages are decoded anew each time', () => {
     const { bytes } = signVaa({ payload: '0x02' }, { setIndex: 4 })
     expect(signedBy(bytes)).toBe(4)
-    expect(codeOf(() => readMessage(bytes))).toBe('PAYLOAD_KIND')
+    expect(codeOf(() => decode(bytes))).toBe('PAYLOAD_KIND')
     expect(codeOf(() => signedBy(bytes.subarray(0, 5)))).toBe('VAA_TRUNCATED')
   })
 
@@ -30,7 +31,7 @@ describe('the token bridge message', () => {
   })
 
   test.each(transfers)('reads $name', (vector) => {
-    const { transfer } = readMessage(bytesOf(vector))
+    const transfer = parseTokenTransfer(parseVaa(bytesOf(vector)).payload)
     const said = vector.transfer!
     expect({ ...transfer, amount: String(transfer.amount), fee: String(transfer.fee) }).toEqual({
       kind: 1,
@@ -42,7 +43,8 @@ describe('the token bridge message', () => {
       recipient: `0x${said.to.slice(24)}`,
       targetChain: said.toChain,
     })
-    expect(contentOf(bytesOf(vector))).toEqual({
+    if (![2, 4, 10].includes(said.toChain)) return
+    expect(product.parties(messages.readBytes(bytesOf(vector)).message)).toEqual({
       amount: said.amount,
       token: `${said.tokenChain}/${said.tokenAddress}`,
       recipient: `0x${said.to.slice(24)}`,
@@ -69,7 +71,7 @@ describe('the token bridge message', () => {
   test('has one id, whether its source is in the config or not, and whatever it is called there', () => {
     const bytes = bytesOf(mainnetVaa('transfer, payload 1, chain 1 to 2'))
     const names = [[], [[1, 'solana']], [[1, 'another-name']]] as const
-    const ids = names.map((more) => transferId(createDecode(new Map<number, string>([[2, 'ethereum'], ...more]))(bytes)))
+    const ids = names.map((more) => transferId(tokenBridgeMessages(new Map<number, string>([[2, 'ethereum'], ...more])).decode(bytes)))
     expect(new Set(ids).size).toBe(1)
   })
 
@@ -105,7 +107,7 @@ describe('the token bridge message', () => {
 
   test('takes a payload 3 with its contract part of any length', () => {
     for (const rest of ['0x', '0x00', `0x${'ab'.repeat(500)}`]) {
-      const { transfer } = readMessage(signVaa({ payload: transferPayload({ kind: 3, rest, fee: 5n }) }).bytes)
+      const transfer = parseTokenTransfer(parseVaa(signVaa({ payload: transferPayload({ kind: 3, rest, fee: 5n }) }).bytes).payload)
       // The bytes of payload 1's fee are the sender's address here.
       expect([transfer.kind, transfer.fee]).toEqual([3, 0n])
     }
@@ -130,8 +132,9 @@ describe('the token bridge message', () => {
         const transfer = decode(bytes)
         expect([transfer.sequence, transfer.digest]).toEqual([String(sequence), digest])
         expect(transferId(transfer)).toContain(`:${sequence}:`)
-        const again = readMessage(Buffer.from(transfer.message, 'base64'))
-        expect([again.vaa.sequence, again.transfer.amount, again.transfer.fee]).toEqual([String(sequence), amount, fee])
+        const again = parseVaa(Buffer.from(transfer.message, 'base64'))
+        const content = parseTokenTransfer(again.payload)
+        expect([again.sequence, content.amount, content.fee]).toEqual([String(sequence), amount, fee])
       }),
       { numRuns: 40 },
     )

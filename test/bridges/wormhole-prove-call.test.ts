@@ -1,16 +1,20 @@
 import { AbiCoder, concat, Interface } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { selectorOf } from '../../bridges/kit/bytes-call.ts'
-import { createProveCall } from '../../bridges/wormhole-token-bridge/calls.ts'
-import { tokenBridgeAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
-import { readMessage } from '../../bridges/wormhole-token-bridge/message.ts'
+import { createProveCall } from '../../bridges/kit/routes.ts'
+import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { unused } from '../helpers/unused.ts'
 import { signVaa, transferPayload } from '../helpers/vaa.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}`
 const [tokenBridge, redeemer, stranger] = ['a', 'b', 'c'].map(address) as [string, string, string]
 const universal = (of: string) => of.slice(2).padStart(64, '0')
 const call = 'redeem(bytes)'
+const names = new Map([
+  [2, 'ethereum'],
+  [4, 'bsc'],
+])
 
 function message(kind: 1 | 3, to: string): Uint8Array {
   const payload = transferPayload({ kind, token: universal(address('d')), tokenChain: 4, toChain: 2, to: universal(to) })
@@ -23,7 +27,12 @@ function encoded(signature: string, vaa: Uint8Array): string {
 
 describe('Which call of the token bridge a VAA justifies', () => {
   /** Other tests read real chains: here every VAA is genuine. */
-  const proveCall = createProveCall(tokenBridge, { [redeemer]: call }, async (bytes) => readMessage(bytes))
+  const proving = (verify: () => Promise<void>, demandAccepted = verify, calls = {}) => {
+    const { routes } = tokenBridgeMessages(names, { ethereum: { tokenBridge, calls } }).product
+    const chain = { name: 'ethereum', call: unused('call') }
+    return createProveCall({ chain, routes, chainNames: names, verify, demandAccepted })
+  }
+  const proveCall = proving(async () => {}, undefined, { [redeemer]: call })
   const [plain, withCall, withOtherCall] = [message(1, stranger), message(3, redeemer), message(3, stranger)]
 
   test.each([
@@ -34,7 +43,7 @@ describe('Which call of the token bridge a VAA justifies', () => {
 
   const twoArguments = new Interface(['function redeem(bytes vaa, uint256 more)']).encodeFunctionData('redeem', [withCall, 1])
   // The offset of the bytes points one word further: another encoding of the same VAA, which could hide anything.
-  const usual = tokenBridgeAbi.encodeFunctionData('completeTransfer', [plain])
+  const usual = encoded('completeTransfer(bytes)', plain)
   const shifted = `${usual.slice(0, 10)}${'40'.padStart(64, '0')}${'00'.repeat(32)}${usual.slice(74)}`
   test.each([
     ['a payload 3 by the token bridge', { to: tokenBridge, data: encoded('completeTransfer(bytes)', withCall) }],
@@ -54,7 +63,8 @@ describe('Which call of the token bridge a VAA justifies', () => {
     ['GUARDIAN_SET_UNKNOWN', 'GUARDIAN_SET_UNKNOWN'],
     ['NODE_UNAVAILABLE', 'NODE_UNAVAILABLE'],
   ] as const)('%s of the message is %s of the call', async (found, code) => {
-    const refusing = createProveCall(tokenBridge, {}, () => Promise.reject(new RelayerError(found)))
-    await expect(refusing({ to: tokenBridge, data: usual, value: '0' })).rejects.toMatchObject({ code })
+    const refuses = () => Promise.reject(new RelayerError(found))
+    for (const proves of [proving(refuses, unused('demandAccepted')), proving(async () => {}, refuses)])
+      await expect(proves({ to: tokenBridge, data: usual, value: '0' })).rejects.toMatchObject({ code })
   })
 })

@@ -2,3 +2,6 @@
 export const unused = (name: string) => (): never => {
   throw new Error(`${name} is not part of this test`)
 }
+
+/** The parts of a chain for tests of views and calls. */
+export const noLogs = { heads: { current: undefined }, logs: unused('logs'), transactionSender: unused('transactionSender') }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Bridge, Verdict } from '../../bridges/port.ts'
 import { signedBy } from '../../bridges/kit/signed-messages.ts'
-import { contentOf, createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
+import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { createSubmitter } from '../../intake/submit/submitter.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { unused } from '../helpers/unused.ts'
@@ -13,7 +13,8 @@ function setting(verdicts: { readonly verify: Verdict; readonly accepts?: Verdic
   const asked: string[] = []
   const methods = Object.entries(verdicts).map(([method, verdict]) => [method, async () => (asked.push(method), verdict)])
   const endpoints = onEveryChain(Object.fromEntries(methods))
-  const message = { decode: createDecode(new Map([[2, 'ethereum']])), content: contentOf, signedBy }
+  const { decode } = tokenBridgeMessages(new Map([[2, 'ethereum']]))
+  const message = { decode, content: () => ({}), signedBy }
   const bridge = { name, ...message, endpoints } as unknown as Bridge
   const submitter = createSubmitter({ bridges: new Map([[name, bridge]]), client: unused('client') as never })
   const { bytes } = signVaa({ emitterChain: 1, payload: transferPayload({ toChain: 2 }) })

@@ -11,7 +11,7 @@ import { createSubmitter } from '../../../intake/submit/submitter.ts'
 import type { CheckpointStore } from '../../../intake/streams/checkpoints.ts'
 import { createScannedAgent, type ScannedAgent, type ScannedAgentOptions } from '../../../intake/streams/scanned/agent.ts'
 import { queryStream } from '../../../temporal/client/streams/streams.ts'
-import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
+import { tokenBridgeMessages } from '../../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { createVaaLookup } from '../../../intake/submit/vaa-lookup.ts'
 import { type Logger, silentLogger } from '../../../observability/logger.ts'
 import type { SignedAgentOptions } from '../../../intake/streams/signed/agent.ts'
@@ -116,7 +116,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
       isMining = wanted
     },
     signed() {
-      const decode = createDecode(new Map([[2, 'ethereum']]))
+      const decode = tokenBridgeMessages(new Map([[2, 'ethereum']])).decode
       const bridge = {
         name: 'wormhole-token-bridge' as const,
         decode,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../../bridges/port.ts'
 import { createSourceWithoutNode } from '../../../bridges/kit/emitter-sources.ts'
-import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
+import { tokenBridgeMessages } from '../../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { parseVaa } from '../../../domain/vaa.ts'
 import { createSpyIntake } from '../../../intake/spy/spy.ts'
 import { createSubmitter } from '../../../intake/submit/submitter.ts'
@@ -34,7 +34,7 @@ function network(verify: () => Promise<Verdict>) {
   const counts = { looks: 0 }
   const bridge = {
     name: 'wormhole-token-bridge' as const,
-    decode: createDecode(new Map([[2, 'ethereum']])),
+    decode: tokenBridgeMessages(new Map([[2, 'ethereum']])).decode,
     endpoints: onEveryChain({ verify: () => (counts.looks++, verify()) }),
   }
   const recorder = { add: (number: string, status: NumberStatus) => void recorded.push([number, status]), has: () => false }

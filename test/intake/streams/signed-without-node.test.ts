@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SignedSource, Verdict } from '../../../bridges/port.ts'
 import { createSourceWithoutNode } from '../../../bridges/kit/emitter-sources.ts'
-import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
+import { tokenBridgeMessages } from '../../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import { silentLogger } from '../../../observability/logger.ts'
@@ -34,7 +34,7 @@ function network(has: (sequence: bigint) => boolean, { first = '1000000', unregi
     chain: chainWithoutNode('wormhole-1'),
     bridge: {
       name: 'wormhole-token-bridge' as const,
-      decode: createDecode(new Map([[2, 'ethereum']])),
+      decode: tokenBridgeMessages(new Map([[2, 'ethereum']])).decode,
       endpoints: onEveryChain({ verify: async () => ({ kind: 'valid' as const }) }),
     },
     streamClient,
@@ -164,7 +164,7 @@ describe('whether a message that is not for us is signed', () => {
     const judges = Object.keys(given)
     const asked: string[] = []
     const bridge = {
-      decode: createDecode(new Map([[2, 'ethereum']])),
+      decode: tokenBridgeMessages(new Map([[2, 'ethereum']])).decode,
       endpoints: new Map(
         Object.entries(given).map(([chain, said]) => {
           const verify = async () => {
@@ -199,7 +199,7 @@ describe('whether a message that is not for us is signed', () => {
   })
 
   test('only the target verifies a transfer to a configured chain', async () => {
-    const bridge = { decode: createDecode(new Map([[2, 'ethereum']])), endpoints: new Map() }
+    const bridge = { decode: tokenBridgeMessages(new Map([[2, 'ethereum']])).decode, endpoints: new Map() }
     expect(await isIgnorable({ source: source(), bridge: bridge as never }, vaa(1n, 2))).toBe(false)
   })
 })

@@ -1,0 +1,17 @@
+import { createPluginDecode, createPluginMessages } from '../../../bridges/kit/plugin-bridge.ts'
+import { createTokenBridge, type TokenBridgeTarget } from '../../../bridges/wormhole-token-bridge/token-bridge.ts'
+
+const nowhere = `0x${'0'.repeat(40)}`
+
+/** The token bridge of a network. @param given Target → its settings. Without a contract, none of its calls helps. */
+export function tokenBridgeMessages(
+  chainNames: ReadonlyMap<number, string>,
+  given: Readonly<Record<string, Partial<TokenBridgeTarget>>> = {},
+) {
+  const targets = [...chainNames].map(
+    ([wormholeChainId, name]) => [name, { wormholeChainId, tokenBridge: nowhere, ...given[name] }] as const,
+  )
+  const product = createTokenBridge({ targets: new Map(targets) })
+  const messages = createPluginMessages(product, chainNames)
+  return { product, messages, decode: createPluginDecode(product, messages, chainNames) }
+}
