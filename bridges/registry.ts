@@ -3,6 +3,7 @@ import { chainTime } from '../chains/heads.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { isPluginFailure, RelayerError } from '../domain/catalogue/errors.ts'
 import { createStreamNames, type StreamName, type StreamNames } from '../domain/stream/stream.ts'
+import type { TermRule } from '../domain/settings/terms.ts'
 import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 import {
   type BridgesOptions,
@@ -50,6 +51,7 @@ interface Links {
   readonly signed: ReturnType<typeof createSigned>
   readonly loaded?: LoadedPlugins | undefined
   readonly findVaa: FindVaa
+  readonly terms?: (() => readonly TermRule[]) | undefined
 }
 
 /** In the order in which they read a message. The first that can read it owns it. */
@@ -84,6 +86,7 @@ function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links
 function tokenBridgeOf(
   { assets, minimumFees, prices, freeRoutes, calls }: Settings<typeof wormholeTokenBridge>,
   { chains }: BridgesOptions,
+  { terms }: Pick<Links, 'terms'>,
 ) {
   const targets = Object.entries(chains).map(([name, chain]) => {
     const { wormholeChainId, tokenBridge } = wormholeOf(name, chain)
@@ -91,7 +94,7 @@ function tokenBridgeOf(
   })
   const isFree = (from: ChainName, to: ChainName) =>
     freeRoutes.some(({ source, target }) => target === to && (source === undefined || source === from))
-  return createTokenBridge({ targets: new Map(targets), assets, isFree })
+  return createTokenBridge({ targets: new Map(targets), assets, isFree, terms })
 }
 
 /** Without `loaded`, the process runs no code of plug-ins, and knows them by the routes of the config. */
@@ -181,7 +184,7 @@ const makers: {
   receivers: (_, options, links) => pluginBridge('receivers', options, links),
   ntt: (_, options, links) => pluginBridge('ntt', options, links),
   'wormhole-token-bridge': (settings, options, links) => ({
-    ...ofProduct(tokenBridgeOf(settings, options), options, links),
+    ...ofProduct(tokenBridgeOf(settings, options, links), options, links),
     decimals: createAmountDecimals((id) => {
       const name = namesOf(options).get(id) ?? ''
       const chain = links.connected.get(name)
@@ -224,12 +227,12 @@ export function createBridges(
   options: BridgesOptions,
   connected: Chains,
   served: Iterable<ChainName> = connected.keys(),
-  { loaded, findVaa = findNone }: { readonly loaded?: LoadedPlugins | undefined; readonly findVaa?: FindVaa } = {},
+  { loaded, findVaa = findNone, terms }: Partial<Pick<Links, 'loaded' | 'findVaa' | 'terms'>> = {},
 ): Bridges {
   const names = new Set(served)
   const bridges = new Map<BridgeName, Bridge>()
   const signed = createSigned(options, bridges)
-  const links = { connected, served: new Map([...connected].filter(([name]) => names.has(name))), signed, loaded, findVaa }
+  const links = { connected, served: new Map([...connected].filter(([name]) => names.has(name))), signed, loaded, findVaa, terms }
   const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]) =>
     settings && bridges.set(name, makers[name](settings, options, links))
   // A plug-in reads a message after the built-in products, and before the token bridge.

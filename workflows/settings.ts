@@ -10,7 +10,8 @@ const updatesPerRun = 100
 
 /** The only writer of the settings of a namespace. domain/settings decides. */
 export async function settings(input: SettingsInput): Promise<void> {
-  let now = input.settings ?? noSettings
+  // An older version has fewer lists.
+  let now: Settings = { ...noSettings, ...input.settings }
   const apply = (request: SettingsOrders): Settings => {
     now = applySettingsOrders(now, request, Date.now())
     setCurrentDetails(details(now))
@@ -27,7 +28,7 @@ export async function settings(input: SettingsInput): Promise<void> {
   await continueAsNew<typeof settings>({ ...input, settings: now })
 }
 
-function details({ version, halts, denied, fees, nodes, audit }: Settings): string {
+function details({ version, halts, denied, fees, nodes, terms, audit }: Settings): string {
   const last = audit.at(-1)
   const haltLine = ({ scope, by, reason }: Settings['halts'][number]) =>
     `- ${foreign(JSON.stringify(scope))} by ${foreign(by)}: ${foreign(reason)}`
@@ -36,6 +37,6 @@ function details({ version, halts, denied, fees, nodes, audit }: Settings): stri
     halts.length > 0 &&
       `**${halts.length} halted** (to end one: ${asCode('portage unhalt')}, with the same scope):\n\n${halts.map(haltLine).join('\n')}`,
     last && `last change: ${last.order.kind} by ${foreign(last.by)}: ${foreign(last.reason)}`,
-    `${denied.length} denied, ${fees.length} fee rules, ${nodes.length} changed nodes; all of it: ${asCode('portage settings')}`,
+    `${denied.length} denied, ${fees.length} fee rules, ${terms.length} changed terms, ${nodes.length} changed nodes; all of it: ${asCode('portage settings')}`,
   )
 }

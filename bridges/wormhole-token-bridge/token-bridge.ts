@@ -1,5 +1,6 @@
 import { id, toBeHex } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { feeTerms, isAssetDelivered, isRouteFree, type TermRule } from '../../domain/settings/terms.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { CallRule, Message, Route } from '../kit/plugin.ts'
 import type { Product } from '../kit/plugin-bridge.ts'
@@ -28,6 +29,8 @@ export interface TokenBridgeOptions {
   readonly assets?: readonly string[] | undefined
   /** True if tokens without a minimum fee are delivered. Absent: on no route. */
   readonly isFree?: (source: ChainName, target: ChainName) => boolean
+  /** Terms of operators, in place of the others. Absent: none. */
+  readonly terms?: (() => readonly TermRule[]) | undefined
 }
 
 type Content = TokenTransfer & { readonly target: Target }
@@ -58,19 +61,22 @@ function routesOf({ name, wormholeChainId, tokenBridge: contract, calls = {} }: 
   return [route({ 0: '01' }, completions), ...redeemers, route({ 0: '03' }, [])]
 }
 
-function createAdmit({ assets, isFree }: Pick<TokenBridgeOptions, 'assets' | 'isFree'>) {
+function createAdmit({ assets, isFree, terms = () => [] }: Omit<TokenBridgeOptions, 'targets'>) {
   return ({ source, content: { kind, recipient, originToken, fee, target } }: Message<Content>): void => {
     if (kind === 3 && target.calls?.[recipient] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient } })
-    if (assets && !assets.includes(originToken)) throw new RelayerError('ASSET_UNSUPPORTED', { facts: { token: originToken } })
+    const rules = terms()
+    if (!(isAssetDelivered(rules, originToken) ?? assets?.includes(originToken) ?? true))
+      throw new RelayerError('ASSET_UNSUPPORTED', { facts: { token: originToken } })
     if (kind === 3) return
-    const minimum = target.minimumFees?.[originToken] ?? (isFree?.(source, target.name) ? '0' : undefined)
+    const free = isRouteFree(rules, source, target.name) ?? isFree?.(source, target.name)
+    const minimum = feeTerms(rules, target.name, originToken).minimumFee ?? target.minimumFees?.[originToken] ?? (free ? '0' : undefined)
     if (minimum === undefined) throw new RelayerError('FEE_NOT_CONFIGURED', { facts: { token: originToken, sourceChain: source } })
     if (fee < BigInt(minimum)) throw new RelayerError('FEE_TOO_LOW', { facts: { token: originToken, fee: String(fee), minimum } })
   }
 }
 
 /** Wormhole's token bridge (Bridge.sol): transfers (payload 1), and transfers to a configured contract (payload 3). */
-export function createTokenBridge({ targets, assets, isFree }: TokenBridgeOptions): Product<Content> {
+export function createTokenBridge({ targets, ...policy }: TokenBridgeOptions): Product<Content> {
   const owners = new Map<Route, Target>(
     [...targets].flatMap(([name, { tokenBridge, ...rest }]) => {
       const target = { ...rest, name, tokenBridge: tokenBridge.toLowerCase() }
@@ -96,7 +102,7 @@ export function createTokenBridge({ targets, assets, isFree }: TokenBridgeOption
     },
     unrouted: ({ payload }) =>
       new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { wormholeChainId: parseTokenTransfer(payload).targetChain } }),
-    admit: createAdmit({ assets, isFree }),
+    admit: createAdmit(policy),
     refusals: {
       PAYLOAD_KIND: { kind: 'rejected' },
       PAYLOAD_WITH_CALL: { kind: 'declined' },
@@ -123,7 +129,7 @@ export function createTokenBridge({ targets, assets, isFree }: TokenBridgeOption
       topics: [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)],
     }),
     earned({ content: { kind, originToken, fee, target } }) {
-      const price = target.prices?.[originToken]
+      const price = feeTerms(policy.terms?.() ?? [], target.name, originToken).price ?? target.prices?.[originToken]
       // A transfer with a configured call (payload 3) pays no fee and is delivered for free.
       return price === undefined || kind === 3 ? undefined : fee * BigInt(price)
     },

@@ -1,4 +1,4 @@
-import { type Check, fields, listOf, rule, text, time, whole } from '../field-checks.ts'
+import { type Check, fields, listOf, optional, rule, text, time, whole } from '../field-checks.ts'
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings } from './settings.ts'
 
@@ -27,9 +27,11 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
     version: rule((version) => version === 1, '1'),
     namespace: rule((name) => name === namespace, 'the namespace of this Temporal'),
     at: time,
-    settings: fields({ version: whole, halts: list, denied: list, fees: list, nodes: list, tokens: list }),
+    settings: fields({ version: whole, halts: list, denied: list, fees: list, nodes: list, terms: optional(list), tokens: list }),
   } satisfies Record<keyof SettingsCheckpoint, Check>)(value, '')
-  const { at, settings } = value as SettingsCheckpoint
+  const { at, settings: found } = value as SettingsCheckpoint
+  // One of an older version has fewer lists.
+  const settings = { ...noSettings, ...found }
   let [kept, refused] = [noSettings, 0]
   for (const given of ordersOf(settings, at)) {
     try {
@@ -45,13 +47,17 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 
-export function ordersOf({ halts, denied, fees, nodes, tokens }: Settings, at: number): (SettingsOrders & { readonly at: number })[] {
+export function ordersOf(
+  { halts, denied, fees, nodes, terms, tokens }: Settings,
+  at: number,
+): (SettingsOrders & { readonly at: number })[] {
   const ours = { by: 'portage', reason: 'from a checkpoint', at }
   const listed = tokens.filter(({ issuedAt }) => issuedAt !== undefined)
   return [
     ...halts.map((one) => ({ ...givenBy(one), orders: [{ kind: 'halt' as const, scope: one.scope }] })),
     ...denied.map((one) => ({ ...givenBy(one), orders: [{ kind: 'deny' as const, what: one.kind, value: one.value }] })),
     ...fees.map((one) => ({ ...ours, orders: [{ kind: 'setFees' as const, scope: one.scope, policy: one.policy }] })),
+    ...terms.map((one) => ({ ...ours, orders: [{ kind: 'setTerms' as const, ...one }] })),
     ...nodes.map((change) => ({ ...ours, orders: [{ kind: 'setNode' as const, change }] })),
     ...listed.map(({ revoked: _, ...token }) => ({ ...ours, orders: [{ kind: 'addToken' as const, token: token as never }] })),
     ...tokens.flatMap((one) =>
@@ -61,7 +67,8 @@ export function ordersOf({ halts, denied, fees, nodes, tokens }: Settings, at: n
 }
 
 export function missingRestrictions(kept: Settings, settings: Settings, at: number): readonly SettingsOrders[] {
-  const restricting = { ...kept, fees: [], nodes: [], tokens: kept.tokens.filter(({ revoked }) => revoked) }
+  const terms = kept.terms.filter(({ terms: { delivered } }) => delivered === false)
+  const restricting = { ...kept, fees: [], nodes: [], terms, tokens: kept.tokens.filter(({ revoked }) => revoked) }
   return ordersOf(restricting, at).filter((given) => applySettingsOrders(settings, given, at) !== settings)
 }
 

@@ -58,6 +58,12 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
     }
     case 'setFees':
       return assertFeeScope(order.scope, `${path}.scope`, known)
+    case 'setTerms': {
+      const { scope } = order
+      if (scope.kind === 'fee') return one(scope.chain, chains, 'chain', `${path}.scope.chain`)
+      if (scope.kind === 'route') assertScope({ sourceChain: scope.source, targetChain: scope.target }, `${path}.scope`, known)
+      return
+    }
     case 'setNode': {
       const { chain, name, url } = order.change
       one(chain, chains, 'chain', `${path}.change.chain`)

@@ -74,7 +74,7 @@ export const defences = {
   },
   emitter: {
     file: 'bridges/kit/routes.ts',
-    edits: [['    if (!accepts) return\n', '    if (shown) return\n']],
+    edits: [['    if (!accepts) return\n', '    if (!accepts || message) return\n']],
     exposedBy: ['spy-foreign-emitter'],
     shownBy: ['believed'],
   },

@@ -1,5 +1,6 @@
 import type { FeeScope } from '../../domain/fees/fees.ts'
 import type { HaltScope } from '../../domain/settings/settings.ts'
+import type { Terms, TermScope } from '../../domain/settings/terms.ts'
 
 /** `global`, `chain:bsc`, `call:bsc/0x…` or `call:bsc/0x…/0x12345678`, `lane:evm-56:0x…`, `transfer:<id>` */
 export function feeScopeText(scope: FeeScope): string {
@@ -15,6 +16,28 @@ export function feeScopeText(scope: FeeScope): string {
     case 'transfer':
       return `transfer:${scope.id}`
   }
+}
+
+/** `asset 2/00…`, `fee of 2/00… to bsc`, `route from ethereum to bsc` */
+export function termScopeText(scope: TermScope): string {
+  switch (scope.kind) {
+    case 'asset':
+      return `asset ${scope.token}`
+    case 'fee':
+      return `fee of ${scope.token} to ${scope.chain}`
+    case 'route':
+      return `route from ${scope.source ?? 'any chain'} to ${scope.target}`
+  }
+}
+
+export function termsText({ delivered, minimumFee, price, free }: Terms): string {
+  const parts = [
+    delivered === undefined ? '' : delivered ? 'delivered' : 'declined',
+    minimumFee === undefined ? '' : `minimum ${minimumFee}`,
+    price === undefined ? '' : `price ${price} wei`,
+    free === undefined ? '' : free ? 'free' : 'not free',
+  ]
+  return parts.filter(Boolean).join(', ') || 'as in the config'
 }
 
 export function haltScopeText({ bridge, chain, sourceChain, targetChain }: HaltScope): string {

@@ -119,6 +119,37 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     await expectDelivered(stage, [rich])
   })
 
+  test('operators change the terms while it runs: the value of fees, and the tokens that are delivered', async () => {
+    const { ethereum } = stage.devnet.chains
+    const token = `${ethereum.wormholeChainId}/${toUniversal(ethereum.weth)}`
+    const versionIn = async () =>
+      Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
+    /** Resolves when the process works by the order. */
+    const order = async (...argv: string[]) => {
+      const { code, err, json } = await cli('terms', ...argv, '--reason', 'a test', '--json')
+      expect([code, err]).toEqual([0, ''])
+      await expect.poll(versionIn).toBe(json().version)
+    }
+    const [cheap, declined] = (await stage.send('ethereum', [{ ...coin, fee: 10n ** 10n }, coin])) as [Sent, Sent]
+    await order('fee', 'bsc', token, '--price', '1wei')
+    await submit(cheap)
+    expect(await stage.reaches(cheap.id, 'waiting')).toMatchObject({ code: 'FEE_BELOW_COST' })
+    await order('fee', 'bsc', token, '--price', '1ether')
+    // The order wakes the transfer, whose own next try comes later.
+    await stage.reaches(cheap.id, 'delivered')
+
+    await order('asset', token, 'decline')
+    await submit(declined)
+    expect(await stage.reaches(declined.id, 'declined')).toMatchObject({ code: 'ASSET_UNSUPPORTED' })
+    expect((await cli('terms', 'show')).out).toMatch(/from +operator\s+terms +declined/)
+    await order('asset', token, 'config')
+    expect((await cli('transfer', 'retry', declined.id, '--reason', 'a test')).code).toBe(0)
+    await stage.reaches(declined.id, 'delivered')
+    await order('fee', 'bsc', token, '--clear')
+    expect((await cli('settings', '--json')).json()).toMatchObject({ terms: [] })
+    await expectDelivered(stage, [cheap, declined])
+  })
+
   test('a transfer with a call (payload 3) is redeemed through the contract that the config names for it', async () => {
     const { chains, outsiders, guardian } = stage.devnet
     const { anvil, core, tokenBridge, wormholeChainId } = chains.ethereum

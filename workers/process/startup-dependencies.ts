@@ -69,7 +69,10 @@ export async function awaitStartupDependencies(
         ? noNetwork
         : await retryUntilAvailable(
             'nodes',
-            () => connectNetwork(config, { only: chains, stopping, onAway, logger, runsPlugins: !holdsKeys(role) }),
+            () => {
+              const terms = () => watch?.current().terms ?? []
+              return connectNetwork(config, { only: chains, stopping, onAway, logger, runsPlugins: !holdsKeys(role), terms })
+            },
             retry,
           )
     watch = await watchSettings({ client: temporal.client, logger })

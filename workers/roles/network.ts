@@ -8,6 +8,7 @@ import { chainOf, nodeVariables } from '../../config/chains.ts'
 import type { ChainConfig, Config } from '../../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { NodeChange } from '../../domain/settings/settings.ts'
+import type { TermRule } from '../../domain/settings/terms.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { createVaaLookup, type VaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import type { Logger } from '../../observability/logger.ts'
@@ -33,12 +34,14 @@ interface NetworkOptions {
   readonly logger?: Logger
   /** Loads the plug-ins of the config. Never true in a process with a key. */
   readonly runsPlugins?: boolean
+  /** Terms of operators in place of those of the config. Absent: none. */
+  readonly terms?: () => readonly TermRule[]
 }
 
 /** Throws CHAIN_ID_MISMATCH, INPUT_INVALID, NODE_UNAVAILABLE (with `onAway`: only if all chains are away). */
 export async function connectNetwork(
   config: Config,
-  { only, stopping, onAway, logger, runsPlugins = false }: NetworkOptions = {},
+  { only, stopping, onAway, logger, runsPlugins = false, terms }: NetworkOptions = {},
 ): Promise<Network> {
   const served = [...new Set(only ?? Object.keys(config.chains))]
   const names = [...new Set([...served, ...sourcesOf(config, served)])]
@@ -59,7 +62,7 @@ export async function connectNetwork(
     if (fatal) throw fatal
     const loaded = runsPlugins ? await readPlugins(config, logger) : undefined
     const vaaLookup = createVaaLookup(signedApis(config))
-    const bridges = createBridges(config, chains, served, { loaded, findVaa: vaaLookup.find })
+    const bridges = createBridges(config, chains, served, { loaded, findVaa: vaaLookup.find, terms })
     for (const chain of away.keys()) onAway?.(chain, closing.signal)
     return { chains, served, bridges, vaaLookup, close }
   } catch (error) {

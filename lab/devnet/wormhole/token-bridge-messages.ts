@@ -1,5 +1,5 @@
 import { createPluginDecode, createPluginMessages } from '../../../bridges/kit/plugin-bridge.ts'
-import { createTokenBridge, type TokenBridgeTarget } from '../../../bridges/wormhole-token-bridge/token-bridge.ts'
+import { createTokenBridge, type TokenBridgeOptions, type TokenBridgeTarget } from '../../../bridges/wormhole-token-bridge/token-bridge.ts'
 
 const nowhere = `0x${'0'.repeat(40)}`
 
@@ -7,11 +7,12 @@ const nowhere = `0x${'0'.repeat(40)}`
 export function tokenBridgeMessages(
   chainNames: ReadonlyMap<number, string>,
   given: Readonly<Record<string, Partial<TokenBridgeTarget>>> = {},
+  policy: Omit<TokenBridgeOptions, 'targets'> = {},
 ) {
   const targets = [...chainNames].map(
     ([wormholeChainId, name]) => [name, { wormholeChainId, tokenBridge: nowhere, ...given[name] }] as const,
   )
-  const product = createTokenBridge({ targets: new Map(targets) })
+  const product = createTokenBridge({ targets: new Map(targets), ...policy })
   const messages = createPluginMessages(product, chainNames)
   return { product, messages, decode: createPluginDecode(product, messages, chainNames) }
 }

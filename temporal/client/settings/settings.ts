@@ -20,7 +20,8 @@ const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 /** Returns empty settings if there is no workflow. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
   const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
-  return within(client, timeoutMs, ask).catch(rethrowAs(codes))
+  // A process of an older version answers with fewer lists.
+  return { ...noSettings, ...(await within(client, timeoutMs, ask).catch(rethrowAs(codes))) }
 }
 
 /** Starts the settings after a wipe of Temporal, without a worker. Returns false if settings exist. */
@@ -82,6 +83,9 @@ function waitingTransfersOf(order: SettingsOrder): string[] {
     if (scope.kind === 'transfer') return [transfersWith(waiting, running, `WorkflowId = '${scope.id.replaceAll(/[^\w:-]/g, '')}'`)]
     return [transfersWith({ ...waiting, TargetChain: scope.kind === 'chain' || scope.kind === 'call' ? scope.chain : undefined }, running)]
   }
+  // A transfer whose fee was worth too little waits.
+  if (order.kind === 'setTerms')
+    return order.scope.kind === 'fee' ? [transfersWith({ ...waiting, TargetChain: order.scope.chain }, running)] : []
   if (order.kind !== 'unhalt') return []
   const { bridge, chain, sourceChain, targetChain } = order.scope
   const route = { Bridge: bridge, SourceChain: sourceChain, TargetChain: targetChain }

@@ -1,0 +1,46 @@
+import type { ChainName } from '../transfer/transfer.ts'
+
+/** Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
+export type TermScope =
+  | { readonly kind: 'asset'; readonly token: string }
+  /** `chain`: the target. */
+  | { readonly kind: 'fee'; readonly chain: ChainName; readonly token: string }
+  /** Without `source`, from every chain that has no rule of its own. */
+  | { readonly kind: 'route'; readonly source?: ChainName | undefined; readonly target: ChainName }
+
+/** Fields for the kind of the scope. An absent field leaves the config in force. */
+export interface Terms {
+  /** Of an asset. */
+  readonly delivered?: boolean | undefined
+  /** Of a fee: in the VAA's units of the token, decimal. */
+  readonly minimumFee?: string | undefined
+  /** Of a fee: value of one VAA unit, wei of the target's coin, decimal. */
+  readonly price?: string | undefined
+  /** Of a route: tokens without a minimum fee are delivered. */
+  readonly free?: boolean | undefined
+}
+
+export interface TermRule {
+  readonly scope: TermScope
+  readonly terms: Terms
+}
+
+export function lowerTermScope(scope: TermScope): TermScope {
+  if (scope.kind !== 'route') return { ...scope, token: scope.token.toLowerCase().replace('/0x', '/') }
+  const { kind, source, target } = scope
+  return source === undefined ? { kind, target } : { kind, source, target }
+}
+
+export function isAssetDelivered(rules: readonly TermRule[], token: string): boolean | undefined {
+  return rules.find(({ scope }) => scope.kind === 'asset' && scope.token === token)?.terms.delivered
+}
+
+export function feeTerms(rules: readonly TermRule[], chain: ChainName, token: string): Pick<Terms, 'minimumFee' | 'price'> {
+  return rules.find(({ scope }) => scope.kind === 'fee' && scope.chain === chain && scope.token === token)?.terms ?? {}
+}
+
+export function isRouteFree(rules: readonly TermRule[], source: ChainName, target: ChainName): boolean | undefined {
+  const freeFrom = (from: ChainName | undefined) =>
+    rules.find(({ scope }) => scope.kind === 'route' && scope.target === target && scope.source === from)?.terms.free
+  return freeFrom(source) ?? freeFrom(undefined)
+}
