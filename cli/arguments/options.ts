@@ -75,7 +75,7 @@ export const parse = {
     const amount = parseAmount(text)
     if (amount) return amount
     throw new InvalidArgumentError(
-      "It must be an amount with a unit, like 0.05ETH (the coin of the lane's chain), 5gwei or 1000000wei; a number alone is wei.",
+      'It must be an amount with a unit, like 0.05ETH (the coin of the chain), 5gwei or 1000000wei; a number alone is wei.',
     )
   },
   gas: matching(forms.gas),

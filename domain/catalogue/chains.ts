@@ -3,6 +3,8 @@ import { cause, commands, does, fatal, outage, retry, type Row, row } from './ro
 const { nodes, reason } = commands
 const disable = `portage node disable <chain> <node> ${reason}`
 const enable = `portage node enable <chain> <node> ${reason}`
+const add = `portage node add <chain> <name> <url> ${reason}`
+const remove = `portage node remove <chain> <node> ${reason}`
 
 export const chainRows = {
   CHAIN_UNREACHABLE: {
@@ -12,7 +14,7 @@ export const chainRows = {
     ...cause(
       'chain',
       'Portage keeps asking the nodes. Transfers to other chains continue.',
-      [nodes, enable, `portage node add <chain> <name> <url> ${reason}`],
+      [nodes, enable, add],
       'Nothing is read from the chain and nothing is sent to it.',
     ),
   },
@@ -30,7 +32,7 @@ export const chainRows = {
   CHAIN_STALLED: {
     title: 'The chain makes no blocks, or all its configured nodes have stopped.',
     remedy:
-      'Compare with a block explorer. If the chain makes blocks there, add a node that is in sync. Halt a chain whose blocks you do not trust.',
+      'Compare with a block explorer. If the chain makes blocks there, the nodes have stopped: restart them, or name other nodes in the config and restart the processes. (A node of `portage node add` serves only while the nodes of the config do not answer.) Halt a chain whose blocks you do not trust.',
     ...cause('chain', 'Portage raises no fees on the chain until a block comes. Nothing is lost.', [
       nodes,
       `portage halt --chain <chain> ${reason}`,
@@ -46,31 +48,53 @@ export const chainRows = {
     ),
   },
   CHAIN_WITHOUT_WORKER: {
-    ...retry('No process serves the transfers to this chain.', 'Start a process with the role chain for this chain.'),
-    ...cause('chain', does.keeps, ['portage run --role chain --chain <chain>']),
+    ...retry(
+      'No process serves the transfers to this chain.',
+      'Start a process with the role chain for this chain, or promote the version of the running ones.',
+    ),
+    ...cause('chain', does.keeps, ['portage run --role chain --chain <chain>', commands.promote]),
   },
   NODE_WRONG_NETWORK: {
-    ...row('A node serves another network than the config says.', 'Correct the URL of the node in the config.'),
-    ...cause('node', 'Portage does not use the node.', [disable]),
+    ...row(
+      'A node serves another network than the config says.',
+      'Correct the URL of the node in the config. If an operator added the node, remove it.',
+    ),
+    ...cause('node', 'Portage does not use the node.', [disable, remove]),
   },
   NODE_DOWN: {
     ...row(
       'A node does not answer, but other nodes of its chain do.',
-      'Repair the node. If it stays away, disable it, and enable it again after the repair. A disabled node still counts in the majority.',
+      'Repair the node. If it stays away, disable it, and enable it again after the repair. A disabled node still counts in the majority. If an operator added the node, remove it.',
     ),
-    ...cause('node', 'Portage uses the other nodes.', [nodes, disable]),
+    ...cause('node', 'Portage uses the other nodes.', [nodes, disable, remove]),
   },
   NODE_LAGS: {
     title: 'A node is some blocks behind the other nodes, or far above them.',
-    remedy: 'Repair the node, or disable it. A node far above the others is on another chain.',
-    ...cause('node', 'Portage asks this node last.', [nodes]),
+    remedy: 'Repair the node, or disable it. A node far above the others is on another chain. If an operator added the node, remove it.',
+    ...cause('node', 'Portage asks this node last.', [nodes, disable, remove]),
+  },
+  NODE_DISABLED: {
+    ...row('A disabled node answers.', 'Enable the node if the reason for disabling it is gone.'),
+    ...cause('note', 'Portage does not use the node, but counts it in the majority.', [nodes, enable]),
   },
   NODES_DISAGREE: outage(
     'The nodes of the chain do not agree.',
     'Do nothing if this passes. Otherwise find the node that lies (run `portage doctor`), and disable it (run `portage node disable`). Disabled nodes still count: if no majority is left, remove dead nodes from the config.',
   ),
-  NODE_UNAVAILABLE: outage('No node of the chain answered.', 'Check the nodes in the config; `portage doctor` tests each of them.'),
-  NODE_REFUSED: outage('The node refused the request.', 'Read the message of the node.'),
+  NODE_UNAVAILABLE: {
+    ...outage(
+      'No node of the chain gave a usable answer.',
+      'Check the nodes in the config; `portage doctor` tests each of them. You can add another node.',
+    ),
+    ...cause('transfers', 'Portage asks the nodes again.', [nodes, add]),
+  },
+  NODE_REFUSED: {
+    ...outage(
+      'The node refused the request, or gave a malformed answer.',
+      'Read the message of the node. If it does not pass, add another node.',
+    ),
+    ...cause('transfers', 'Portage asks again.', [nodes, add]),
+  },
   CHAIN_ID_MISMATCH: fatal('A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.', {
     isOutage: true,
   }),

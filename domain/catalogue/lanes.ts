@@ -2,13 +2,15 @@ import { cause, commands, does, fatal, outage, retry, type Row, row } from './ro
 
 const { activate, doctor, fees, listLanes, nodes, raiseFee, reason, show, showLane } = commands
 
+const replace = `portage lane replace <lane> <nonce> --max-fee <fee> ${reason}`
+
 export const laneRows = {
   LANE_WITHOUT_WORKER: {
     ...row('No process with the key of this lane is running.', 'Start a process with the key.'),
     ...cause(
       'lane',
       `${does.otherLanes} Transfers with a nonce may move to another lane after \`transfers.abandonAfterMinutes\`.`,
-      ['portage run --role lane --lane <address>'],
+      ['portage run --role lane --lane <address>', 'portage run --role lane --chain <chain>'],
       'The lane signs nothing.',
     ),
   },
@@ -57,20 +59,23 @@ export const laneRows = {
   },
   FEE_LIMIT_REACHED: {
     title: 'The lowest nonce of the lane is not mined: the fee limit is below the fee that the chain requires.',
-    remedy: 'Run `portage fees show`, then raise the limit (run `portage fees set`), or wait until the base fee falls.',
+    remedy:
+      'Run `portage fees show`, then raise the limit (run `portage fees set`), or wait until the base fee falls. `portage lane replace` sends this one transaction with a fee above the limits.',
     ...cause('lane', 'Portage sends the attempt with the highest fee again and again. Higher nonces of the lane wait for this nonce.', [
       showLane,
       fees,
       raiseFee,
+      replace,
     ]),
   },
   NONCE_STUCK: {
     title: 'The lowest nonce of the lane has not been mined for many blocks.',
-    remedy: 'Replace the transaction with a higher fee. If the fee limits keep the fee too low, raise them.',
+    remedy:
+      'Replace the transaction with a higher fee. If the fee limits keep the fee too low, raise them. If the fee is high enough, the nodes lose the transaction: repair them, or add a node.',
     ...cause(
       'lane',
       'Portage raises the fee of the transaction with that nonce, up to the fee limits, and sends it to every node.',
-      [showLane, `portage lane replace <lane> <nonce> --max-fee <wei> ${reason}`],
+      [showLane, replace, nodes],
       'All higher nonces of the lane wait for it.',
     ),
   },

@@ -73,6 +73,7 @@ export const commands = {
   fees: 'portage fees show',
   raiseFee: 'portage fees set --scope chain:<chain> --max-fee-per-gas <fee> --reason "<text>"',
   doctor: 'portage doctor',
+  promote: 'portage deploy promote <version> --reason "<text>"',
 } as const
 
 export const does = {

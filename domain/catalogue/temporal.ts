@@ -4,7 +4,10 @@ const { doctor } = commands
 
 export const temporalRows = {
   TEMPORAL_UNAVAILABLE: {
-    ...outage('The Temporal server cannot be reached.', 'Check temporal.address in the config and that the server runs.'),
+    ...outage(
+      'The Temporal server cannot be reached.',
+      'Check temporal.address in the config and that the server runs. Restart a server that runs and does not answer.',
+    ),
     ...cause(
       'everything',
       'Every process asks again every few seconds. Messages from the spy are kept in memory; if a process ends, streams fetch them from the guardians.',
@@ -13,11 +16,11 @@ export const temporalRows = {
     ),
   },
   LEDGER_WITHOUT_WORKER: {
-    ...row('No process with the role ledger answers.', 'Start a process with the role ledger.'),
+    ...row('No process with the role ledger answers.', 'Start a process with the role ledger, or promote the version of the running ones.'),
     ...cause(
       'everything',
       does.keeps,
-      ['portage run --role ledger'],
+      ['portage run --role ledger', commands.promote],
       'No lane grants a nonce, no stream advances, and no setting can be read or changed.',
     ),
   },
@@ -77,10 +80,7 @@ export const temporalRows = {
   ),
   VERSION_INACTIVE: {
     ...row('This version of the workers gets no new work.', 'Run `portage deploy status`, then `portage deploy promote`.'),
-    ...cause('note', 'The current version does all work.', [
-      'portage deploy status',
-      `portage deploy promote <version> ${commands.reason}`,
-    ]),
+    ...cause('note', 'The current version does all work.', ['portage deploy status', commands.promote]),
   },
   QUEUE_UNPOLLED: fatal(
     'This process serves a task queue of Temporal, but no longer polls it.',

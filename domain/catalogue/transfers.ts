@@ -106,7 +106,12 @@ export const transferRows = {
         waitsForItself: true,
       },
     ),
-    ...cause('transfers', does.rechecks, [fees, raiseFee]),
+    ...cause('transfers', does.rechecks, [
+      fees,
+      raiseFee,
+      `portage fees set --scope chain:<chain> --max-fee-per-transaction <amount> ${reason}`,
+      `portage transfer cancel <id> ${reason}`,
+    ]),
   },
   FEE_BELOW_COST: {
     ...retry(
@@ -132,6 +137,7 @@ export const transferRows = {
     ),
     ...cause('transfers', 'Portage tries these transfers less often, so that they waste little gas.', [
       show,
+      commands.retry,
       `portage deny <kind> <party> ${reason}`,
     ]),
   },

@@ -60,7 +60,7 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
     return {
       kind: 'wait',
       code: 'FEE_LIMIT',
-      reason: `a unit of gas costs ${needed} wei now${room}, the policy allows ${cap} wei for this call${terms < configured ? ' (by its submission)' : limitText(market, policy, cost, configured)}`,
+      reason: `a unit of gas costs ${needed} wei now${room}, the policy allows ${cap} wei for this call (by ${terms < configured ? limits.submission : limitText(policy, cost, configured)})`,
     }
   }
   return { kind: 'offer', maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(tip) }
@@ -159,12 +159,13 @@ function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
   return maxFeePerGas === undefined ? capFrom(cap) : uncapped
 }
 
-/** Names the limit that allows least, unless it is `maxFeePerGas`. */
-function limitText(market: FeeQuote, policy: FeePolicy, cost: CallCost, cap: bigint): string {
-  const { maxFeePerGas, maxFeePerTransaction } = policy
+/** How the reason of a FEE_LIMIT names the limit that allows least. */
+export const limits = { submission: 'its submission', transaction: 'maxFeePerTransaction', gas: 'maxFeePerGas' } as const
+
+function limitText({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, cost: CallCost, cap: bigint): string {
   if (maxFeePerTransaction !== undefined && cap < capFrom(maxFeePerGas) && cap === capOf({ maxFeePerTransaction }, cost))
-    return ` (maxFeePerTransaction: ${maxFeePerTransaction} wei)`
-  return market.cap !== undefined && maxFeePerGas === undefined ? ' (the default cap: maxFeePerGas is not set)' : ''
+    return `${limits.transaction}: ${maxFeePerTransaction} wei`
+  return maxFeePerGas === undefined ? `the default cap, because ${limits.gas} is not set` : `${limits.gas}: ${maxFeePerGas} wei`
 }
 
 function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, dataFee }: CallCost): bigint {

@@ -30,6 +30,8 @@ export interface SpySubscriptionOptions extends SpyTarget {
 type VaaStream = ClientReadableStream<{ vaaBytes?: Uint8Array }>
 
 const connectTimeoutMs = 10_000
+/** Longest wait after a failed connection, ms. A connection costs the spy less than a subscription. */
+const mostConnectWaitMs = 5_000
 /** grpc-go servers close connections that ping more often than every 5 minutes. */
 const keepaliveMs = 310_000
 
@@ -44,13 +46,13 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
 
   function connect(): void {
     const opened = openClient(options)
-    if (opened instanceof Error) return retries.after(`the CA file of ${address} cannot be used: ${opened.message}`)
+    if (opened instanceof Error) return retries.after(`the CA file of ${address} cannot be used: ${opened.message}`, mostConnectWaitMs)
     client = opened
     whenConnected(
       opened,
       () => client !== opened,
       subscribe,
-      (why) => end(opened, `cannot connect to ${address}: ${why}`),
+      (why) => end(opened, `cannot connect to ${address}: ${why}`, mostConnectWaitMs),
     )
   }
 
@@ -70,7 +72,7 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
     logger.info('listening to the guardian spy', { address, filters: filters.length })
   }
 
-  function end(opened: Client, reason: string): void {
+  function end(opened: Client, reason: string, mostWaitMs?: number): void {
     if (client !== opened) return
     client = undefined
     stream?.cancel()
@@ -79,7 +81,7 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
     const wasConnected = connected
     connected = false
     if (wasConnected) onLost()
-    if (!stopped) retries.after(reason)
+    if (!stopped) retries.after(reason, mostWaitMs)
   }
 
   return {
@@ -106,8 +108,8 @@ function createRetries({ address, retry, logger }: Pick<SpySubscriptionOptions, 
   let timer: NodeJS.Timeout | undefined
   let problem: string | undefined
   return {
-    after(reason: string): void {
-      const waitMs = retryWaitMs(failures++, retry)
+    after(reason: string, mostWaitMs = retry.mostMs): void {
+      const waitMs = retryWaitMs(failures++, { ...retry, mostMs: Math.min(retry.mostMs, mostWaitMs) })
       problem = reason
       logger.warn('the connection to the guardian spy is lost', { code: 'SPY_UNAVAILABLE', address, reason, retryInMs: waitMs })
       timer = setTimeout(connect, waitMs)

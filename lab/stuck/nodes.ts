@@ -1,7 +1,10 @@
 import { stalledAfter } from '../../operations/causes/explain-chains.ts'
 import { pause } from '../../runtime/wait.ts'
-import type { FaultRule } from '../devnet/fault-proxy/rules.ts'
-import type { ChainKey, StuckCase, StuckScene } from './scene.ts'
+import { triesUntilFailing } from '../../operations/causes/read.ts'
+import type { FaultRule, NodeFault } from '../devnet/fault-proxy/rules.ts'
+import { until } from '../devnet/until.ts'
+import { oneIsStarted } from './processes.ts'
+import { type ChainKey, reason, type StuckCase, type StuckScene } from './scene.ts'
 
 /** The nodes of a chain with these indexes do this. Returns what ends it. */
 function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...indexes: readonly number[]): () => Promise<void> {
@@ -12,6 +15,18 @@ function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...inde
 }
 
 const cut: FaultRule = { fault: { kind: 'cut' } }
+
+/** All nodes answer, but not the gas estimates of a transfer. */
+async function withoutEstimates(scene: StuckScene, broken: NodeFault) {
+  const mend = fault(scene, 'bsc', { fault: broken, methods: ['eth_estimateGas'] }, 0, 1, 2)
+  const id = await oneIsStarted(scene)
+  const triesOf = async () => {
+    const { raw } = await scene.client.workflow.getHandle(id).describe()
+    return Math.max(0, ...(raw.pendingActivities ?? []).map(({ attempt }) => attempt ?? 0))
+  }
+  await until(async () => (await triesOf()) >= triesUntilFailing, { timeoutMs: 90_000, everyMs: 100, what: 'three tries of a step' })
+  return { mend }
+}
 
 /** Of three nodes for each chain. */
 export const nodeCases: readonly StuckCase[] = [
@@ -30,6 +45,22 @@ export const nodeCases: readonly StuckCase[] = [
   {
     ...{ name: 'chain-unreachable', fault: 'all nodes of a chain are dead', code: 'CHAIN_UNREACHABLE' },
     make: async (scene) => ({ where: 'bsc', mend: fault(scene, 'bsc', cut, 0, 1, 2) }),
+  },
+  {
+    ...{ name: 'node-refused', fault: 'all nodes give malformed gas estimates, and a transfer comes', code: 'NODE_REFUSED' },
+    make: (scene) => withoutEstimates(scene, { kind: 'answer', result: 7 }),
+  },
+  {
+    ...{ name: 'node-unavailable', fault: 'all nodes answer gas estimates with a page, and a transfer comes', code: 'NODE_UNAVAILABLE' },
+    make: (scene) => withoutEstimates(scene, { kind: 'status', status: 502 }),
+  },
+  {
+    ...{ name: 'node-disabled', fault: 'portage node disable, of a node that answers', code: 'NODE_DISABLED' },
+    async make({ cli }) {
+      const order = (verb: string) => cli('node', verb, 'bsc', 'node-3', ...reason)
+      await order('disable')
+      return { where: 'bsc/node-3', mend: () => order('enable') }
+    },
   },
 ]
 

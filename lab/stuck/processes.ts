@@ -1,14 +1,15 @@
 import { until } from '../devnet/until.ts'
 import { sendCoin, type StuckCase, type StuckScene } from './scene.ts'
 
-/** Resolves when a transfer to this chain runs that began lately. */
-async function oneIsStarted(scene: StuckScene): Promise<void> {
+/** Resolves with the id of a transfer to bsc, once it runs. */
+export async function oneIsStarted(scene: StuckScene): Promise<string> {
   const { emitterChain, emitter, sequence } = await sendCoin(scene, 'ethereum')
   const { digest } = await scene.devnet.guardian.waitFor(emitterChain, emitter, sequence)
   const id = ['wormhole-token-bridge', emitterChain, emitter, sequence, digest.slice(2, 18)].join(':')
   await until(async () => (await scene.client.workflow.getHandle(id).describe()).status.name === 'RUNNING', {
     ...{ timeoutMs: 90_000, everyMs: 100, what: 'a transfer to be started' },
   })
+  return id
 }
 
 /** Missing processes. The remaining ones report each. */

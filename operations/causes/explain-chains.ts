@@ -24,7 +24,7 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
     return [
       ...(2 * answering > voters.length ? [] : [{ row: 'CHAIN_WITHOUT_MAJORITY' as const, ...of, what, useless }]),
       ...explainStall(chain, at).map((finding) => ({ ...of, ...finding })),
-      ...explainNodes(chain),
+      ...explainNodes(chain, asOf),
     ]
   })
 }
@@ -44,8 +44,8 @@ function unreachable({ chain, nodes }: ChainFacts): Pick<Finding, 'what' | 'code
   return {
     what:
       enabled.length === 1
-        ? `The only node of ${chain} does not answer: ${why}`
-        : `None of the ${enabled.length} nodes of ${chain} answers: ${why}`,
+        ? `The only node of ${chain} gives no usable answer: ${why}`
+        : `None of the ${enabled.length} nodes of ${chain} gives a usable answer: ${why}`,
   }
 }
 
@@ -63,21 +63,24 @@ function explainStall(facts: ChainFacts, at: number): Pick<Finding, 'row' | 'wha
   return [{ row: 'FINALITY_STALLED', since: finalAt, what }]
 }
 
-function explainNodes({ chain, nodes }: ChainFacts): Finding[] {
+function explainNodes({ chain, nodes }: ChainFacts, asOf: number): Finding[] {
   const voters = votersOf(nodes)
   const heights = voters.map(({ head }) => valueOf(head)?.height)
   const reached = comparedHeight(heights, voters.length)
   // A disabled node still counts, so disabling nodes of a chain without a majority only delays their return.
-  const useless = 2 * heights.filter((height) => height !== undefined).length > voters.length ? [] : ['portage node disable']
-  return nodes.flatMap(({ node, head }): Finding[] => {
-    const of = { where: { kind: 'node', id: `${chain}/${node}` } as const, asOf: head?.asOf ?? 0, values: { chain, node } }
+  const hasMajority = 2 * heights.filter((height) => height !== undefined).length > voters.length
+  return nodes.flatMap(({ node, head, added, isBack }): Finding[] => {
+    const useless = [...(added || !hasMajority ? ['portage node disable'] : []), ...(added ? [] : ['portage node remove'])]
+    const of = { where: { kind: 'node', id: `${chain}/${node}` } as const, asOf: head?.asOf ?? asOf, values: { chain, node }, useless }
     const error = errorOf(head)
+    if (isBack) return !hasMajority ? [] : [{ row: 'NODE_DISABLED', ...of, what: `The node ${node} of ${chain} is disabled, and answers.` }]
     if (error?.code === 'CHAIN_ID_MISMATCH') return [{ row: 'NODE_WRONG_NETWORK', ...of, what: `${error.title} ${error.about}` }]
-    if (error) return [{ row: 'NODE_DOWN', ...of, useless, what: `The node ${node} of ${chain} does not answer: ${error.about}` }]
+    const name = `The node ${node} of ${chain}${added ? ', which an operator added,' : ''}`
+    if (error) return [{ row: 'NODE_DOWN', ...of, what: `${name} gives no usable answer: ${error.about}` }]
     const height = valueOf(head)?.height
     const lag = lagOf(height, reached)
     if (height === undefined || reached === undefined || lag === undefined || lag <= mostLag) return []
-    const what = `The node ${node} is at block ${height}, ${lag} blocks ${height < reached ? 'behind' : 'above'} the others.`
+    const what = `${name} is at block ${height}, ${lag} blocks ${height < reached ? 'behind' : 'above'} the others.`
     return [{ row: 'NODE_LAGS', ...of, what }]
   })
 }

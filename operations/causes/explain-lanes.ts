@@ -1,13 +1,14 @@
 import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { unmined, reviewFunds } from '../../domain/lane/entries.ts'
+import { gasPriceText } from '../../domain/text/amounts.ts'
 import { laneAddress, type LaneState } from '../../domain/lane/lane.ts'
 import { isLow, tokenText } from '../../domain/lane/tokens.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { type ClosedFor, refusalCodes } from '../../domain/lane/messages.ts'
 import { closedFor, view } from '../../domain/lane/view.ts'
 import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, tokensOf, type TransferFacts, valueOf } from './facts.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, lastSign } from './finding.ts'
 
 const stuckBlocks = 30
 /** If tasks wait this long and the ledger had no message for twice as long, their process counts as dead. */
@@ -55,8 +56,8 @@ function explainMissingWorkers(one: LaneFacts, of: Of, at: number, silentMs: num
   const reportedAt = valueOf(one.ledger)?.observed?.at ?? 0
   const isUntaken = queue.waiting > 0 && queue.waitingMs > untakenMs && at - reportedAt > silentMs
   if (queue.isPolled && !isUntaken) return []
-  const what = `No process takes the tasks of ${one.lane}${queue.waiting > 0 ? `: ${queue.waiting} wait` : ''}.`
-  const since = reportedAt > 0 ? reportedAt : undefined
+  const since = Math.max(reportedAt, queue.polledAt ?? 0) || undefined
+  const what = `No process takes the tasks of ${one.lane}${queue.waiting > 0 ? `: ${queue.waiting} wait` : ''}.${lastSign(since, at)}`
   return [{ row: 'LANE_WITHOUT_WORKER', ...of, asOf: one.queue.asOf, since, what, holds: holdsOf(one, 'LANE_UNREACHABLE') }]
 }
 
@@ -89,8 +90,10 @@ function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, cha
     return [{ row: 'LANE_FUNDS', ...of, what, holds: holdsOf(one, 'LANE_FUNDS'), useless: uselessTopUp(of) }]
   }
   if (state?.config.window === 0) {
-    const what = 'The window of the lane is 0, so the lane grants no nonces.'
-    return [{ row: 'LANE_WINDOW_ZERO', ...of, since: orderedAt(state, 'setWindow'), what, holds: holdsOf(one, 'LANE_FULL') }]
+    const { window } = state.configured
+    const what = `The window of the lane is 0, so the lane grants no nonces${window > 0 ? ` (the config says ${window})` : ''}.`
+    const values = { ...of.values, ...(window > 0 && { number: String(window) }) }
+    return [{ row: 'LANE_WINDOW_ZERO', ...of, values, since: orderedAt(state, 'setWindow'), what, holds: holdsOf(one, 'LANE_FULL') }]
   }
   if (!state || state.synced) return []
   const what = 'The ledger of the lane has not read its account yet.'
@@ -139,14 +142,19 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const attempt = lowest?.attempts.at(-1)
   const head = majorityHead(chain)
   if (!lowest || !attempt || !head) return []
-  // Counts up to the last block that the ledger knows, because an idle ledger lags behind the head.
-  const blocks = (state.observed?.height ?? 0) - lowest.sinceBlock
+  // Counts blocks that the ledger knows: an idle ledger lags behind the head, and gives nonces at an old height.
+  const { height = 0, reportedSince = 0 } = state.observed ?? {}
+  const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
+  // Counts gaps of up to this number of blocks between two reports (`reportedSince`), but a raise takes real blocks.
+  const mostGap = lowest.attempts.length > 1 ? 0 : Math.floor(state.config.fillAfterBlocks / 2)
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')
-  const tries = `nonce ${lowest.nonce} was given ${blocks} blocks ago, ${lowest.attempts.length} attempts`
-  if (head.baseFee !== undefined && BigInt(attempt.maxFee) < BigInt(head.baseFee)) {
-    const what = `The best offer is ${attempt.maxFee} wei per gas, the base fee ${head.baseFee} wei: ${tries}.`
-    return blocks >= 2 ? [{ row: 'FEE_LIMIT_REACHED', ...of, values, holds, what }] : []
-  }
-  return blocks > stuckBlocks ? [{ row: 'NONCE_STUCK', ...of, values, holds, what: `The lowest nonce is not mined: ${tries}.` }] : []
+  const { attempts, nonce } = lowest
+  const base = head.baseFee === undefined ? '' : `, and the base fee is ${gasPriceText(head.baseFee)}`
+  const tries = `Nonce ${nonce} was given ${blocks} blocks ago. ${attempts.length === 1 ? 'Its only attempt' : `The last of its ${attempts.length} attempts`} offers ${gasPriceText(attempt.maxFee)} per unit of gas${base}.`
+  if (head.baseFee !== undefined && BigInt(attempt.maxFee) < BigInt(head.baseFee))
+    return blocks >= 2 ? [{ row: 'FEE_LIMIT_REACHED', ...of, values, holds, what: tries }] : []
+  return blocks > stuckBlocks + mostGap
+    ? [{ row: 'NONCE_STUCK', ...of, values, holds, what: `The lowest nonce is not mined. ${tries}` }]
+    : []
 }

@@ -1,8 +1,17 @@
-import { causeCatalogue, errorCatalogue, isCauseCode, isErrorCode } from '../../domain/catalogue/catalogue.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { type CauseCode, causeCatalogue, errorCatalogue, isCauseCode, isErrorCode } from '../../domain/catalogue/catalogue.ts'
+import type { CauseValues } from '../../domain/catalogue/cause.ts'
+import { limits } from '../../domain/fees/fees.ts'
 import { groupBy } from '../../domain/group-by.ts'
-import type { TransferState } from '../../domain/transfer/transfer.ts'
+import type { ChainName, TransferState } from '../../domain/transfer/transfer.ts'
 import type { Facts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
+import { triesUntilFailing } from './read.ts'
+
+/** Of a title with its reason. A longer text would be cut at its end, where a reason says when Portage tries again. */
+const mostWords = 240
+
+type ExplainedConfig = Pick<Config, 'bridges' | 'chains'>
 
 /** `included` waits for finality, which takes half an hour on some chains. */
 const usualMs: Partial<Record<TransferState, number>> = {
@@ -15,18 +24,32 @@ const usualMs: Partial<Record<TransferState, number>> = {
 export function explainTransfers(
   { at, transfers, declined, settings }: Pick<Facts, 'at' | 'transfers' | 'declined' | 'settings'>,
   explained: (transfer: TransferFacts) => boolean,
+  config: ExplainedConfig,
 ): Finding[] {
   const left = transfers.filter((transfer) => !explained(transfer))
-  const held = left.filter(({ state, code }) => state === 'parked' || state === 'waiting' || isBug(code))
-  const slow = left.filter((transfer) => isSlow(transfer, at) && !isBug(transfer.code))
+  const isHeld = (transfer: TransferFacts) => transfer.state === 'parked' || transfer.state === 'waiting' || isFailing(transfer)
+  const held = left.filter(isHeld)
+  const slow = left.filter((transfer) => isSlow(transfer, at) && !isHeld(transfer))
   return [
-    ...[...groupBy(held, keyOf).values()].map((group) => explainGroup(group, at)),
+    ...[...groupBy(held, keyOf).values()].map((group) => explainGroup(group, at, config)),
     ...[...groupBy(slow, slowKeyOf).values()].map((group) => explainSlow(group, at)),
     ...explainDenied(declined, settings, at),
   ]
 }
 
 const isBug = (code: string | undefined) => code === 'INTERNAL'
+const isOutage = (code: string | undefined) => isErrorCode(code) && errorCatalogue[code].isOutage === true
+const isFailing = ({ code, tries = 0 }: TransferFacts) => isBug(code) || (tries >= triesUntilFailing && isOutage(code))
+
+/** Chains whose nodes give heads, and fail at the steps of transfers. Their other failures follow from that. */
+export function failingChains(transfers: readonly TransferFacts[]): readonly ChainName[] {
+  const codes: ReadonlySet<string | undefined> = new Set(['NODE_REFUSED', 'NODE_UNAVAILABLE'])
+  return transfers.flatMap((transfer) => (isFailing(transfer) && codes.has(transfer.code) ? [transfer.targetChain] : []))
+}
+
+function isOwnRow(code: string | undefined): code is CauseCode {
+  return isCauseCode(code) && ['transfers', 'note'].includes(causeCatalogue[code].severity)
+}
 
 function keyOf({ state, code, bridge, sourceChain, targetChain }: TransferFacts): string {
   return JSON.stringify(state === 'parked' ? [state, code] : [state, code, bridge, sourceChain, targetChain])
@@ -38,22 +61,49 @@ function slowKeyOf({ state, targetChain }: TransferFacts): string {
 
 const words: Partial<Record<TransferState, string>> = { parked: 'Parked', waiting: 'Waiting' }
 
-function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: number): Finding {
+function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: number, config: ExplainedConfig): Finding {
   const [first] = group
   const { state, code, bridge, sourceChain, targetChain } = first
-  const isOwn = isCauseCode(code) && ['transfers', 'note'].includes(causeCatalogue[code].severity)
-  const row = isOwn ? code : state === 'parked' ? 'TRANSFERS_PARKED' : 'TRANSFERS_WAIT'
-  const reason = group.find(({ failure }) => failure !== undefined)?.failure
+  const row = isOwnRow(code) ? code : state === 'parked' ? 'TRANSFERS_PARKED' : 'TRANSFERS_WAIT'
+  const told = group.find(({ failure }) => failure !== undefined)?.failure
+  const reason = code === 'BRIDGE_ROLE_MISSING' ? (missingRole(first, config) ?? told) : told
   const title = isErrorCode(code) ? errorCatalogue[code].title : 'no process reported a reason'
-  const place = state === 'waiting' ? `${bridge}:${sourceChain}:${targetChain}` : 'failing'
+  // A failure's message begins with the title, and ends with the remedy.
+  const about = reason?.replace(title, '').split(' → ')[0]?.trim()
+  const place = isBug(code) && state !== 'waiting' ? 'failing' : `${bridge}:${sourceChain}:${targetChain}`
   return {
     row,
     ...(isErrorCode(code) && { code }),
-    what: `${words[state] ?? 'Fails again and again'}: ${title}${reason === undefined || reason === title ? '' : ` (${reason})`}`,
+    what: `${words[state] ?? 'Fails again and again'}: ${about && title.length + about.length > mostWords ? about : `${title}${about ? ` (${about})` : ''}`}`,
     where: { kind: 'transfers', id: state === 'parked' ? 'parked' : place },
     ...groupFacts(group, at),
-    values: { chain: targetChain, ...(first.lane !== undefined && { lane: first.lane }) },
+    values: { chain: targetChain, ...(first.lane !== undefined && { lane: first.lane }), ...partyOf(group) },
+    ...(code === 'FEE_LIMIT' && { useless: uselessFor(reason ?? '', first) }),
   }
+}
+
+/** A denial would concern the recipient of all these transfers, or else their token. */
+function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'party'> {
+  const same = (of: 'recipient' | 'token') => (new Set(group.map((one) => one[of])).size === 1 ? group[0]?.[of] : undefined)
+  const [recipient, token] = [same('recipient'), same('token')]
+  if (recipient !== undefined) return { kind: 'recipient', party: `${group[0]?.targetChain}/${recipient}` }
+  return token === undefined ? {} : { kind: 'token', party: token }
+}
+
+/** All lanes of the chain were tried. The text of the gate names neither the lane nor the contract. */
+function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { bridges, chains }: ExplainedConfig): string | undefined {
+  const routes = bridge === 'native-bridge' ? bridges[bridge]?.routes : undefined
+  const route = routes?.find(({ source, target }) => source === sourceChain && target === targetChain)
+  const lanes = chains[targetChain]?.lanes.map(({ address }) => address.toLowerCase()) ?? []
+  return route && `grant RELAYER_ROLE of ${route.targetContract} to ${lanes.join(' or ')}`
+}
+
+/** Commands that would not raise the limit that the reason names. */
+function uselessFor(reason: string, { targetChain, workflowId }: TransferFacts): string[] {
+  const raise = (option: string) => `portage fees set --scope chain:${targetChain} --max-fee-per-${option}`
+  const cancel = `portage transfer cancel ${workflowId}`
+  if (reason.includes(`by ${limits.submission}`)) return [raise('gas'), raise('transaction')]
+  return [cancel, raise(reason.includes(`by ${limits.transaction}`) ? 'gas' : 'transaction')]
 }
 
 function groupFacts(group: readonly TransferFacts[], at: number): Pick<Finding, 'since' | 'asOf' | 'holds'> {

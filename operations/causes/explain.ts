@@ -9,9 +9,9 @@ import { explainIntake } from './explain-intake.ts'
 import { explainLanes } from './explain-lanes.ts'
 import { explainReceivers } from './explain-receivers.ts'
 import { explainStreams } from './explain-streams.ts'
-import { explainTransfers } from './explain-transfers.ts'
+import { explainTransfers, failingChains } from './explain-transfers.ts'
 import { errorOf, type Facts, type ServedFacts, type TransferFacts, valueOf, type SpyFacts } from './facts.ts'
-import { type Finding, goesOn, joined, ranked } from './finding.ts'
+import { type Finding, goesOn, joined, lastSign, ranked } from './finding.ts'
 
 const holdsChain: ReadonlySet<string> = new Set(['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED'])
 
@@ -20,7 +20,7 @@ export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' 
   const { transfers } = facts
   const configured = configuredStreams(config)
   const ofChains = explainChains(facts)
-  const held = new Set(ofChains.filter(({ row }) => holdsChain.has(row)).map(({ where }) => where.id))
+  const held = new Set([...ofChains.filter(({ row }) => holdsChain.has(row)).map(({ where }) => where.id), ...failingChains(transfers)])
   const { silent, found } = explainIntake(facts, config, configured, held)
   const heard = facts.streams.filter(({ stream }) => !silent.has(stream))
   const known = [
@@ -38,7 +38,7 @@ export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' 
     ...explainVersion(facts),
   ]
   const isExplained = (transfer: TransferFacts) => known.some(({ holds }) => holds?.(transfer))
-  return ranked(joined([...known, ...explainTransfers(facts, isExplained)]), transfers)
+  return ranked(joined([...known, ...explainTransfers(facts, isExplained, config)]), transfers)
 }
 
 function explainTemporal({ temporal, spies }: Facts): Finding[] {
@@ -50,13 +50,16 @@ function explainTemporal({ temporal, spies }: Facts): Finding[] {
   return [{ row: 'TEMPORAL_UNAVAILABLE', code, what: `${title} ${about}`, where, asOf: temporal.asOf, numbers }]
 }
 
-function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[] {
+function explainWorkers({ temporal, ledger, chainWorkers, version, at }: Facts): Finding[] {
   if (errorOf(temporal)) return []
+  const inactive = inactiveVersion({ version })
+  const useless = inactive === undefined ? ['portage deploy promote'] : ['portage run']
+  const more = inactive === undefined ? {} : { version: inactive }
   const chains = [...chainWorkers].flatMap(([chain, served]) => {
     const holds = (transfer: TransferFacts) => goesOn(transfer) && transfer.targetChain === chain
-    return explainQueue(`chain:${chain}`, served, at, { row: 'CHAIN_WITHOUT_WORKER', values: { chain }, holds })
+    return explainQueue(`chain:${chain}`, served, at, { row: 'CHAIN_WITHOUT_WORKER', values: { chain, ...more }, holds, useless })
   })
-  return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', holds: goesOn })]
+  return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', values: more, holds: goesOn, useless })]
 }
 
 /** If workflows were asked, only their answers count, because Temporal lists killed pollers for a while. */
@@ -64,12 +67,12 @@ function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,
   at: number,
-  of: Pick<Finding, 'row' | 'values' | 'holds'>,
+  of: Pick<Finding, 'row' | 'values' | 'holds' | 'useless'>,
 ): Finding[] {
   const { isPolled = true, polledAt } = valueOf(queue) ?? {}
   if (answered > 0 || (asked === 0 && isPolled)) return []
   const why = asked > 0 ? `none of the ${asked} workflows that were asked answers` : 'no process polls it'
-  const what = `No process serves the queue ${id}: ${why}.`
+  const what = `No process serves the queue ${id}: ${why}.${lastSign(polledAt, at)}`
   return [{ ...of, what, where: { kind: 'worker', id }, since: polledAt, asOf: queue.asOf || at }]
 }
 
@@ -130,14 +133,21 @@ function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']
   const [first] = silent.toSorted((a, b) => a.since - b.since)
   if (!first) return []
   const { stream, from, to, since } = first
-  const more = silent.length === 1 ? '' : `. The same holds for ${silent.length - 1} more streams`
-  const what = `The guardian spy ${address} is connected and sent none of the messages ${from} and ${to} of ${shortStream(stream)}, which the guardians have signed${more}.`
+  const more = silent.length === 1 ? '' : ` It misses messages of ${silent.length - 1} more streams.`
+  const what = `The guardian spy ${address} is connected, and does not send messages of ${shortStream(stream)} that the guardians have signed. The first message that it did not send has the number ${from}, the latest ${to}.${more}`
   return [{ row: 'SPY_SILENT', what, where: { kind: 'spy', id: address }, since, asOf: Math.min(...silent.map(({ asOf }) => asOf)) }]
 }
 
+/** The build id of the config, if Temporal gives its workers no work. */
+function inactiveVersion({ version }: Pick<Facts, 'version'>): string | undefined {
+  const { buildId, status } = valueOf(version) ?? {}
+  return status === 'inactive' ? buildId : undefined
+}
+
 function explainVersion({ version }: Facts): Finding[] {
-  const { buildId, status, current } = valueOf(version) ?? {}
-  if (!version || buildId === undefined || status !== 'inactive') return []
+  const buildId = inactiveVersion({ version })
+  const { current } = valueOf(version) ?? {}
+  if (!version || buildId === undefined) return []
   const what = `The version ${buildId} of the config is not promoted: ${current ?? 'no version'} gets all new work.`
   const where = { kind: 'worker', id: `version ${buildId}` } as const
   return [{ row: 'VERSION_INACTIVE', what, where, asOf: version.asOf, values: { version: buildId } }]

@@ -75,6 +75,8 @@ export interface ServedFacts {
 export interface TransferFacts extends OpenTransfer {
   readonly inStateSince?: number
   readonly failure?: string
+  /** How often the present step was tried. */
+  readonly tries?: number
 }
 
 export interface FailingWorkflow {

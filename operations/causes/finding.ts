@@ -1,6 +1,7 @@
 import { type CauseCode, causeCatalogue, remedyOf } from '../../domain/catalogue/catalogue.ts'
 import { type Cause, type CauseValues, commandsOf } from '../../domain/catalogue/cause.ts'
 import { groupBy } from '../../domain/group-by.ts'
+import { ageText } from '../../domain/text/age.ts'
 import { printable } from '../../domain/text/printable.ts'
 import type { TransferFacts } from './facts.ts'
 
@@ -82,6 +83,11 @@ export function ranked(findings: readonly Finding[], transfers: readonly Transfe
       a.cause.where.id.localeCompare(b.cause.where.id),
   )
   return sorted.map(({ cause }) => cause)
+}
+
+/** Says what `since` means where no sign shows when a process ended. */
+export function lastSign(since: number | undefined, at: number): string {
+  return since === undefined ? '' : ` Last sign of one: ${ageText(at - since)} ago.`
 }
 
 export function goesOn({ state }: TransferFacts): boolean {

@@ -1,7 +1,7 @@
 import { buildIdOf } from '../../config/build-id.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { Settings } from '../../domain/settings/settings.ts'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { describeDeployment } from '../../temporal/client/connection/deployments.ts'
 import { fromTemporal } from '../../temporal/client/connection/errors.ts'
@@ -97,10 +97,10 @@ function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   )
 }
 
-/** A missing workflow needs no worker, so it counts in neither number. */
-function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
+/** A missing workflow needs no worker, so it counts in neither number. Missing settings read as `noSettings`. */
+export function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
   const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
-  const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined).length
+  const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined && answer.value !== noSettings).length
   return { asked: silent + answered, answered }
 }
 

@@ -64,6 +64,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
     code,
     failure,
     inStateSince,
+    ...(work?.activity && { tries: work.activity.tries }),
   }
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }

@@ -11,7 +11,7 @@ export const causeSchema = z
     severity: z.enum(severityNames).describe('The harm. everything: all work has stopped. note: nothing waits.'),
     what: z.string().describe('One sentence. It may quote operators, nodes or strangers: show it as text.'),
     where: z.object({ kind: z.enum(causePlaces), id: z.string() }).describe('The subject.'),
-    since: time.optional().describe('When it began, as far as that is known.'),
+    since: time.optional().describe('When it began. Of a missing process: the last sign of one, which `what` names as such.'),
     asOf: time.describe('When it was read.'),
     count: z
       .number()

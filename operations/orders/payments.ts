@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { aboutLane, chainOf, lanesOf } from '../../config/chains.ts'
 import { coinOfLane } from '../../config/networks.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import type { Order } from '../../domain/order.ts'
 import { type Amount, exactAmountText } from '../../domain/text/amounts.ts'
@@ -52,7 +52,7 @@ export const paymentOrders = {
     async run(context, name, { to, value, data }: Given<typeof sendFields>) {
       const id = await findLane(context.client, context.config, name, context.chain)
       const order = context.allow(aboutLane(context.config, id))
-      return pay(context, 'send', { lane: id, intent: { to, data, value: weiOf(context, value ?? { wei: '0' }, id) } }, order)
+      return pay(context, 'send', { lane: id, intent: { to, data, value: weiOfLane(context, value ?? { wei: '0' }, id) } }, order)
     },
   },
   'lane sweep': {
@@ -84,7 +84,7 @@ export const paymentOrders = {
       const paying = configured(config, payer).chain
       if (!chainOf(config, paying).signing.topUps)
         throw invalid(`chains.${paying}.signing.topUps is false: keys there pay no other lanes. Send coins to the lane from elsewhere.`)
-      const intent = topUpIntent(id, payer, weiOf(context, amount, payer))
+      const intent = topUpIntent(id, payer, weiOfLane(context, amount, payer))
       return pay(context, 'top-up', { lane: payer, intent }, { by, reason: reason === 'top-up' ? `top-up of ${id}` : reason })
     },
   },
@@ -121,7 +121,7 @@ async function sweep(context: OrderContext, lane: LaneId, { keep: given, token }
   if (!treasury) throw invalid(`chains.${found.chain}.treasury is not in the config`)
   const { address, minimumBalance } = found.lane
   if (token !== undefined && sweepToken) return sweepToken(found.chain, { from: address, to: treasury.address, token })
-  const keep = given ? weiOf(context, given, lane) : minimumBalance
+  const keep = given ? weiOfLane(context, given, lane) : minimumBalance
   if (keep === undefined) throw invalid('keep: say how much stays; the lane has no minimumBalance')
   const wanted = { lane, treasury: treasury.address.toLowerCase(), keep, coin: coinOfLane(config, lane) }
   return withChain(found.chain, (chain) => sweepIntent(chain, wanted))
@@ -143,11 +143,14 @@ async function pay(
   }
 }
 
-/** Throws INPUT_INVALID if the amount names another chain's coin. */
-function weiOf({ config }: OrderContext, { wei, coin }: Amount, payer: LaneId): string {
-  const own = coinOfLane(config, payer)
+function weiOfLane({ config }: OrderContext, amount: Amount, lane: LaneId): string {
+  return weiOf(amount, coinOfLane(config, lane), { lane })
+}
+
+/** @param own the only coin that the amount may name. Throws INPUT_INVALID. */
+export function weiOf({ wei, coin }: Amount, own: string | undefined, facts: Facts): string {
   if (coin === undefined || coin === own?.toUpperCase()) return wei
-  const known = own === undefined ? 'not known: chains.<name>.coin in the config names it' : `${own}, and not ${coin}`
-  const detail = `The coin of this lane's chain is ${known}. The unit ether is of whatever coin.`
-  throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: payer } })
+  const known = own === undefined ? 'not known, or several: chains.<name>.coin in the config names it' : `${own}, and not ${coin}`
+  const detail = `The coin here is ${known}. The units wei, gwei and ether are of any coin.`
+  throw new RelayerError('INPUT_INVALID', { detail, facts })
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { chainOf, namesOf } from '../../config/chains.ts'
+import { coinOfChain, coinOfLane } from '../../config/networks.ts'
 import { feePolicySchema } from '../../config/schema/lane-schema.ts'
 import type { FeePolicy, FeeScope } from '../../domain/fees/fees.ts'
 import { majorityWarnings } from '../../domain/settings/known-names.ts'
@@ -7,6 +8,7 @@ import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'
 import { aboutSettings } from '../access/subjects.ts'
 import { changesNothing, field, type Fields, type Given, invalid, type OrderContext, type OrderSpec, type OrderText } from './spec.ts'
+import { weiOf } from './payments.ts'
 import { feeScopeText, haltScopeText } from './scope-text.ts'
 import { termOrders, termScopeSchema, termsSchema } from './terms.ts'
 import { feeScopeSchema, nameSchema as name, oneOf, optional, settingsOrders, textSchema, usually, values } from './values.ts'
@@ -129,14 +131,14 @@ const listFields = {
 const scopes = 'global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id>, transfer:<id>'
 const scope = field('--scope <scope>', values.feeScope, scopes)
 const limitFields = {
-  maxFeePerGas: field('--max-fee-per-gas <amount>', optional(values.wei), 'most that a unit of gas may cost'),
-  maxTip: field('--max-tip <amount>', optional(values.wei), 'highest tip per unit of gas'),
+  maxFeePerGas: field('--max-fee-per-gas <amount>', optional(values.amount), 'most that a unit of gas may cost'),
+  maxTip: field('--max-tip <amount>', optional(values.amount), 'highest tip per unit of gas'),
   maxFeePerTransaction: field(
     '--max-fee-per-transaction <amount>',
-    optional(values.wei),
+    optional(values.amount),
     'most that a whole transaction may cost, data fee included',
   ),
-  baseFeeCeiling: field('--base-fee-ceiling <amount>', optional(values.wei), 'above this base fee nothing new is sent'),
+  baseFeeCeiling: field('--base-fee-ceiling <amount>', optional(values.amount), 'above this base fee nothing new is sent'),
   tipFactor: field('--tip-factor <number>', optional(values.tipFactor), "factor of the market's tip in the first offer"),
   bumpPercent: field('--bump-percent <number>', optional(values.bumpPercent), 'how much each new attempt raises both fees, percent'),
   gasFactor: field('--gas-factor <number>', optional(values.gasFactor), 'factor of the gas estimate that gives the gas limit'),
@@ -202,18 +204,18 @@ A token is <wormhole chain id>/<64 hex digits>: the chain where it is native, an
   'fees set': settingsOrder({
     summary: 'Set limits of a scope',
     details: 'Limits that are not named stay unchanged. The most specific scope that sets a limit decides it.',
-    notes: 'Amounts have a unit: 30gwei, 0.05ether, 1000000wei. A number alone is wei.',
+    notes: `Amounts have a unit: 30gwei, 0.05ether, 1000000wei, or the coin of the scope's chain, like 0.05BNB. A number alone is
+wei. The unit ether is of any coin.`,
     examples: [
       'portage fees set --scope chain:ethereum --base-fee-ceiling 80gwei --reason "NFT mint"',
       'portage fees set --scope lane:evm-56:0x52908400098527886e0f7030069857d2e4169ee7 --max-tip 2gwei --gas-factor 1.5 --reason "slow inclusion"',
     ],
     fields: feeFields,
     misuse: (given) =>
-      Object.keys(limitsOf(given)).length === 0 ? 'give at least one limit; portage fees clear removes all of a scope' : undefined,
-    orders: async (given, read) => {
-      const before = (await read()).fees.find((rule) => sameScope(rule.scope, given.scope))?.policy
-      return [{ kind: 'setFees', scope: given.scope, policy: { ...before, ...limitsOf(given) } }]
-    },
+      feeLimits.every((limit) => given[limit] === undefined)
+        ? 'give at least one limit; portage fees clear removes all of a scope'
+        : undefined,
+    orders: feeOrders,
     done: (given) => `limits of ${feeScopeText(given.scope)} are set`,
     same: (given) => `the limits of ${feeScopeText(given.scope)} are so already`,
   }),
@@ -241,7 +243,8 @@ not answer. It does not count in any majority.`,
     ],
     fields: addFields,
     orders: (given) => [{ kind: 'setNode', change: { ...given, disabled: false } }],
-    done: ({ chain, name: node }) => `added: ${chain}/${node}; portage node list shows its state`,
+    done: ({ chain, name: node }) =>
+      `added: ${chain}/${node}; portage node list shows its state, and portage node remove ${chain} ${node} ends its use`,
     same: ({ chain, name: node }) => `${chain}/${node} is there already`,
   }),
   'node remove': settingsOrder({
@@ -298,8 +301,25 @@ not answer. It does not count in any majority.`,
   },
 } satisfies Record<string, OrderSpec>
 
-function limitsOf(given: Given<typeof feeFields>): FeePolicy {
-  return Object.fromEntries(feeLimits.flatMap((limit) => (given[limit] === undefined ? [] : [[limit, given[limit]]])))
+/** Throws INPUT_INVALID if an amount names another chain's coin. */
+export async function feeOrders(
+  given: Given<typeof feeFields>,
+  read: () => Promise<Settings>,
+  { config }: Pick<OrderContext, 'config'>,
+): Promise<SettingsOrder[]> {
+  const { scope: wanted } = given
+  const coin = coinOfScope(config, wanted)
+  const limits = feeLimits.flatMap((limit) => {
+    const value = given[limit]
+    return value === undefined ? [] : [[limit, typeof value === 'object' ? weiOf(value, coin, { scope: feeScopeText(wanted) }) : value]]
+  })
+  const before = (await read()).fees.find((rule) => sameScope(rule.scope, wanted))?.policy
+  return [{ kind: 'setFees', scope: wanted, policy: { ...before, ...(Object.fromEntries(limits) as FeePolicy) } }]
+}
+
+function coinOfScope(config: OrderContext['config'], wanted: FeeScope): string | undefined {
+  if (wanted.kind === 'lane') return coinOfLane(config, wanted.lane)
+  return wanted.kind === 'chain' || wanted.kind === 'call' ? coinOfChain(config, wanted.chain) : undefined
 }
 
 function sameScope(a: FeeScope, b: FeeScope): boolean {

@@ -82,9 +82,9 @@ describe('marketFor', () => {
       const offer = firstOffer(market, policy, { gasLimit: '100' })
       return offer.kind === 'wait' ? offer.reason : offer.kind
     }
-    expect(reasonOf({ maxFeePerTransaction: '1' })).toContain('(maxFeePerTransaction: 1 wei)')
-    expect(reasonOf({ maxFeePerTransaction: '200', maxFeePerGas: '9' })).toContain('(maxFeePerTransaction: 200 wei)')
-    expect(reasonOf({ maxFeePerTransaction: '5000', maxFeePerGas: '9' })).not.toContain('(')
+    expect(reasonOf({ maxFeePerTransaction: '1' })).toContain('(by maxFeePerTransaction: 1 wei)')
+    expect(reasonOf({ maxFeePerTransaction: '200', maxFeePerGas: '9' })).toContain('(by maxFeePerTransaction: 200 wei)')
+    expect(reasonOf({ maxFeePerTransaction: '5000', maxFeePerGas: '9' })).toContain('(by maxFeePerGas: 9 wei)')
     expect(reasonOf({})).toBe('offer')
   })
 

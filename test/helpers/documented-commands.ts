@@ -6,6 +6,7 @@ import { docsPages, shellBlocks, textOf } from './documents.ts'
 type Values = Readonly<Record<string, string>>
 
 const samples: Values = {
+  amount: '0.05ether',
   address: `0x${'b'.repeat(40)}`,
   block: '5',
   chain: 'bsc',

@@ -161,12 +161,26 @@ describe('the spy intake', () => {
     expect(intake.health).toMatchObject({ connected: true, connections: 2, problem: undefined })
   })
 
-  test('a spy that ends each subscription after a message is asked ever later', async () => {
+  const waitsIn = () => {
     const waits: number[] = []
     const warn = (_: string, { retryInMs }: { retryInMs?: number } = {}) => void (retryInMs !== undefined && waits.push(retryInMs))
+    return { waits, logger: { ...silentLogger(), warn } as never }
+  }
+
+  test('a spy that cannot be reached is tried again within five seconds', async () => {
+    const { waits, logger } = waitsIn()
+    const { spy, intake } = await network({ retry: { firstMs: 20_000, mostMs: 60_000 }, logger })
+    await spy.stop()
+    intake.start()
+    await expect.poll(() => waits.length, waitLimit).toBe(1)
+    expect(waits[0]).toBeLessThanOrEqual(5_000)
+  })
+
+  test('a spy that ends each subscription after a message is asked ever later', async () => {
+    const { waits, logger } = waitsIn()
     const { spy, intake, messages } = await network({
       retry: { firstMs: 20, mostMs: 60_000 },
-      logger: { ...silentLogger(), warn } as never,
+      logger,
     })
     intake.start()
     for (let round = 1; round <= 5; round++) {

@@ -7,7 +7,10 @@ import { running, transfersWith } from './transfer-queries.ts'
 
 /** An entry of the visibility store, which lags by a second. Anyone with access to Temporal can choose its texts. */
 export interface OpenTransfer
-  extends RunId, Pick<TransferRow, 'lane' | 'code'>, Required<Pick<TransferRow, 'state' | 'bridge' | 'sourceChain' | 'targetChain'>> {
+  extends
+    RunId,
+    Pick<TransferRow, 'lane' | 'code' | 'token' | 'recipient'>,
+    Required<Pick<TransferRow, 'state' | 'bridge' | 'sourceChain' | 'targetChain'>> {
   readonly startedAt: number
 }
 
@@ -33,6 +36,18 @@ export async function openTransfers(
 }
 
 function toOpen(run: WorkflowExecutionInfo): OpenTransfer {
-  const { id: workflowId, state = 'admitting', bridge = '', sourceChain = '', targetChain = '', lane, code } = toRow(run)
-  return { workflowId, runId: run.runId, state, bridge, sourceChain, targetChain, lane, code, startedAt: run.startTime.getTime() }
+  const { id: workflowId, state = 'admitting', bridge = '', sourceChain = '', targetChain = '', lane, code, token, recipient } = toRow(run)
+  const parties = { ...(token !== undefined && { token }), ...(recipient !== undefined && { recipient }) }
+  return {
+    workflowId,
+    runId: run.runId,
+    state,
+    bridge,
+    sourceChain,
+    targetChain,
+    lane,
+    code,
+    ...parties,
+    startedAt: run.startTime.getTime(),
+  }
 }

@@ -36,6 +36,7 @@ const stuckNonce = (maxFee: string, sinceBlock: number) => {
 }
 const spy = { address: 'spy:1', bridge, asOf: at, kept: 0, unknownSets: 0 }
 const wrongNode = { ...nodes(head, undefined)[1]!, head: unread('CHAIN_ID_MISMATCH') }
+const { head: _, ...disabledNode } = { ...nodes(head)[0]!, node: 'node-3', isDisabled: true, isBack: true }
 const ofQueue = (queue: Facts['ledger']['queue']) => ({ queue, asked: 0, answered: 0 })
 
 const ofReceiver = (changes: Partial<NotifierState>): Partial<Facts> => ({
@@ -119,6 +120,9 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   NODE_WRONG_NETWORK: { chains: [chain({ nodes: [...nodes(head, head), wrongNode] })] },
   NODE_DOWN: ofNodes(head, head, undefined),
   NODE_LAGS: ofNodes(head, head, { ...head, height: 900 }),
+  NODE_DISABLED: { chains: [chain({ nodes: [...nodes(head, head), disabledNode] })] },
+  NODE_UNAVAILABLE: waiting('NODE_UNAVAILABLE'),
+  NODE_REFUSED: waiting('NODE_REFUSED'),
   RECEIVER_GONE: ofReceiver({ disabled: { at, why: 'gone' } }),
   RECEIVER_UNSERVED: ofReceiver({ recordedAt: at - 600_000 }),
   RECEIVER_FAILING: ofReceiver({ failure: { since: at - 60_000, tries: 3, nextAt: at + 1_000, why: 'no connection' } }),
@@ -146,7 +150,10 @@ test.each(Object.entries(shown))('%s is shown with its commands, and its facts s
 })
 
 /** How many commands of a cause do not help with the facts above: useless-commands.test.ts shows when they do. */
-const without: Partial<Record<CauseCode, number>> = { CHAIN_UNREACHABLE: 1, CHAIN_WITHOUT_MAJORITY: 1, LANE_FUNDS: 1, GAP_UNOBSERVED: 1 }
+const without: Partial<Record<CauseCode, number>> = {
+  ...{ CHAIN_UNREACHABLE: 1, CHAIN_WITHOUT_MAJORITY: 1, LANE_FUNDS: 1, GAP_UNOBSERVED: 1 },
+  ...{ LEDGER_WITHOUT_WORKER: 1, CHAIN_WITHOUT_WORKER: 1, NODE_WRONG_NETWORK: 1, NODE_DOWN: 1, NODE_LAGS: 1, FEE_LIMIT: 2 },
+}
 
 /** Causes that always come with another one. */
 const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {

@@ -20,7 +20,10 @@ export const config = {
     },
   },
   streams: { auditMinutes: 5 },
-  bridges: { 'wormhole-token-bridge': { emitters: { 2: '00' } }, 'native-bridge': { routes: [{ source: 'ethereum', target: 'bsc' }] } },
+  bridges: {
+    'wormhole-token-bridge': { emitters: { 2: '00' } },
+    'native-bridge': { routes: [{ source: 'ethereum', target: 'bsc', targetContract: `0x${'77'.repeat(20)}` }] },
+  },
 } as unknown as Pick<Config, 'chains' | 'bridges' | 'streams'>
 
 const polled = { asOf: at, value: { isPolled: true, polledAt: at - 1_000, waiting: 0, waitingMs: 0 } } as const
