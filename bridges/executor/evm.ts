@@ -73,7 +73,9 @@ const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerC
 
 /** Reads a request: its call, the view of its effect, and everything that justifies the call. */
 function createRequests(options: ExecutorEndpointOptions) {
-  const { chain, clock = Date.now, terms, receivers, dropOffContract, verify, verifyRequest } = options
+  const { chain, clock = Date.now, terms, receivers, dropOffContract, verify, verifyRequest, findVaa } = options
+  /** Signed messages of requests that came without, by their place. */
+  const found = boundedMap<string, Uint8Array>(1_000)
 
   /** Throws EXECUTOR_* for a request that is not delivered. */
   function accept(message: ExecutorMessage): Accepted {
@@ -100,12 +102,26 @@ function createRequests(options: ExecutorEndpointOptions) {
     }
   }
 
+  /** A stream knows requests as they were logged. Undefined: not signed yet, or no API answers. */
+  async function vaaOf(message: ExecutorMessage): Promise<Uint8Array | undefined> {
+    const asked = decodeRequest(message.request.request)
+    if (message.vaa || asked?.prefix !== 'ERV1') return message.vaa
+    const place = `${asked.chain}/${asked.emitter}/${asked.sequence}`
+    const known = found.get(place)
+    if (known) return known
+    const answer = await findVaa(asked)
+    if (answer.kind !== 'found' || (await toVerdict(verify(answer.vaa), refusals)).kind !== 'valid') return undefined
+    found.set(place, answer.vaa)
+    return answer.vaa
+  }
+
   /** False for a contract that is no longer in the config. */
   async function isShown(message: ExecutorMessage, at: At): Promise<boolean> {
     const contract = addressOf(message.request.targetAddress) ?? ''
     const view = receivers[contract]
-    if (!view || !message.vaa) return false
-    const vaa = parseVaa(message.vaa)
+    const bytes = view && (await vaaOf(message))
+    if (!bytes) return false
+    const vaa = parseVaa(bytes)
     return shows(chain, shownBy({ ...vaa, digest: digestOfVaa(vaa) }, contract, view), at)
   }
 

@@ -1,3 +1,4 @@
+import { type ExecutionWish, executionForms } from '../devnet/executor/network.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { NativeUserTransfer } from '../devnet/native/native-users.ts'
 import type { NttOptions } from '../devnet/ntt/ntt.ts'
@@ -20,6 +21,8 @@ export interface Wish {
   readonly ntt: readonly NttUserTransfer[]
   /** Payload 3 to a contract. */
   readonly messages: readonly UserTransfer[]
+  /** Requests at the Executor. */
+  readonly executions: readonly ExecutionWish[]
 }
 
 /** The products of a run's transfers, in turn. */
@@ -27,7 +30,7 @@ const products = {
   wormhole: ['wormhole'],
   native: ['native'],
   both: ['wormhole', 'native'],
-  all: ['wormhole', 'native', 'messages', 'ntt'],
+  all: ['wormhole', 'native', 'messages', 'ntt', 'executions'],
 } as const satisfies Record<BridgeChoice, readonly (keyof Wish)[]>
 
 /** Above the limit (whole tokens) a transfer is queued, for a time that a run can wait. */
@@ -41,8 +44,9 @@ const burst = 200
 /**
  * Users' transfers, alternating between both chains. Over Wormhole of every kind (wrapAndTransferETH, transferTokens,
  * and each back home): ERC20s always with a fee, since the fee table asks for one, coins alternately with and without.
- * Over the native bridge and NTT of their tokens; one of four NTT transfers is above the inbound limit. All go to fresh
- * recipients.
+ * Over the native bridge and NTT of their tokens; one of four NTT transfers is above the inbound limit. Requests at
+ * the Executor carry coins in turn, and every third comes with an underpaid one, of which nothing may come. All go to
+ * fresh recipients.
  */
 export async function sendTransfers(
   devnet: Devnet,
@@ -89,19 +93,22 @@ export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
     native: over('native').map((index) => ({ amount: 1000n + BigInt(index) })),
     messages: over('messages').map((index) => ({ kind: messageKind, amount: amountOf(turn(index)) })),
     ntt: over('ntt').map((index) => nttTransfer(turn(index))),
+    executions: over('executions').flatMap((index) => executionsOf(turn(index))),
   }
 }
 
 /** Resolves when all are mined. */
-export async function sendWish({ users, native, ntt }: Devnet, source: Source, wish: Wish): Promise<AnySent[]> {
-  const { wormhole, messages, native: natives, ntt: ntts } = wish
+export async function sendWish({ users, native, ntt, executor }: Devnet, source: Source, wish: Wish): Promise<AnySent[]> {
+  const { wormhole, messages, native: natives, ntt: ntts, executions } = wish
   const signed = [...wormhole, ...messages]
+  if (executions.length > 0 && !executor) throw new Error('The devnet was started without an Executor')
   if (ntts.length > 0 && !ntt) throw new Error('The devnet was started without NTT')
   if (natives.length > 0 && !native) throw new Error('The devnet was started without a native bridge')
   const sent = await Promise.all([
     signed.length > 0 ? users[source].send(signed) : [],
     native && natives.length > 0 ? native.users[source].send(natives) : [],
     ntt && ntts.length > 0 ? ntt.users[source].send(ntts) : [],
+    executor && executions.length > 0 ? executor.users[source].send(executions) : [],
   ])
   return sent.flat()
 }
@@ -121,6 +128,12 @@ function wormholeTransfer(index: number): UserTransfer {
 function nttTransfer(index: number): NttUserTransfer {
   const isQueued = Math.floor(index / 2) % 4 === 0
   return { amount: (isQueued ? queuedAbove * 10n ** 8n : 0n) + 1_000n + BigInt(index) }
+}
+
+function executionsOf(index: number): ExecutionWish[] {
+  const turn = Math.floor(index / 2)
+  const form = executionForms[turn % executionForms.length] ?? 'plain'
+  return form === 'plain' ? [{ form }, { form, underpaid: true }] : [{ form }]
 }
 
 /** Small and all different, so that no two balances can be mistaken for each other. */

@@ -20,7 +20,7 @@ const parts = {
   wormhole: 'the Wormhole contracts, and a guardian',
   native: 'a native bridge both ways',
   both: 'the Wormhole contracts and a native bridge, and a guardian',
-  all: 'the Wormhole contracts, contracts that take messages, NTT, a native bridge, and a guardian',
+  all: 'the Wormhole contracts, contracts that take messages, NTT, an Executor, a native bridge, and a guardian',
 } as const
 
 /** Since this process was started. */
@@ -37,11 +37,12 @@ export async function demo(options: DemoOptions): Promise<number> {
   const devnet = await startDevnet({
     ...{ keysPerChain: keys, blockTimeSeconds: blockTime, guardians, inMemory, dir, log: say },
     ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', receivers: bridge === 'all' },
-    ...{ ntt: nttOptions(bridge), batch, auditMinutes: 0.1 },
+    ...{ ntt: nttOptions(bridge), executor: bridge === 'all', batch, auditMinutes: 0.1 },
   })
   try {
     say(`They run, after ${seconds()} s. Starting Portage…`)
     const portage = await startPortage(devnet)
+    await devnet.executor?.askQuotes([portage.apiUrl])
     say(`Portage runs, after ${seconds()} s (log: ${portage.logFile}).`)
     const ends = options.keep ? '' : ' (until the demo ends; --keep leaves everything running until Ctrl-C)'
     say(`Its page: ${portage.apiUrl}/`)

@@ -4,16 +4,17 @@ import { join, resolve } from 'node:path'
 import { accountIndex, devnetAccount, devnetGuardians, type DevnetAccount } from './chain/accounts.ts'
 import { startAnvil, type Anvil } from './chain/anvil.ts'
 import { check, type CheckResult } from '../checker/checker.ts'
+import { devnetQuoter, quoterVariable } from './executor/deploy.ts'
+import { type ExecutorNetwork, startExecutorNetwork } from './executor/network.ts'
 import { startFaultProxy, type FaultProxy } from './fault-proxy/proxy.ts'
 import { startGuardian, type Guardian } from './wormhole/guardian.ts'
 import type { NativeBridgeVariant } from './native/native-bridge.ts'
-import type { SentNativeTransfer } from './native/native-users.ts'
 import { startNativeNetwork, type NativeNetwork } from './native/native-network.ts'
-import type { SentNttTransfer } from './ntt/ntt-users.ts'
 import { deployNtt, type NttNetwork, type NttOptions } from './ntt/ntt.ts'
 import { relayerConfig, type ConfigInput, type LaneKey } from './relayer-config.ts'
+import type { SentByBridge } from './sent.ts'
 import { startTemporal, type TemporalOptions, type TemporalServer } from './temporal/temporal.ts'
-import { startUsers, type SentTransfer, type Users } from './wormhole/users.ts'
+import { startUsers, type Users } from './wormhole/users.ts'
 import { chainPlan, deployWormhole, type WormholeChain } from './wormhole/wormhole.ts'
 
 export interface DevnetPorts {
@@ -58,6 +59,8 @@ export interface DevnetOptions {
   readonly receivers?: boolean
   /** An NTT token both ways. Default: none. */
   readonly ntt?: NttOptions | undefined
+  /** An Executor on both chains, and a quoter's key in `env`. Default false. */
+  readonly executor?: boolean
   /** The native bridge both ways, in this variant. Default: none. */
   readonly native?: NativeBridgeVariant | false
   /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one each. */
@@ -97,6 +100,8 @@ export interface Devnet {
   readonly users: { readonly ethereum: Users; readonly bsc: Users }
   /** The NTT token, if the option asked for it. */
   readonly ntt: NttNetwork | undefined
+  /** The Executor, if the option asked for it. */
+  readonly executor: ExecutorNetwork | undefined
   /** The native bridge, if the option asked for it. */
   readonly native: NativeNetwork | undefined
   /** The DEVNET keys of the lanes, of both chains. */
@@ -108,11 +113,7 @@ export interface Devnet {
   readonly dir: string
   relayerConfig(): ConfigInput
   /** The independent checker over transfers of this devnet, of all bridges, and all its lanes. */
-  check(
-    transfers: readonly SentTransfer[],
-    natives?: readonly SentNativeTransfer[],
-    ntts?: readonly SentNttTransfer[],
-  ): Promise<CheckResult>
+  check(...sent: SentByBridge): Promise<CheckResult>
   stop(): Promise<void>
 }
 
@@ -159,7 +160,7 @@ class Started {
   }
 }
 
-type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes' | 'native' | 'ntt'>
+type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes' | 'native' | 'ntt' | 'executor'>
 
 async function startParts(options: DevnetOptions, dir: string, started: Started): Promise<Parts> {
   const log = options.log ?? (() => {})
@@ -195,20 +196,24 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  const [native, ntt] = await Promise.all([
+  const [native, ntt, executor] = await Promise.all([
     variant === false ? undefined : startNativeNetwork(chains, { variant, lanes, batch, maxOpen }),
     options.ntt && deployNtt(chains, options.ntt),
+    options.executor ? startExecutorNetwork(chains) : undefined,
   ])
-  return { chains, nodes, guardian, lanes, native, ntt }
+  return { chains, nodes, guardian, lanes, native, ntt, executor }
 }
 
 function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () => Promise<void>): Devnet {
-  const { temporal, chains, nodes, guardian, lanes, native, ntt } = parts
+  const { temporal, chains, nodes, guardian, lanes, native, ntt, executor } = parts
   const { ethereum, bsc } = chains
   return {
     ...parts,
     users: { ethereum: startUsers(ethereum, bsc), bsc: startUsers(bsc, ethereum) },
-    env: Object.fromEntries(lanes.map(({ variable, privateKey }) => [variable, privateKey])),
+    env: {
+      ...Object.fromEntries(lanes.map(({ variable, privateKey }) => [variable, privateKey])),
+      ...(executor && { [quoterVariable]: devnetQuoter.privateKey }),
+    },
     outsiders: { ethereum: devnetAccount(accountIndex.outsider), bsc: devnetAccount(accountIndex.outsider + 1) },
     dir,
     relayerConfig: () =>
@@ -228,6 +233,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         wormhole: options.wormhole,
         receivers: options.receivers,
         ntt: ntt?.ends,
+        executor: executor?.config,
         nativeRoutes: native?.routes,
         auditMinutes: options.auditMinutes ?? (native && 0.1),
         transferAuditMinutes: options.transferAuditMinutes,
@@ -235,11 +241,12 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         // Absolute: a config in a file means a path that is relative to that file.
         checkpoints: resolve(dir, 'checkpoints'),
       }),
-    check: (transfers, natives = [], ntts = []) =>
+    check: (transfers, natives = [], ntts = [], executions = []) =>
       check({
         ...{ transfers, chains: places(chains), lanes: addresses(lanes) },
         native: native && { transfers: natives, ends: native.ends },
         ntt: ntt && { transfers: ntts, ends: ntt.ends },
+        executor: executor && { transfers: executions, quoter: devnetQuoter.address, ends: executorPlaces(executor) },
       }),
     stop,
   }
@@ -282,6 +289,10 @@ function laneKeys(perChain: number): LaneKey[] {
 
 function places(chains: Devnet['chains']): Record<string, { url: string; tokenBridge: string }> {
   return Object.fromEntries(Object.values(chains).map(({ name, anvil: { url }, tokenBridge }) => [name, { url, tokenBridge }]))
+}
+
+function executorPlaces({ ends }: ExecutorNetwork) {
+  return Object.fromEntries(Object.values(ends).map(({ chain: { name, core }, ...end }) => [name, { ...end, core }]))
 }
 
 function addresses(lanes: readonly LaneKey[]): Record<string, string[]> {

@@ -42,6 +42,8 @@ export interface RelayerConfigInput {
   readonly receivers?: boolean | undefined
   /** The ends of one NTT token; absent: none. */
   readonly ntt?: NttNetwork['ends'] | undefined
+  /** `bridges.executor`; absent: none. */
+  readonly executor?: NonNullable<ConfigInput['bridges']>['executor']
   /** The native bridge's directions; absent: none. */
   readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
   /** How often streams are audited. Default: the config's. */
@@ -116,7 +118,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
 }
 
 function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
-  const { chains, wormhole = true, receivers, ntt, nativeRoutes } = input
+  const { chains, wormhole = true, receivers, ntt, executor, nativeRoutes } = input
   const fees = Object.fromEntries(
     chains.flatMap((chain) => [
       [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
@@ -136,6 +138,7 @@ function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
     }),
     ...(wormhole && receivers && { receivers: { routes } }),
     ...(wormhole && ntt && { ntt: { tokens: [tokenOf(ntt)] } }),
+    ...(executor && { executor }),
     ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
   }
 }

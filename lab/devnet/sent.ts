@@ -1,10 +1,11 @@
 import { transferId } from '../../temporal/contracts/names.ts'
+import type { SentExecution } from './executor/network.ts'
 import type { SentNativeTransfer } from './native/native-users.ts'
 import type { SentNttTransfer } from './ntt/ntt-users.ts'
 import type { SentTransfer } from './wormhole/users.ts'
 
 /** A users' transfer over any bridge. */
-export type AnySent = SentTransfer | SentNativeTransfer | SentNttTransfer
+export type AnySent = SentTransfer | SentNativeTransfer | SentNttTransfer | SentExecution
 
 export function isNative(sent: AnySent): sent is SentNativeTransfer {
   return 'nonce' in sent
@@ -14,9 +15,21 @@ export function isNtt(sent: AnySent): sent is SentNttTransfer {
   return 'messages' in sent
 }
 
-/** Those of each bridge, as the checker takes them. */
-export function byBridge(sent: readonly AnySent[]): [wormhole: SentTransfer[], native: SentNativeTransfer[], ntt: SentNttTransfer[]] {
-  return [sent.filter((one): one is SentTransfer => !isNative(one) && !isNtt(one)), sent.filter(isNative), sent.filter(isNtt)]
+export function isExecution(sent: AnySent): sent is SentExecution {
+  return 'dropOff' in sent
+}
+
+/** The lists of each bridge, in the order of their parameters in the checker. */
+export type SentByBridge = [
+  wormhole: readonly SentTransfer[],
+  native?: readonly SentNativeTransfer[],
+  ntt?: readonly SentNttTransfer[],
+  executions?: readonly SentExecution[],
+]
+
+export function byBridge(sent: readonly AnySent[]): SentByBridge {
+  const wormhole = sent.filter((one): one is SentTransfer => !isNative(one) && !isNtt(one) && !isExecution(one))
+  return [wormhole, sent.filter(isNative), sent.filter(isNtt), sent.filter(isExecution)]
 }
 
 /** `source:emitter:sequence`, the source by its name. */

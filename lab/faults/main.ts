@@ -69,6 +69,7 @@ function devnetOf({ bridge, batch, window, keep, fleet, quickTakeover: isQuick }
     native: bridge !== 'wormhole' && 'fixed',
     receivers: bridge === 'all',
     ntt: nttOptions(bridge),
+    executor: bridge === 'all',
     batch,
   } as const
   return { ...(fleet ? fleetDevnet : faultDevnet), ...bridges, ...(isQuick && { worker: quickTakeover }), window, ui: keep }

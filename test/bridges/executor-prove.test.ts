@@ -41,7 +41,7 @@ const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Arr
 const logged = writeMessage(message({}, new Uint8Array()))
 
 /** Of bsc. The source has logged one request. */
-function endpointOf({ isDelivered = false } = {}) {
+function endpointOf({ isDelivered = false, published }: { isDelivered?: boolean; published?: Uint8Array } = {}) {
   const set = { index: 0, keys: devnetGuardians(3).map(({ address: key }) => key), expirationTime: 0, current: true }
   const receivers = { [receiver]: { view: 'isReceived(bytes32)', args: ['$digest'], is: 'true' } }
   return createExecutorEndpoint({
@@ -57,7 +57,7 @@ function endpointOf({ isDelivered = false } = {}) {
       if (Buffer.compare(writeMessage({ ...one, vaa: undefined }), logged) !== 0) throw new RelayerError('PLACE_MISMATCH')
     },
     decode: createDecode(new Map([[2, { name: 'ethereum', contract: executor }]]), names),
-    findVaa: async () => ({ kind: 'absent', why: 'not signed yet' }),
+    findVaa: async () => (published ? { kind: 'found', vaa: published } : { kind: 'absent', why: 'not signed yet' }),
   })
 }
 
@@ -70,6 +70,16 @@ test('a request is written and read again, with and without its message', () => 
   expect(() => readMessage(concatBytes(writeMessage(message()), Uint8Array.of(0)))).toThrow(
     expect.objectContaining({ code: 'EXECUTOR_MESSAGE' }),
   )
+})
+
+test('a request as it was logged shows its delivery, once guardians have signed the message', async () => {
+  const asLogged = transferOf(message({}, new Uint8Array()))
+  const shown = (options: Parameters<typeof endpointOf>[0]) =>
+    endpointOf({ isDelivered: true, ...options }).delivered(asLogged, 'finalized')
+  expect(await shown({})).toBe(false)
+  expect(await shown({ published: vaaOf('0x01', { guardians: 1 }) })).toBe(false)
+  expect(await shown({ published: vaaOf() })).toBe(true)
+  expect(await shown({ published: vaaOf(), isDelivered: false })).toBe(false)
 })
 
 test('the transfer of a request is the same before and after its message is signed', () => {

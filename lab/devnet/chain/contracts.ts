@@ -29,7 +29,13 @@ export interface Mined {
   readonly transactionHash: string
   readonly blockNumber: number
   readonly timestamp: number
-  readonly logs: readonly { readonly address: string; readonly topics: readonly string[]; readonly data: string }[]
+  /** `logIndex`: place in the block, 0x hex. */
+  readonly logs: readonly {
+    readonly address: string
+    readonly topics: readonly string[]
+    readonly data: string
+    readonly logIndex: string
+  }[]
 }
 
 interface ScriptedTransaction {

@@ -36,7 +36,7 @@ contract MessageReceiver {
     mapping(bytes32 digest => bool) public isReceived;
     uint256 public count;
 
-    event Received(bytes32 indexed digest, address indexed by, bytes payload);
+    event Received(bytes32 indexed digest, address indexed by, uint256 value, bytes payload);
 
     constructor(ICore core_, uint16 emitterChain_, bytes32 emitter_) {
         core = core_;
@@ -51,6 +51,6 @@ contract MessageReceiver {
         require(!isReceived[vm.hash], "already received");
         isReceived[vm.hash] = true;
         count += 1;
-        emit Received(vm.hash, msg.sender, vm.payload);
+        emit Received(vm.hash, msg.sender, msg.value, vm.payload);
     }
 }

@@ -14,6 +14,8 @@ export interface ExecutorEnd {
   readonly sender: string
   /** Takes the messages of the other chain's sender. */
   readonly receiver: string
+  /** Pays a drop-off with a delivery. */
+  readonly dropOff: string
   /** Gets the payments for requests. */
   readonly payee: string
   readonly user: DevnetAccount
@@ -27,7 +29,9 @@ export async function deployExecutors(chains: readonly [WormholeChain, WormholeC
   return Promise.all([deployReceiver(a, b), deployReceiver(b, a)])
 }
 
-async function deployRequests(chain: WormholeChain, position: number): Promise<Omit<ExecutorEnd, 'receiver'>> {
+type Requests = Omit<ExecutorEnd, 'receiver' | 'dropOff'>
+
+async function deployRequests(chain: WormholeChain, position: number): Promise<Requests> {
   const user = devnetAccount(accountIndex.executorUser + position)
   await chain.anvil.rpc('anvil_setBalance', [user.address, toQuantity(userBalance)])
   const script = await Script.of(chain.anvil, chain.deployer)
@@ -37,12 +41,13 @@ async function deployRequests(chain: WormholeChain, position: number): Promise<O
   return { chain, executor, sender, user, payee: freshAddress() }
 }
 
-async function deployReceiver(end: Omit<ExecutorEnd, 'receiver'>, other: Omit<ExecutorEnd, 'receiver'>): Promise<ExecutorEnd> {
+async function deployReceiver(end: Requests, other: Requests): Promise<ExecutorEnd> {
   const script = await Script.of(end.chain.anvil, end.chain.deployer)
   const from = [other.chain.wormholeChainId, `0x${toUniversal(other.sender)}`]
   const receiver = script.deploy('MessageReceiver', [end.chain.core, ...from], await compiledArtifact('MessageReceiver'))
+  const dropOff = script.deploy('DropOffReceiver', [], await compiledArtifact('DropOffReceiver'))
   await script.mine()
-  return { ...end, receiver }
+  return { ...end, receiver, dropOff }
 }
 
 /** The environment variable with the quoter's DEVNET key. */
@@ -54,10 +59,11 @@ export function executorConfig(ends: readonly ExecutorEnd[]): NonNullable<Config
   return {
     quoter: { address: devnetQuoter.address, signer: { kind: 'environment', variable: quoterVariable } },
     chains: Object.fromEntries(
-      ends.map(({ chain: { name }, executor: contract, payee, receiver }) => [
+      ends.map(({ chain: { name }, executor: contract, payee, receiver, dropOff: dropOffContract }) => [
         name,
         {
           ...{ contract, payee, price: '3000', maxMsgValue: String(10n ** 18n), maxGasDropOff: String(10n ** 17n), startBlock: 0 },
+          dropOffContract,
           receivers: { [receiver]: { view: 'isReceived(bytes32)' } },
         },
       ]),

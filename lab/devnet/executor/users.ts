@@ -28,20 +28,30 @@ export interface SentRequest {
   readonly instructions: string
 }
 
+export interface Quoted {
+  readonly signedQuote: string
+  /** Wei. */
+  readonly estimatedCost: bigint
+}
+
+/** A quote as integrators get it, with Wormhole's SDK. @param api base URL of the provider (…/v0) */
+export async function askQuote(api: string, from: ExecutorEnd, to: ExecutorEnd, instructions: string): Promise<Quoted> {
+  const [source, target] = [from.chain.wormholeChainId, to.chain.wormholeChainId]
+  const { signedQuote, estimatedCost } = await fetchQuote(api, toChain(source), toChain(target), instructions)
+  if (estimatedCost === undefined) throw new Error('The provider names no price')
+  return { signedQuote, estimatedCost: BigInt(estimatedCost) }
+}
+
 /**
- * Asks the provider at this URL (…/v0) for a quote as integrators do, with Wormhole's SDK, publishes the message and
- * pays for its delivery. Throws Error if the provider refuses or the transaction reverts.
+ * Asks the provider for a quote, publishes the message and pays for its delivery. Throws Error if the provider refuses
+ * or the transaction reverts.
  */
 export async function requestDelivery(api: string, from: ExecutorEnd, to: ExecutorEnd, message: ExecutorMessage): Promise<SentRequest> {
   const instructions = instructionsOf(message)
-  const [source, target] = [from.chain.wormholeChainId, to.chain.wormholeChainId]
-  const quoted = await fetchQuote(api, toChain(source), toChain(target), instructions)
-  if (quoted.estimatedCost === undefined) throw new Error('The provider names no price')
-  const { signedQuote } = quoted
-  const estimatedCost = BigInt(quoted.estimatedCost)
+  const { signedQuote, estimatedCost } = await askQuote(api, from, to, instructions)
   const script = await Script.of(from.chain.anvil, from.user)
   const { abi } = await compiledArtifact('MessageSender')
-  const args = [message.payload, target, `0x${toUniversal(to.receiver)}`, signedQuote, instructions]
+  const args = [message.payload, to.chain.wormholeChainId, `0x${toUniversal(to.receiver)}`, signedQuote, instructions]
   script.call(from.sender, abi, 'send', args, message.pay?.(estimatedCost) ?? estimatedCost)
   const [transaction] = await script.mine()
   if (!transaction) throw new Error('No transaction was mined')

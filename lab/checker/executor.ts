@@ -1,0 +1,163 @@
+import { dataSlice, Interface, type JsonRpcProvider, keccak256, type Log, recoverAddress, toBeHex, zeroPadValue } from 'ethers'
+import type { SentExecution } from '../devnet/executor/network.ts'
+
+/** The Executor as the checker knows it. */
+export interface ExecutorCheckInput {
+  readonly transfers: readonly SentExecution[]
+  /** Signs the quotes of our provider. */
+  readonly quoter: string
+  /** By chain name. Requests go both ways between the two of them. */
+  readonly ends: Readonly<
+    Record<
+      string,
+      { readonly core: string; readonly executor: string; readonly sender: string; readonly receiver: string; readonly payee: string }
+    >
+  >
+}
+
+/** One paid request as the two chains show it. */
+export interface ExecutionFinding {
+  readonly transfer: SentExecution
+  /** Received events with its payload: one is right. */
+  readonly received: number
+  /** Senders of the delivering transactions, lower case. */
+  readonly receivedBy: readonly string[]
+  readonly txHashes: readonly string[]
+  readonly blockHeight: number | undefined
+  /** As that of a Wormhole transfer. */
+  readonly latencyMs: number | undefined
+  /** Wei that the receiver and the drop-off's recipient got. */
+  readonly balance: bigint
+  readonly expected: bigint
+  /** The request's event names what its user paid, and the payee has the sum of all payments. */
+  readonly paid: boolean
+}
+
+export interface ExecutionVerdict {
+  readonly findings: readonly ExecutionFinding[]
+  /** Deliveries that no request has paid for. */
+  readonly foreign: number
+}
+
+const abi = new Interface([
+  'event RequestForExecution(address indexed quoter, uint256 amtPaid, uint16 dstChain, bytes32 dstAddr, address refundAddr, bytes signedQuote, bytes requestBytes, bytes relayInstructions)',
+  'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes payload, uint8 consistencyLevel)',
+  'event Received(bytes32 indexed digest, address indexed by, uint256 value, bytes payload)',
+])
+
+interface Request {
+  readonly txHash: string
+  readonly amount: bigint
+  /** Of the message that it asks for. Empty: a message of nobody. */
+  readonly payload: string
+  readonly payee: string
+  readonly isPaid: boolean
+}
+
+/** Judges paid requests by the events of both ends and by balances. Throws the providers' errors. */
+export async function judgeExecutions(
+  input: ExecutorCheckInput,
+  providers: ReadonlyMap<string, JsonRpcProvider>,
+): Promise<ExecutionVerdict> {
+  const chains = await Promise.all(
+    Object.keys(input.ends).map(async (chain) => {
+      const node = providers.get(chain)
+      const end = input.ends[chain]
+      if (!node || !end) throw new Error(`The checker was given an Executor on ${chain}, but no node of it`)
+      const [requests, received] = await Promise.all([requestsOn(node, end, input.quoter), events(node, end.receiver, 'Received')])
+      const ours = requests.filter(({ payee }) => payee === end.payee)
+      const sum = ours.reduce((total, { amount }) => total + amount, 0n)
+      const isEven = (await node.getBalance(end.payee)) === sum
+      return { chain, node, requests, isEven, received: received.map((log) => ({ log, args: abi.parseLog(log)?.args.toObject() ?? {} })) }
+    }),
+  )
+  const requests = chains.flatMap((one) => one.requests.map((request) => ({ ...request, isEven: one.isEven })))
+  const paid = new Set(requests.flatMap(({ isPaid, payload }) => (isPaid ? [payload] : [])))
+  const findings = chains.map(({ chain, node, received }) =>
+    input.transfers
+      .filter(({ target }) => target === chain)
+      .map(async (transfer): Promise<ExecutionFinding> => {
+        const { payload, txHash, dropOff, recipient, msgValue, sentAt } = transfer
+        const own = received.filter(({ args }) => args['payload'] === payload)
+        const logs = own.map(({ log }) => log)
+        const [transactions, block, dropped] = await Promise.all([
+          Promise.all(logs.map(({ transactionHash }) => node.getTransaction(transactionHash))),
+          logs[0] && node.getBlock(logs[0].blockNumber),
+          node.getBalance(recipient),
+        ])
+        return {
+          transfer,
+          received: own.length,
+          receivedBy: transactions.map((transaction) => transaction?.from.toLowerCase() ?? 'unknown'),
+          txHashes: logs.map(({ transactionHash }) => transactionHash),
+          blockHeight: logs[0]?.blockNumber,
+          latencyMs: block ? (block.timestamp - sentAt) * 1000 : undefined,
+          balance: own.reduce((sum, { args }) => sum + BigInt(args['value']), dropped),
+          expected: msgValue + dropOff,
+          paid: requests.some((one) => one.txHash === txHash && one.isPaid && one.isEven && one.amount === transfer.paid),
+        }
+      }),
+  )
+  return {
+    findings: await Promise.all(findings.flat()),
+    foreign: chains.flatMap(({ received }) => received).filter(({ args }) => !paid.has(args['payload'])).length,
+  }
+}
+
+async function requestsOn(
+  node: JsonRpcProvider,
+  { core, executor, sender }: ExecutorCheckInput['ends'][string],
+  quoter: string,
+): Promise<Request[]> {
+  const emitter = zeroPadValue(sender, 32)
+  const [logs, messages] = await Promise.all([
+    events(node, executor, 'RequestForExecution'),
+    events(node, core, 'LogMessagePublished', [emitter]),
+  ])
+  const payloads = new Map(
+    messages.map((log) => {
+      const { sequence, payload } = abi.parseLog(log)?.args.toObject() ?? {}
+      return [toBeHex(sequence, 8), String(payload)]
+    }),
+  )
+  return logs.map((log) => {
+    const { amtPaid, signedQuote, requestBytes, relayInstructions } = abi.parseLog(log)?.args.toObject() ?? {}
+    const isOurs = dataSlice(requestBytes, 6, 38) === emitter
+    return {
+      txHash: log.transactionHash,
+      amount: BigInt(amtPaid),
+      payload: (isOurs && payloads.get(dataSlice(requestBytes, 38))) || '',
+      payee: dataSlice(signedQuote, 36, 56),
+      isPaid: isPaid(String(signedQuote), String(relayInstructions), { quoter, amount: BigInt(amtPaid) }),
+    }
+  })
+}
+
+/** False for bytes that are no quote and no instructions. */
+function isPaid(quote: string, instructions: string, { quoter, amount }: { readonly quoter: string; readonly amount: bigint }): boolean {
+  try {
+    const signer = recoverAddress(keccak256(dataSlice(quote, 0, 100)), dataSlice(quote, 100))
+    return signer.toLowerCase() === quoter && amount >= priceOf(quote, instructions)
+  } catch {
+    return false
+  }
+}
+
+/** Wei of the source. Both coins have 18 decimals, and prices and the base fee have 10. */
+function priceOf(quote: string, instructions: string): bigint {
+  const number = (bytes: string, from: number, size: number) => BigInt(dataSlice(bytes, from, from + size))
+  const [baseFee, gasPrice, sourcePrice, targetPrice] = [68, 76, 84, 92].map((at) => number(quote, at, 8)) as [
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+  ]
+  let coins = number(instructions, 1, 16) * gasPrice + number(instructions, 17, 16)
+  // A drop-off follows the gas.
+  if (instructions.length > 2 + 2 * 33) coins += number(instructions, 34, 16)
+  return baseFee * 10n ** 8n + (coins * targetPrice + sourcePrice - 1n) / sourcePrice
+}
+
+function events(from: JsonRpcProvider, address: string, name: string, more: readonly string[] = []): Promise<Log[]> {
+  return from.getLogs({ address, topics: [abi.getEvent(name)?.topicHash ?? '', ...more], fromBlock: 0 })
+}

@@ -1,0 +1,158 @@
+import { hexlify, id, type Interface, randomBytes } from 'ethers'
+import { freshAddress } from '../chain/accounts.ts'
+import type { Mined } from '../chain/contracts.ts'
+import { minedOf } from '../chain/mined.ts'
+import { createSender } from '../chain/sender.ts'
+import { compiledArtifact } from '../chain/solidity.ts'
+import type { ConfigInput } from '../relayer-config.ts'
+import { until } from '../until.ts'
+import { toUniversal } from '../wormhole/vaa.ts'
+import type { WormholeChain } from '../wormhole/wormhole.ts'
+import { deployExecutors, executorConfig, type ExecutorEnd } from './deploy.ts'
+import { askQuote, type ExecutorMessage, instructionsOf, type Quoted } from './users.ts'
+
+/** Coins of the requests, wei: for the receiver, and for another recipient (drop-off). */
+const forms = {
+  plain: { msgValue: 0n, dropOff: 0n },
+  value: { msgValue: 10n ** 12n, dropOff: 0n },
+  dropOff: { msgValue: 10n ** 12n, dropOff: 2n * 10n ** 12n },
+} as const
+export type ExecutionForm = keyof typeof forms
+export const executionForms = Object.keys(forms) as ExecutionForm[]
+
+/** `underpaid`: a wei is missing, so nothing may come of it. */
+export interface ExecutionWish {
+  readonly form: ExecutionForm
+  readonly underpaid?: boolean
+}
+
+/** A paid request as its user knows it. */
+export interface SentExecution {
+  readonly source: string
+  readonly target: string
+  /** Wormhole chain id of the source. */
+  readonly emitterChain: number
+  /** The Executor contract, 64 hex digits. */
+  readonly emitter: string
+  /** Place of the request: block height × 1,000,000 + index of the log. */
+  readonly sequence: bigint
+  /** Of the message, unique. 0x hex. */
+  readonly payload: string
+  /** Wei that the receiver gets. */
+  readonly msgValue: bigint
+  /** Wei that the recipient gets (lower-case 0x address). */
+  readonly dropOff: bigint
+  readonly recipient: string
+  /** Wei, on the source. */
+  readonly paid: bigint
+  readonly txHash: string
+  readonly height: number
+  /** Seconds. */
+  readonly sentAt: number
+}
+
+export interface ExecutorUsers {
+  /**
+   * Sends all at once. Resolves with the paid ones when all are final, because a fork may move a request to another
+   * place. Throws Error if one reverted.
+   */
+  send(wishes: readonly ExecutionWish[]): Promise<SentExecution[]>
+}
+
+export interface ExecutorNetwork {
+  readonly ends: { readonly ethereum: ExecutorEnd; readonly bsc: ExecutorEnd }
+  /** Users by their source chain; they send to the other one. */
+  readonly users: { readonly ethereum: ExecutorUsers; readonly bsc: ExecutorUsers }
+  /** `bridges.executor` of the config. */
+  readonly config: NonNullable<ConfigInput['bridges']['executor']>
+  /** Quotes of the first of these APIs that is a provider, for all later requests. They hold for an hour. */
+  askQuotes(apiUrls: readonly string[]): Promise<void>
+}
+
+const requestTopic = id('RequestForExecution(address,uint256,uint16,bytes32,address,bytes,bytes,bytes)')
+/** With 13 signatures, and a drop-off. */
+const deliveryGas = 500_000n
+const gasLimit = 500_000n
+
+export async function startExecutorNetwork(chains: {
+  readonly ethereum: WormholeChain
+  readonly bsc: WormholeChain
+}): Promise<ExecutorNetwork> {
+  const [ethereum, bsc] = await deployExecutors([chains.ethereum, chains.bsc])
+  const { abi } = await compiledArtifact('MessageSender')
+  const quotes = new Map<string, Quoted>()
+  const quoteOf = (from: ExecutorEnd, form: ExecutionForm) => {
+    const quote = quotes.get(`${from.chain.name} ${form}`)
+    if (quote) return quote
+    throw new Error('Nobody has asked a provider for quotes')
+  }
+  return {
+    ends: { ethereum, bsc },
+    users: { ethereum: startUsers(ethereum, bsc, { abi, quoteOf }), bsc: startUsers(bsc, ethereum, { abi, quoteOf }) },
+    config: executorConfig([ethereum, bsc]),
+    async askQuotes(apiUrls) {
+      const ways = [[ethereum, bsc] as const, [bsc, ethereum] as const]
+      const asked = ways.flatMap(([from, to]) => executionForms.map((form) => ({ from, to, form })))
+      const ask = (api: string) =>
+        Promise.all(asked.map(({ from, to, form }) => askQuote(`${api}/v0`, from, to, instructionsOf(messageOf(form, freshAddress())))))
+      const found = await Promise.any(apiUrls.map(ask))
+      for (const [index, { from, form }] of asked.entries()) quotes.set(`${from.chain.name} ${form}`, found[index]!)
+    },
+  }
+}
+
+function messageOf(form: ExecutionForm, recipient: string): Omit<ExecutorMessage, 'payload'> {
+  const { msgValue, dropOff } = forms[form]
+  return { gasLimit: deliveryGas, msgValue, ...(dropOff > 0n && { dropOff: { amount: dropOff, recipient } }) }
+}
+
+interface Asking {
+  /** Of MessageSender. */
+  readonly abi: Interface
+  quoteOf(from: ExecutorEnd, form: ExecutionForm): Quoted
+}
+
+function startUsers(from: ExecutorEnd, to: ExecutorEnd, { abi, quoteOf }: Asking): ExecutorUsers {
+  const { anvil } = from.chain
+  const send = createSender(anvil, from.user, gasLimit)
+  const final = async () => Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])).number)
+  return {
+    async send(wishes) {
+      const wanted = wishes.map(({ form, underpaid = false }) => {
+        const [payload, recipient] = [hexlify(randomBytes(32)), freshAddress()]
+        const { signedQuote, estimatedCost } = quoteOf(from, form)
+        const instructions = instructionsOf(messageOf(form, recipient))
+        const args = [payload, to.chain.wormholeChainId, `0x${toUniversal(to.receiver)}`, signedQuote, instructions]
+        const value = underpaid ? estimatedCost - 1n : estimatedCost
+        return { form, underpaid, payload, recipient, call: { to: from.sender, data: abi.encodeFunctionData('send', args), value } }
+      })
+      const mined = await send(wanted.map(({ call }) => call))
+      const highest = Math.max(...mined.map(({ blockNumber }) => blockNumber))
+      await until(async () => (await final()) >= highest + 1, { timeoutMs: 120_000, everyMs: 200, what: 'the requests to be final' })
+      const placed = await Promise.all(mined.map(({ transactionHash }) => minedOf(anvil, transactionHash)))
+      return placed.flatMap((transaction, index) => {
+        const { form, underpaid, payload, recipient, call } = wanted[index]!
+        if (underpaid) return []
+        const common = { source: from.chain.name, target: to.chain.name, emitterChain: from.chain.wormholeChainId }
+        return [
+          {
+            ...common,
+            emitter: toUniversal(from.executor),
+            ...placeOf(from, transaction),
+            payload,
+            recipient,
+            ...forms[form],
+            paid: call.value,
+          },
+        ]
+      })
+    },
+  }
+}
+
+function placeOf({ chain: { name }, executor }: ExecutorEnd, { transactionHash, blockNumber, timestamp, logs }: Mined) {
+  const log = logs.find(({ address, topics }) => address.toLowerCase() === executor && topics[0] === requestTopic)
+  if (!log) throw new Error(`The user's transaction ${transactionHash} on ${name} reverted`)
+  const sequence = BigInt(blockNumber) * 1_000_000n + BigInt(log.logIndex)
+  return { sequence, txHash: transactionHash, height: blockNumber, sentAt: timestamp }
+}
