@@ -1,0 +1,81 @@
+import { encodeBase64, keccak256 } from 'ethers'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { TransferContent } from '../../domain/transfer/content.ts'
+import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
+import type { Bridge } from '../port.ts'
+import { readCarried } from './carried.ts'
+import { addressOf, type CctpMessage, type CctpVersion, loggedBytes, readBurn, readMessage } from './message.ts'
+
+export const cctp = 'cctp' satisfies BridgeName
+
+/** Circle's contracts of one version on one chain. */
+export interface CctpContracts {
+  /** 0x address, lower case. */
+  readonly transmitter: string
+  /** 32 bytes, 0x, lower case. */
+  readonly tokenMessenger: string
+}
+
+export interface CctpChain {
+  readonly chain: ChainName
+  /** Circle's number of the chain. */
+  readonly domain: number
+  readonly contracts: Partial<Readonly<Record<CctpVersion, CctpContracts>>>
+}
+
+export interface CctpRoute {
+  readonly source: CctpChain
+  readonly target: CctpChain
+  readonly from: CctpContracts
+  readonly to: CctpContracts
+}
+
+export type CctpRoutes = ReturnType<typeof createRoutes>
+
+export function createRoutes(chains: readonly CctpChain[]) {
+  const byDomain = new Map(chains.map((chain) => [chain.domain, chain]))
+  return {
+    /** Only burns are carried. Throws TARGET_CHAIN_UNSUPPORTED, PAYLOAD_KIND, CCTP_MESSAGE for a malformed burn. */
+    of(message: CctpMessage): CctpRoute {
+      const { version, sourceDomain, destinationDomain, sender, recipient } = message
+      const [source, target] = [byDomain.get(sourceDomain), byDomain.get(destinationDomain)]
+      const [from, to] = [source?.contracts[version], target?.contracts[version]]
+      const facts = { version, sourceDomain, destinationDomain }
+      if (!target || !to) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts })
+      if (!source || sender !== from?.tokenMessenger || recipient !== to.tokenMessenger)
+        throw new RelayerError('PAYLOAD_KIND', {
+          detail: 'It is no burn of a TokenMessenger of the config.',
+          facts: { ...facts, sender, recipient },
+        })
+      readBurn(message)
+      return { source, target, from, to }
+    },
+  }
+}
+
+/** Throws CCTP_MESSAGE, TARGET_CHAIN_UNSUPPORTED, PAYLOAD_KIND, MESSAGE_TOO_LARGE. */
+export function createDecode(routes: CctpRoutes): Bridge['decode'] {
+  return function decode(message): Transfer {
+    const { number, bytes } = readCarried(message)
+    const { source, target, from } = routes.of(readMessage(bytes))
+    if (message.length > mostMessageBytes)
+      throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: message.length, most: mostMessageBytes } })
+    return {
+      bridge: cctp,
+      sourceChain: source.chain,
+      sourceId: String(source.domain),
+      targetChain: target.chain,
+      emitter: from.transmitter.slice(2).padStart(64, '0'),
+      sequence: number,
+      // An attestation does not change it.
+      digest: keccak256(loggedBytes(bytes)),
+      message: encodeBase64(message),
+    }
+  }
+}
+
+export function contentOf(bytes: Uint8Array): TransferContent {
+  const message = readMessage(bytes)
+  const { token, mintRecipient, amount, feeExecuted } = readBurn(message)
+  return { amount: String(amount - feeExecuted), token: `${message.sourceDomain}/${token.slice(2)}`, recipient: addressOf(mintRecipient) }
+}
