@@ -8,7 +8,7 @@ import type { Attested } from './attestation.ts'
 import { type CarriedMessage, readCarried, writeCarried } from './carried.ts'
 import { type CctpMessage, fast, loggedBytes, readMessage } from './message.ts'
 import type { CctpRoute } from './routes.ts'
-import { refusals, type Verify } from './verify.ts'
+import { refusals, type Verify, type VerifySigned } from './verify.ts'
 
 /** `why` names the state of the message at each API that was asked. */
 export type FoundAttestation<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'pending'; readonly why: string }
@@ -55,8 +55,8 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
     return fault ?? (expired.has(fingerprint(attested.bytes)) ? new RelayerError('CCTP_EXPIRED') : undefined)
   }
 
-  async function askAgain({ code }: RelayerError, nonce: string): Promise<void> {
-    if ((code !== 'CCTP_EXPIRED' && code !== 'CCTP_NOT_ATTESTED') || asked.has(nonce)) return
+  async function askAgain(fault: RelayerError, nonce: string): Promise<void> {
+    if (!isLate(fault) || asked.has(nonce)) return
     await apis.reattest(nonce)
     asked.set(nonce, true)
   }
@@ -66,8 +66,11 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
     let stale: { readonly fault: RelayerError; readonly nonce: string } | undefined
     const usable = async (attested: Attested | undefined) => {
       const fault = attested && (await faultOf(attested))
-      if (attested && fault) stale = { fault, nonce: readMessage(attested.bytes).nonce }
-      return fault ? undefined : attested
+      if (!attested || !fault) return attested
+      const message = readMessage(attested.bytes)
+      stale = { fault, nonce: message.nonce }
+      // A message that is delivered needs no other attestation.
+      return isLate(fault) && (await isUsed(attested.bytes, routeOf(message))) ? attested : undefined
     }
     const answer =
       version === 1
@@ -101,6 +104,33 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
       expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
     },
   }
+}
+
+/**
+ * Finds the attested form of a logged v2 message, whose nonce shows whether it is delivered. It may have expired.
+ * Undefined: Circle has not attested it. Throws IRIS_UNAVAILABLE, read errors.
+ */
+export function createSignedForms({ apis, verifySigned }: { readonly apis: AttestationApis; readonly verifySigned: VerifySigned }) {
+  /** Later attestations of a message have the same nonce. */
+  const kept = new LRUCache<string, Attested>({ max: mostRemembered })
+  return async function signedForm(carried: CarriedMessage): Promise<Attested | undefined> {
+    const key = fingerprint(writeCarried(carried))
+    const known = kept.get(key)
+    if (known) return known
+    const { sourceDomain: domain } = readMessage(carried.bytes)
+    const answer = await apis.ofTransaction({ domain, txHash: carried.txHash }, async (messages) => {
+      const own = ownOf(carried, messages)
+      return own && !(await refusalOf(verifySigned(own))) ? own : undefined
+    })
+    if (answer.kind !== 'found') return undefined
+    kept.set(key, answer.value)
+    return answer.value
+  }
+}
+
+/** Circle has signed the message, so that its nonce is known. */
+function isLate({ code }: RelayerError): boolean {
+  return code === 'CCTP_EXPIRED' || code === 'CCTP_NOT_ATTESTED'
 }
 
 function waitFor({ code, about, title }: RelayerError, retryInMs: number): Attestation {

@@ -4,21 +4,21 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { type DeliveryLog, findDelivery, isLogOf } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
-import type { Endpoint } from '../port.ts'
-import { createAttest, type AttestationApis } from './attest.ts'
+import type { Endpoint, Gate } from '../port.ts'
+import { type AttestationApis, createAttest, createSignedForms } from './attest.ts'
 import { isUsed } from './attesters.ts'
 import { createProveCall, receiveIntent, receiveSelector } from './calls.ts'
 import { type CarriedMessage, loggedForm, readCarried } from './carried.ts'
 import { type CctpMessage, readMessage } from './message.ts'
 import { explainRevert } from './reverts.ts'
 import { type CctpRoute, type CctpRoutes, contentOf, createDecode } from './routes.ts'
-import { createVerify, refusals, type VerifyOptions } from './verify.ts'
+import { createVerify, mayDeliver, refusals, type VerifyOptions } from './verify.ts'
 
 export interface EvmEndpointOptions extends Omit<VerifyOptions, 'chain' | 'routes'> {
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender'>
   readonly routes: CctpRoutes
   readonly apis: AttestationApis
-  /** Checks that the source logged the message, in a final block and by most nodes. Throws `placedRefusals`, read errors. */
+  /** Checks that most nodes show the message in a final block of the source. Throws `placedRefusals`, read errors. */
   readonly recorded: (carried: CarriedMessage, route: CctpRoute) => Promise<void>
 }
 
@@ -28,6 +28,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const { routeOf, verifySigned, verify } = createVerify(options)
   const used = (bytes: Uint8Array, { to }: CctpRoute) => isUsed(chain, to.transmitter, readMessage(bytes), 'latest')
   const attestation = createAttest({ apis, verify, routeOf, isUsed: used })
+  const signedForm = createSignedForms({ apis, verifySigned })
 
   async function prove(bytes: Uint8Array): Promise<void> {
     const carried = readCarried(bytes)
@@ -48,8 +49,9 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   }
 
   const delivered: Endpoint['delivered'] = async (transfer, at) => {
-    const { message, route, isAttested } = read(routes, transfer)
-    return isAttested && isUsed(chain, route.to.transmitter, message, at)
+    const { carried, route, isAttested } = read(routes, transfer)
+    const signed = isAttested ? carried : await signedForm(carried)
+    return signed !== undefined && isUsed(chain, route.to.transmitter, readMessage(signed.bytes), at)
   }
 
   return {
@@ -64,12 +66,9 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     },
     delivery(transfer) {
       const { carried, route } = read(routes, transfer)
-      const { recipient, token } = contentOf(carried.bytes)
-      return {
-        call: async () => receiveIntent(route.to.transmitter, carried),
-        parties: { bridge: transfer.bridge, targetChain: transfer.targetChain, recipient, token },
-        revertsOnceDelivered: true,
-      }
+      const { recipient, token } = contentOf(carried.bytes, route)
+      const parties = { bridge: transfer.bridge, targetChain: transfer.targetChain, recipient, token }
+      return { call: async () => receiveIntent(route.to.transmitter, carried), parties, revertsOnceDelivered: true }
     },
     calls: Object.fromEntries(options.transmitters.map((transmitter) => [transmitter, [receiveSelector]])),
     proveCall: createProveCall(verify),
@@ -78,6 +77,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       if (transfer && meaning.kind === 'wait' && meaning.code === 'CCTP_EXPIRED') attestation.hasExpired(transfer)
       return meaning
     },
+    reserve: async (transfer, relayer) => gateOf(read(routes, transfer).message, relayer),
     hasEffect({ status, logs }, transfer) {
       const { message, route } = read(routes, transfer)
       const wanted = receivedLog(route.to.transmitter, message)
@@ -91,6 +91,11 @@ function read(routes: CctpRoutes, transfer: Transfer) {
   const carried = readCarried(decodeBase64(transfer.message))
   const message = readMessage(carried.bytes)
   return { carried, message, route: routes.of(message), isAttested: message.version === 1 || carried.attestation.length > 0 }
+}
+
+function gateOf(message: CctpMessage, relayer: string): Gate {
+  if (mayDeliver(message, [relayer])) return { kind: 'open' }
+  return { kind: 'lane', code: 'CCTP_CALLER', reason: `only ${message.destinationCaller} may deliver it` }
 }
 
 const receivedTopics = {

@@ -4,7 +4,7 @@ import type { TransferContent } from '../../domain/transfer/content.ts'
 import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import type { Bridge } from '../port.ts'
 import { readCarried } from './carried.ts'
-import { addressOf, type CctpMessage, type CctpVersion, loggedBytes, readBurn, readMessage } from './message.ts'
+import { addressOf, type Burn, type CctpMessage, type CctpVersion, loggedBytes, readBurn, readMessage } from './message.ts'
 
 export const cctp = 'cctp' satisfies BridgeName
 
@@ -18,6 +18,7 @@ export interface CctpContracts {
 
 export interface CctpChain {
   readonly chain: ChainName
+  readonly networkId: string
   /** Circle's number of the chain. */
   readonly domain: number
   readonly contracts: Partial<Readonly<Record<CctpVersion, CctpContracts>>>
@@ -32,10 +33,17 @@ export interface CctpRoute {
 
 export type CctpRoutes = ReturnType<typeof createRoutes>
 
-export function createRoutes(chains: readonly CctpChain[]) {
+/** The burns that are delivered: all, or those of these senders or to these recipients (32 bytes, 0x, lower case). */
+export type DeliveredBurns = 'all' | { readonly senders: readonly string[]; readonly recipients: readonly string[] }
+
+function isDelivered({ sender, mintRecipient }: Burn, burns: DeliveredBurns): boolean {
+  return burns === 'all' || burns.senders.includes(sender) || burns.recipients.includes(mintRecipient)
+}
+
+export function createRoutes(chains: readonly CctpChain[], burns: DeliveredBurns = 'all') {
   const byDomain = new Map(chains.map((chain) => [chain.domain, chain]))
   return {
-    /** Only burns are carried. Throws TARGET_CHAIN_UNSUPPORTED, PAYLOAD_KIND, CCTP_MESSAGE for a malformed burn. */
+    /** Throws TARGET_CHAIN_UNSUPPORTED, PAYLOAD_KIND (no burn), CCTP_MESSAGE (a malformed burn), CCTP_UNPAID. */
     of(message: CctpMessage): CctpRoute {
       const { version, sourceDomain, destinationDomain, sender, recipient } = message
       const [source, target] = [byDomain.get(sourceDomain), byDomain.get(destinationDomain)]
@@ -47,13 +55,15 @@ export function createRoutes(chains: readonly CctpChain[]) {
           detail: 'It is no burn of a TokenMessenger of the config.',
           facts: { ...facts, sender, recipient },
         })
-      readBurn(message)
+      const burn = readBurn(message)
+      if (!isDelivered(burn, burns))
+        throw new RelayerError('CCTP_UNPAID', { facts: { sender: burn.sender, recipient: burn.mintRecipient } })
       return { source, target, from, to }
     },
   }
 }
 
-/** Throws CCTP_MESSAGE, TARGET_CHAIN_UNSUPPORTED, PAYLOAD_KIND, MESSAGE_TOO_LARGE. */
+/** Throws CCTP_MESSAGE, MESSAGE_TOO_LARGE, and what `CctpRoutes.of` throws. */
 export function createDecode(routes: CctpRoutes): Bridge['decode'] {
   return function decode(message): Transfer {
     const { number, bytes } = readCarried(message)
@@ -63,7 +73,7 @@ export function createDecode(routes: CctpRoutes): Bridge['decode'] {
     return {
       bridge: cctp,
       sourceChain: source.chain,
-      sourceId: String(source.domain),
+      sourceId: source.networkId,
       targetChain: target.chain,
       emitter: from.transmitter.slice(2).padStart(64, '0'),
       sequence: number,
@@ -74,8 +84,7 @@ export function createDecode(routes: CctpRoutes): Bridge['decode'] {
   }
 }
 
-export function contentOf(bytes: Uint8Array): TransferContent {
-  const message = readMessage(bytes)
-  const { token, mintRecipient, amount, feeExecuted } = readBurn(message)
-  return { amount: String(amount - feeExecuted), token: `${message.sourceDomain}/${token.slice(2)}`, recipient: addressOf(mintRecipient) }
+export function contentOf(bytes: Uint8Array, { source }: CctpRoute): TransferContent {
+  const { token, mintRecipient, amount, feeExecuted } = readBurn(readMessage(bytes))
+  return { amount: String(amount - feeExecuted), token: `${source.networkId}/${token.slice(2)}`, recipient: addressOf(mintRecipient) }
 }

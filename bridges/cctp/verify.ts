@@ -22,6 +22,8 @@ export interface VerifyOptions {
 /** `spareBlocks`: this many blocks of the target must come before the attestation expires. Default 1 */
 export type Verify = (attested: Attested, spareBlocks?: number) => Promise<CctpRoute>
 
+export type VerifySigned = (attested: Attested) => Promise<CctpRoute>
+
 /** Everything that the target contract checks before it mints, but the used nonce. */
 export function createVerify(options: VerifyOptions) {
   const { chain, routes, lanes, finality } = options
@@ -89,6 +91,7 @@ export const refusals: Refusals = {
   CCTP_NOT_ATTESTED: { kind: 'wait' },
   CCTP_EXPIRED: { kind: 'wait' },
   CCTP_CALLER: { kind: 'declined' },
+  CCTP_UNPAID: { kind: 'declined' },
   PAYLOAD_KIND: { kind: 'declined' },
   TARGET_CHAIN_UNSUPPORTED: { kind: 'declined' },
   MESSAGE_TOO_LARGE: { kind: 'declined' },

@@ -23,12 +23,12 @@ export interface PlacedLogsOptions {
   readonly startBlock?: number | undefined
   readonly maxOpen: number
   /**
-   * The transfer whose `sequence` is this number, as the bridge decodes its message. Undefined, or a RelayerError that no
-   * retry heals: no transfer for this Portage. Pure, so that a log is the same transfer at each reading. NODE_REFUSED:
-   * the log is not the contract's event. `beside`: the contract's logs of the same transaction in ascending order, with
-   * `log` among them.
+   * The transfer whose `sequence` is this number, as the bridge decodes its message. Undefined, or a RelayerError that
+   * no retry heals: no transfer for this Portage. Pure, so that a log is the same transfer at each reading.
+   * NODE_REFUSED: the log is not the contract's event. `siblings`: the contract's logs of the same transaction in
+   * ascending order, with `log` among them.
    */
-  decode(log: PlacedLog, number: string, beside: readonly PlacedLog[]): Transfer | undefined
+  decode(log: PlacedLog, number: string, siblings: readonly PlacedLog[]): Transfer | undefined
   /** False for a target that this process does not serve. */
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
 }
@@ -47,12 +47,12 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
     const inOrder = placed(chain.name, logs)
     const transactions = groupBy(inOrder, ([, { transactionHash }]) => transactionHash)
     return inOrder.flatMap(([number, log]) => {
-      const beside = transactions.get(log.transactionHash) ?? []
+      const siblings = transactions.get(log.transactionHash) ?? []
       const transfer = transferOf(
         options,
         log,
         number,
-        beside.map(([, one]) => one),
+        siblings.map(([, one]) => one),
       )
       return transfer ? [{ transfer: checked(options, transfer, number), height: log.block.height, txHash: log.transactionHash }] : []
     })
@@ -126,10 +126,10 @@ function placed(chain: string, logs: readonly PlacedLog[]): readonly (readonly [
 
 function transferOf(
   { decode }: PlacedLogsOptions,
-  ...[log, number, beside]: Parameters<PlacedLogsOptions['decode']>
+  ...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>
 ): Transfer | undefined {
   try {
-    return decode(log, number, beside)
+    return decode(log, number, siblings)
   } catch (error) {
     // Anyone may send any message. A log that is not the contract's event is another matter: the node invented it.
     if (error instanceof RelayerError && !error.retriable && error.code !== 'NODE_REFUSED') return undefined

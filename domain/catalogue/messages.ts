@@ -124,6 +124,10 @@ export const messageRows = {
     'The message names the only account that may deliver it, and no lane of the target chain has this account.',
     'Deliver it from the account that it names, or add a lane with this account.',
   ),
+  CCTP_UNPAID: fatal(
+    'Neither the sender nor the recipient of this burn is listed, and the config delivers no other burns.',
+    'List the sender or the recipient in bridges.cctp, or deliver all burns (`free: true`).',
+  ),
   IRIS_UNAVAILABLE: outage(
     'No attestation API of Circle answers, or all of them have asked Portage to wait.',
     'Check that the attestation APIs of the config can be reached. Circle refuses all requests for 5 minutes after more than 35 in a second.',

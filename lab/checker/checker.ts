@@ -1,4 +1,5 @@
 import { Contract, Interface, type JsonRpcProvider, type Log, type Provider } from 'ethers'
+import { type CctpCheckInput, type CctpFinding, type CctpVerdict, judgeCctp } from './cctp.ts'
 import { checkLane, type LaneFindings } from './lanes.ts'
 import { judgeNative, type NativeCheckInput, type NativeFinding, type NativeVerdict } from './native.ts'
 import { judgeNtt, type NttCheckInput, type NttFinding, type NttVerdict } from './ntt.ts'
@@ -8,7 +9,7 @@ import type { SentTransfer } from '../devnet/wormhole/users.ts'
 /**
  * The independent checker of the demo and the tests. It reads the chains with a provider and an ABI of its own and
  * shares no VAA code with the relayer. It believes only TransferRedeemed events, those of the native bridge's
- * contracts and of NTT's managers, and balances.
+ * contracts, of NTT's managers and of CCTP's transmitters, and balances.
  */
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
@@ -18,6 +19,7 @@ export interface CheckInput {
   readonly lanes?: Readonly<Record<string, readonly string[]>>
   readonly native?: NativeCheckInput | undefined
   readonly ntt?: NttCheckInput | undefined
+  readonly cctp?: CctpCheckInput | undefined
 }
 
 /** One transfer as the target chain shows it. */
@@ -49,7 +51,7 @@ export interface CheckResult {
   readonly duplicates: number
   /** Delivered, but the recipient's balance is not what it should be (amount − fee). */
   readonly wrongBalances: number
-  /** Completions of the native bridge and payments of NTT that no user had initiated so. */
+  /** Completions of the native bridge, payments of NTT and mints of CCTP that no user had initiated so. */
   readonly foreignCompletions: number
   /** Deliveries by sender, lower case. */
   readonly deliveredBy: Readonly<Record<string, number>>
@@ -57,6 +59,7 @@ export interface CheckResult {
   readonly findings: readonly TransferFinding[]
   readonly nativeFindings: readonly NativeFinding[]
   readonly nttFindings: readonly NttFinding[]
+  readonly cctpFindings: readonly CctpFinding[]
   /** Over all lanes given. */
   readonly lanes: readonly LaneFindings[]
   readonly revertedTransactions: number
@@ -85,13 +88,14 @@ export async function check(input: CheckInput): Promise<CheckResult> {
   const providers = new Map(Object.entries(input.chains).map(([name, { url }]) => [name, provider(url)]))
   try {
     const laneNames = Object.entries(input.lanes ?? {})
-    const [perChain, native, ntt, lanes] = await Promise.all([
+    const [perChain, native, ntt, cctp, lanes] = await Promise.all([
       Promise.all([...providers].map(([name, node]) => judge(input, name, node))),
       input.native ? judgeNative(input.native, providers) : { findings: [], foreignCompletions: 0, untold: { lost: 0, duplicates: 0 } },
       input.ntt ? judgeNtt(input.ntt, providers) : { findings: [], foreign: 0 },
+      input.cctp ? judgeCctp(input.cctp, providers) : { findings: [], foreign: 0 },
       Promise.all(laneNames.flatMap(([chain, list]) => list.map((address) => checkLane(of(providers, chain), chain, address)))),
     ])
-    return summarize(perChain.flat(), native, ntt, lanes)
+    return summarize(perChain.flat(), { native, ntt, cctp }, lanes)
   } finally {
     for (const node of providers.values()) node.destroy()
   }
@@ -148,12 +152,12 @@ interface Judged {
 
 function summarize(
   findings: readonly TransferFinding[],
-  native: NativeVerdict,
-  ntt: NttVerdict,
+  { native, ntt, cctp }: { readonly native: NativeVerdict; readonly ntt: NttVerdict; readonly cctp: CctpVerdict },
   lanes: readonly LaneFindings[],
 ): CheckResult {
   const ours = new Set(lanes.map(({ chain, address }) => `${chain}/${address}`))
-  const judged = [...judgedOf(findings), ...native.findings.map(judgedNative), ...ntt.findings.map(judgedNtt)]
+  const others = [...native.findings.map(judgedNative), ...ntt.findings.map(judgedNtt), ...cctp.findings.map(judgedCctp)]
+  const judged = [...judgedOf(findings), ...others]
   const deliveredBy: Record<string, number> = {}
   for (const { by } of judged) if (by[0] !== undefined) deliveredBy[by[0]] = (deliveredBy[by[0]] ?? 0) + 1
   const feesEarned: Record<string, bigint> = {}
@@ -169,11 +173,12 @@ function summarize(
     lost: judged.filter(({ effects }) => effects === 0).length + native.untold.lost,
     duplicates: judged.filter(({ effects }) => effects > 1).length + native.untold.duplicates,
     wrongBalances: judged.filter(({ effects, right }) => effects > 0 && !right).length,
-    foreignCompletions: native.foreignCompletions + ntt.foreign,
+    foreignCompletions: native.foreignCompletions + ntt.foreign + cctp.foreign,
     deliveredBy,
     findings,
     nativeFindings: native.findings,
     nttFindings: ntt.findings,
+    cctpFindings: cctp.findings,
     lanes,
     revertedTransactions: lanes.reduce((sum, lane) => sum + lane.reverted, 0),
     wastedTransactions: lanes.reduce((sum, lane) => sum + lane.transactions, 0) - ourDeliveries(judged, ours),
@@ -211,6 +216,10 @@ function judgedNative({ transfer, completed, completedBy, txHashes, balance, exp
 
 function judgedNtt({ transfer, redeemed, redeemedBy, txHashes, executed, balance, expected }: NttFinding): Judged {
   return { chain: transfer.target, effects: redeemed, by: redeemedBy, txHashes, right: executed && balance === expected }
+}
+
+function judgedCctp({ transfer, received, receivedBy, txHashes, used, balance, expected }: CctpFinding): Judged {
+  return { chain: transfer.target, effects: received, by: receivedBy, txHashes, right: used && balance === expected }
 }
 
 /** Transactions of our lanes that delivered something; a batch is one. */

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { streamViewQuery } from '../../temporal/contracts/stream.ts'
-import { isNative, isNtt, type AnySent } from '../devnet/sent.ts'
+import { isBurn, isNative, isNtt, type AnySent } from '../devnet/sent.ts'
 
 /** Results of a stream, by MIP-61's names. */
 export interface Watermark {
@@ -60,7 +60,7 @@ export function lastNumbers(sent: readonly AnySent[]): Map<string, bigint> {
   for (const one of sent) {
     const [stream, number] = isNative(one)
       ? [`native-bridge:${one.source}:${one.target}`, one.nonce]
-      : [`${isNtt(one) ? 'wormhole' : 'wormhole-token-bridge'}:${one.source}:${one.emitter}`, one.sequence]
+      : [`${isNtt(one) ? 'wormhole' : isBurn(one) ? 'cctp' : 'wormhole-token-bridge'}:${one.source}:${one.emitter}`, one.sequence]
     if (number > (last.get(stream) ?? -1n)) last.set(stream, number)
   }
   return last

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { accountIndex, devnetAccount, devnetGuardians, type DevnetAccount } from './chain/accounts.ts'
 import { startAnvil, type Anvil } from './chain/anvil.ts'
-import { check, type CheckResult } from '../checker/checker.ts'
+import type { CctpEnd } from './cctp/cctp.ts'
+import type { SentBurn } from './cctp/cctp-users.ts'
+import { type CctpNetwork, type CctpNetworkOptions, startCctpNetwork } from './cctp/network.ts'
+import { check, type CheckInput, type CheckResult } from '../checker/checker.ts'
 import { startFaultProxy, type FaultProxy } from './fault-proxy/proxy.ts'
 import { startGuardian, type Guardian } from './wormhole/guardian.ts'
 import type { NativeBridgeVariant } from './native/native-bridge.ts'
@@ -58,6 +61,8 @@ export interface DevnetOptions {
   readonly receivers?: boolean
   /** An NTT token both ways. Default: none. */
   readonly ntt?: NttOptions | undefined
+  /** CCTP of both versions both ways. Default: none. */
+  readonly cctp?: CctpNetworkOptions | undefined
   /** The native bridge both ways, in this variant. Default: none. */
   readonly native?: NativeBridgeVariant | false
   /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one each. */
@@ -97,6 +102,8 @@ export interface Devnet {
   readonly users: { readonly ethereum: Users; readonly bsc: Users }
   /** The NTT token, if the option asked for it. */
   readonly ntt: NttNetwork | undefined
+  /** CCTP, if the option asked for it. */
+  readonly cctp: CctpNetwork | undefined
   /** The native bridge, if the option asked for it. */
   readonly native: NativeNetwork | undefined
   /** The DEVNET keys of the lanes, of both chains. */
@@ -112,6 +119,7 @@ export interface Devnet {
     transfers: readonly SentTransfer[],
     natives?: readonly SentNativeTransfer[],
     ntts?: readonly SentNttTransfer[],
+    burns?: readonly SentBurn[],
   ): Promise<CheckResult>
   stop(): Promise<void>
 }
@@ -159,7 +167,7 @@ class Started {
   }
 }
 
-type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes' | 'native' | 'ntt'>
+type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes' | 'native' | 'ntt' | 'cctp'>
 
 async function startParts(options: DevnetOptions, dir: string, started: Started): Promise<Parts> {
   const log = options.log ?? (() => {})
@@ -195,15 +203,16 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  const [native, ntt] = await Promise.all([
+  const [native, ntt, cctp] = await Promise.all([
     variant === false ? undefined : startNativeNetwork(chains, { variant, lanes, batch, maxOpen }),
     options.ntt && deployNtt(chains, options.ntt),
+    options.cctp && started.keep(startCctpNetwork(chains, { log, ...options.cctp })),
   ])
-  return { chains, nodes, guardian, lanes, native, ntt }
+  return { chains, nodes, guardian, lanes, native, ntt, cctp }
 }
 
 function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () => Promise<void>): Devnet {
-  const { temporal, chains, nodes, guardian, lanes, native, ntt } = parts
+  const { temporal, chains, nodes, guardian, lanes, native, ntt, cctp } = parts
   const { ethereum, bsc } = chains
   return {
     ...parts,
@@ -228,6 +237,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         wormhole: options.wormhole,
         receivers: options.receivers,
         ntt: ntt?.ends,
+        cctp: cctp?.config,
         nativeRoutes: native?.routes,
         auditMinutes: options.auditMinutes ?? (native && 0.1),
         transferAuditMinutes: options.transferAuditMinutes,
@@ -235,11 +245,12 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         // Absolute: a config in a file means a path that is relative to that file.
         checkpoints: resolve(dir, 'checkpoints'),
       }),
-    check: (transfers, natives = [], ntts = []) =>
+    check: (transfers, natives = [], ntts = [], burns = []) =>
       check({
         ...{ transfers, chains: places(chains), lanes: addresses(lanes) },
         native: native && { transfers: natives, ends: native.ends },
         ntt: ntt && { transfers: ntts, ends: ntt.ends },
+        cctp: cctp && { transfers: burns, ends: cctpPlaces(cctp) },
       }),
     stop,
   }
@@ -282,6 +293,12 @@ function laneKeys(perChain: number): LaneKey[] {
 
 function places(chains: Devnet['chains']): Record<string, { url: string; tokenBridge: string }> {
   return Object.fromEntries(Object.values(chains).map(({ name, anvil: { url }, tokenBridge }) => [name, { url, tokenBridge }]))
+}
+
+function cctpPlaces({ ends }: CctpNetwork): NonNullable<CheckInput['cctp']>['ends'] {
+  const place = ({ domain, token, contracts }: CctpEnd) =>
+    ({ domain, token, transmitters: [contracts[1].transmitter, contracts[2].transmitter] }) as const
+  return Object.fromEntries(Object.values(ends).map((end) => [end.name, place(end)]))
 }
 
 function addresses(lanes: readonly LaneKey[]): Record<string, string[]> {

@@ -42,6 +42,7 @@ export interface RelayerConfigInput {
   readonly receivers?: boolean | undefined
   /** The ends of one NTT token; absent: none. */
   readonly ntt?: NttNetwork['ends'] | undefined
+  readonly cctp?: ConfigInput['bridges']['cctp']
   /** The native bridge's directions; absent: none. */
   readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
   /** How often streams are audited. Default: the config's. */
@@ -116,7 +117,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
 }
 
 function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
-  const { chains, wormhole = true, receivers, ntt, nativeRoutes } = input
+  const { chains, wormhole = true, receivers, ntt, cctp, nativeRoutes } = input
   const fees = Object.fromEntries(
     chains.flatMap((chain) => [
       [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
@@ -136,6 +137,7 @@ function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
     }),
     ...(wormhole && receivers && { receivers: { routes } }),
     ...(wormhole && ntt && { ntt: { tokens: [tokenOf(ntt)] } }),
+    ...(cctp && { cctp }),
     ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
   }
 }

@@ -1,10 +1,12 @@
+import { keccak256 } from 'ethers'
 import { transferId } from '../../temporal/contracts/names.ts'
+import type { SentBurn } from './cctp/cctp-users.ts'
 import type { SentNativeTransfer } from './native/native-users.ts'
 import type { SentNttTransfer } from './ntt/ntt-users.ts'
 import type { SentTransfer } from './wormhole/users.ts'
 
 /** A users' transfer over any bridge. */
-export type AnySent = SentTransfer | SentNativeTransfer | SentNttTransfer
+export type AnySent = SentTransfer | SentNativeTransfer | SentNttTransfer | SentBurn
 
 export function isNative(sent: AnySent): sent is SentNativeTransfer {
   return 'nonce' in sent
@@ -14,9 +16,19 @@ export function isNtt(sent: AnySent): sent is SentNttTransfer {
   return 'messages' in sent
 }
 
+export function isBurn(sent: AnySent): sent is SentBurn {
+  return 'version' in sent
+}
+
+function isWormhole(sent: AnySent): sent is SentTransfer {
+  return !isNative(sent) && !isNtt(sent) && !isBurn(sent)
+}
+
 /** Those of each bridge, as the checker takes them. */
-export function byBridge(sent: readonly AnySent[]): [wormhole: SentTransfer[], native: SentNativeTransfer[], ntt: SentNttTransfer[]] {
-  return [sent.filter((one): one is SentTransfer => !isNative(one) && !isNtt(one)), sent.filter(isNative), sent.filter(isNtt)]
+export function byBridge(
+  sent: readonly AnySent[],
+): [wormhole: SentTransfer[], native: SentNativeTransfer[], ntt: SentNttTransfer[], burns: SentBurn[]] {
+  return [sent.filter(isWormhole), sent.filter(isNative), sent.filter(isNtt), sent.filter(isBurn)]
 }
 
 /** `source:emitter:sequence`, the source by its name. */
@@ -33,4 +45,23 @@ export function nativeTransferId({ sourceNetworkId, emitter, nonce, id }: SentNa
     sequence: String(nonce),
     digest: id,
   })
+}
+
+/** The id of a burn's workflow. */
+export function burnTransferId({ sourceNetworkId, emitter, sequence, message }: SentBurn): string {
+  return transferId({
+    bridge: 'cctp',
+    sourceId: String(sourceNetworkId),
+    emitter,
+    sequence: String(sequence),
+    digest: keccak256(message),
+  })
+}
+
+/** The id of a transfer's workflow without its digest. */
+export function idWithoutDigest(sent: AnySent): string {
+  const without = (id: string) => id.split(':').slice(0, 4).join(':')
+  if (isNative(sent)) return without(nativeTransferId(sent))
+  if (isBurn(sent)) return without(burnTransferId(sent))
+  return `${isNtt(sent) ? 'ntt' : 'wormhole-token-bridge'}:${sent.emitterChain}:${sent.emitter}:${sent.sequence}`
 }

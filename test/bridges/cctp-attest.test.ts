@@ -1,4 +1,4 @@
-import { AbiCoder, decodeBase64, hexlify, keccak256 } from 'ethers'
+import { AbiCoder, decodeBase64, hexlify, keccak256, solidityPackedKeccak256 } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { sentTopic } from '../../bridges/cctp/calls.ts'
 import { type CarriedMessage, readCarried, writeCarried } from '../../bridges/cctp/carried.ts'
@@ -58,6 +58,8 @@ async function attested(endpoint: Endpoint, transfer: Transfer): Promise<Transfe
   return { ...transfer, message: Buffer.from(answer.message).toString('base64') }
 }
 
+/** As the lab's Circle chooses it for the first log of a transaction. */
+const nonceOf = (bytes: Uint8Array) => solidityPackedKeccak256(['string'], [`0 ${txOf(bytes)} 0`])
 const messageOf = ({ message }: Transfer) => readMessage(readCarried(decodeBase64(message)).bytes)
 
 describe('A transfer gets its attestation', () => {
@@ -87,6 +89,32 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.delivered(whole, 'latest')).toBe(false)
     state.used.add(usedNonceKey(messageOf(whole)))
     expect(await endpoint.delivered(whole, 'finalized')).toBe(true)
+  })
+
+  test('and its log alone then shows the delivery, also after the attestation has expired', async () => {
+    const { see, endpoint, state, asked } = await network({ fastBlocks: 1 })
+    const bytes = loggedV2({ minFinality: 1_000 })
+    const transfer = transferOf(bytes)
+    expect(await endpoint.delivered(transfer, 'finalized')).toBe(false)
+    see({ bytes, level: 'latest' })
+    const expired = await endpoint.attest?.(transfer)
+    expect(expired).toMatchObject({ kind: 'wait', code: 'CCTP_EXPIRED' })
+    expect(await endpoint.delivered(transfer, 'finalized')).toBe(false)
+    state.used.add(nonceOf(bytes))
+    const before = asked('messages')
+    expect(await endpoint.delivered(transfer, 'finalized')).toBe(true)
+    expect(asked('messages')).toBe(before)
+    const whole = await attested(endpoint, transfer)
+    expect(await endpoint.validate(whole)).toEqual({ kind: 'valid' })
+    expect(await endpoint.attest?.(whole)).toBeUndefined()
+  })
+
+  test('from which no API can lead away: a nonce of signatures that the target refuses shows nothing', async () => {
+    const { see, endpoint, state, attestations } = await network()
+    attestations.signWith(attesters.slice(1))
+    see({ bytes: loggedV2() })
+    state.used.add(nonceOf(loggedV2()))
+    expect(await endpoint.delivered(transferOf(loggedV2()), 'finalized')).toBe(false)
   })
 
   test('each of its own, if one transaction logged equal messages', async () => {

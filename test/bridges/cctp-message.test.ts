@@ -16,10 +16,10 @@ import {
   writeMessage,
   zeroWord,
 } from '../../bridges/cctp/message.ts'
-import { contentOf, createDecode } from '../../bridges/cctp/routes.ts'
+import { contentOf, createDecode, createRoutes } from '../../bridges/cctp/routes.ts'
 import { mayDeliver } from '../../bridges/cctp/verify.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { attest, burnBody, burnBytes, burnMessage, carriedOf, cctpRoutes, word } from '../helpers/cctp.ts'
+import { attest, burnBody, burnBytes, burnMessage, carriedOf, cctpChains, cctpRoutes, word } from '../helpers/cctp.ts'
 import { codeOf } from '../helpers/refusals.ts'
 import { altered } from '../helpers/vaa.ts'
 
@@ -220,10 +220,10 @@ describe('The message of a transfer', () => {
       decode(writeCarried(one)),
     )
     expect({ ...after, message: '' }).toEqual({ ...before, message: '' })
-    expect(before).toMatchObject({ bridge: 'cctp', sourceChain: 'ethereum', sourceId: '0', targetChain: 'base', sequence: '12000003' })
-    expect(contentOf(attested)).toEqual({
+    expect(before).toMatchObject({ bridge: 'cctp', sourceChain: 'ethereum', sourceId: '1337', targetChain: 'base', sequence: '12000003' })
+    expect(contentOf(attested, cctpRoutes.of(readMessage(attested)))).toEqual({
       amount: '999900',
-      token: `0/${word(`0x${'c1'.repeat(20)}`).slice(2)}`,
+      token: `1337/${word(`0x${'c1'.repeat(20)}`).slice(2)}`,
       recipient: `0x${'c2'.repeat(20)}`,
     })
   })
@@ -241,6 +241,15 @@ describe('The message of a transfer', () => {
     ['a source outside the config', carriedOf(burnBytes(1, { sourceDomain: 5 })), 'PAYLOAD_KIND'],
     ['a target outside the config', carriedOf(burnBytes(1, { destinationDomain: 5 })), 'TARGET_CHAIN_UNSUPPORTED'],
   ])('is refused for %s', (_, carried, code) => expect(codeOf(() => decode(writeCarried(carried)))).toBe(code))
+
+  test.each([
+    ['a listed sender', { senders: [`0x${'c3'.repeat(20)}`], recipients: [] }, undefined],
+    ['a listed recipient', { senders: [], recipients: [`0x${'c2'.repeat(20)}`] }, undefined],
+    ['others alone', { senders: [`0x${'c2'.repeat(20)}`], recipients: [`0x${'c3'.repeat(20)}`] }, 'CCTP_UNPAID'],
+  ])('with lists, a burn is delivered for %s', (_, { senders, recipients }, code) => {
+    const routes = createRoutes(cctpChains, { senders: senders.map(word), recipients: recipients.map(word) })
+    expect(codeOf(() => createDecode(routes)(writeCarried(carriedOf(logged))))).toBe(code ?? 'none')
+  })
 
   test('junk gets no error but those of the catalogue', () => {
     const good = writeCarried(carriedOf(attested, { attestation: attest(attested) }))

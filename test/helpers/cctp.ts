@@ -20,7 +20,7 @@ export const cctpChains = (['ethereum', 'base'] as const).map((chain, index): Cc
     transmitter: address(`${digits}${own}`),
     tokenMessenger: word(address(`${digits}${own + 2}`)),
   })
-  return { chain, domain: index * 6, contracts: { 1: contracts('a', index), 2: contracts('b', 0) } }
+  return { chain, networkId: String(1337 + index), domain: index * 6, contracts: { 1: contracts('a', index), 2: contracts('b', 0) } }
 })
 export const cctpRoutes = createRoutes(cctpChains)
 export const baseTransmitters = Object.values(cctpChains[1]!.contracts).map(({ transmitter }) => transmitter)

@@ -1,7 +1,9 @@
 import { getBytes, zeroPadValue } from 'ethers'
+import { placeOf } from '../../../domain/stream/places.ts'
 import { freshAddress } from '../chain/accounts.ts'
 import type { Mined } from '../chain/contracts.ts'
 import { createSender } from '../chain/sender.ts'
+import { toUniversal } from '../wormhole/vaa.ts'
 import { cctpAbis, type CctpEnd } from './cctp.ts'
 
 /** A user's transfer of dollars. */
@@ -22,9 +24,14 @@ export interface UserBurn {
 /** A burn as its user knows it: what a checker needs. */
 export interface SentBurn extends Required<Pick<UserBurn, 'version' | 'amount' | 'recipient'>> {
   readonly source: string
+  readonly sourceNetworkId: number
   readonly target: string
   /** The token on the target chain, lower-case 0x. */
   readonly asset: string
+  /** 64 lower-case hex digits of the MessageTransmitter. */
+  readonly emitter: string
+  /** The place of the message's log, as Portage numbers it. */
+  readonly sequence: bigint
   readonly txHash: string
   readonly height: number
   /** The bytes of MessageSent. */
@@ -34,6 +41,8 @@ export interface SentBurn extends Required<Pick<UserBurn, 'version' | 'amount' |
 }
 
 const nobody = `0x${'00'.repeat(20)}`
+
+export type CctpUsers = ReturnType<typeof startCctpUsers>
 
 /** The users of one direction. They wait for the chain's own blocks and mine none. */
 export function startCctpUsers(source: CctpEnd, target: CctpEnd) {
@@ -61,7 +70,9 @@ export function startCctpUsers(source: CctpEnd, target: CctpEnd) {
     if (!mined || !log) throw new Error(`A user's transaction on ${source.name} reverted`)
     const message = getBytes(String(abi.decodeEventLog('MessageSent', log.data)[0]))
     const { transactionHash: txHash, blockNumber: height, timestamp: sentAt } = mined
-    return { version, amount, recipient, source: source.name, target: target.name, asset: target.token, txHash, height, message, sentAt }
+    const place = { emitter: toUniversal(log.address), sequence: BigInt(placeOf(height, Number(log.logIndex))) }
+    const ends = { source: source.name, sourceNetworkId: source.anvil.chainId, target: target.name, asset: target.token }
+    return { version, amount, recipient, ...ends, ...place, txHash, height, message, sentAt }
   }
 }
 

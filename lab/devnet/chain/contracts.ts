@@ -29,7 +29,12 @@ export interface Mined {
   readonly transactionHash: string
   readonly blockNumber: number
   readonly timestamp: number
-  readonly logs: readonly { readonly address: string; readonly topics: readonly string[]; readonly data: string }[]
+  readonly logs: readonly {
+    readonly address: string
+    readonly topics: readonly string[]
+    readonly data: string
+    readonly logIndex: string
+  }[]
 }
 
 interface ScriptedTransaction {
