@@ -1,11 +1,19 @@
+import { executorOf } from '../config/executor.ts'
 import { emitterStreamSchema } from '../config/schema/bridge-schema.ts'
 import type { ChainConfig, Config } from '../config/schema/schema.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
+import { createStreamNames, type StreamName, type StreamNames } from '../domain/stream/stream.ts'
 import { type BridgeName, type ChainName, numberOfUnconfigured } from '../domain/transfer/transfer.ts'
 import { parseVaa } from '../domain/vaa.ts'
+import { cctpChains } from './cctp/bridge.ts'
+import { cctp } from './cctp/routes.ts'
+import { executor } from './executor/requests.ts'
+import { streamOf } from './kit/emitter-sources.ts'
+import { emitterOf } from './kit/placed-logs.ts'
 import type { Decode, Emitter } from './kit/published.ts'
 import type { ChainNames } from './kit/signed-messages.ts'
 import type { Plugin, PluginContext, Route } from './kit/plugin.ts'
+import { streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import { createNtt } from './ntt/ntt.ts'
 import { createReceivers } from './receivers/receivers.ts'
 import { wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
@@ -14,7 +22,9 @@ import { emittersWithoutNode } from './wormhole-token-bridge/streams.ts'
 
 /** `chains` has all chains of the config, also those that are not connected. */
 export interface BridgesOptions {
-  readonly chains: Readonly<Record<ChainName, Pick<ChainConfig, 'networkId' | 'wormholeChainId' | 'contracts'>>>
+  readonly chains: Readonly<
+    Record<ChainName, Pick<ChainConfig, 'networkId' | 'wormholeChainId' | 'contracts'> & Partial<Pick<ChainConfig, 'lanes' | 'feeModel'>>>
+  >
   readonly bridges: Config['bridges']
 }
 
@@ -134,4 +144,33 @@ export function sourceTitle(sourceChain: ChainName): string {
     .flat()
     .find(([chain]) => String(chain) === id)
   return known ? `${known[1]} (${sourceChain})` : sourceChain
+}
+
+export function configuredStreams(options: BridgesOptions): readonly StreamName[] {
+  const { chains, bridges } = options
+  const signed = emittersOf(options).map((end) => ({
+    id: streamOf(prefixOf(end), end.emitterChain, end.emitter),
+    name: streamOf(prefixOf(end), end.sourceChain, end.emitter),
+  }))
+  const networkOf = (chain: ChainName) => String(chains[chain]?.networkId ?? chain)
+  const routes = bridges['native-bridge']?.routes ?? []
+  const scanned = routes.map(({ source, target }) => ({
+    id: nativeStreamOf(networkOf(source), networkOf(target)),
+    name: nativeStreamOf(source, target),
+  }))
+  const placed = [...(executorOf(options)?.chains ?? [])].map(([id, { name, contract }]) => ({
+    id: streamOf(executor, id, emitterOf(contract)),
+    name: streamOf(executor, name, emitterOf(contract)),
+  }))
+  const burns = cctpChains(bridges.cctp ?? { chains: {} }, chains).flatMap(({ chain, networkId, contracts }) =>
+    Object.values(contracts).map(({ transmitter }) => ({
+      id: streamOf(cctp, networkId, emitterOf(transmitter)),
+      name: streamOf(cctp, chain, emitterOf(transmitter)),
+    })),
+  )
+  return [...signed, ...scanned, ...placed, ...burns]
+}
+
+export function streamNames(options: BridgesOptions): StreamNames {
+  return createStreamNames(configuredStreams(options))
 }

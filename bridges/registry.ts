@@ -2,7 +2,6 @@ import type { EvmChain } from '../chains/evm/index.ts'
 import { chainTime } from '../chains/heads.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { isPluginFailure, RelayerError } from '../domain/catalogue/errors.ts'
-import { createStreamNames, type StreamName, type StreamNames } from '../domain/stream/stream.ts'
 import type { TermRule } from '../domain/settings/terms.ts'
 import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 import {
@@ -18,7 +17,7 @@ import {
   unlessOfOthers,
   wormholeOf,
 } from './configured-emitters.ts'
-import { createEmitterSource, createSourceWithoutNode, type SignedMessages, streamOf } from './kit/emitter-sources.ts'
+import { createEmitterSource, createSourceWithoutNode, type SignedMessages } from './kit/emitter-sources.ts'
 import { createGuardianSets, createVerifier } from './kit/guardian-sets.ts'
 import { createPluginDecode, createPluginEndpoint, createPluginMessages, type Product } from './kit/plugin-bridge.ts'
 import type { Plugin } from './kit/plugin.ts'
@@ -28,15 +27,17 @@ import { createVerifiedMessages } from './kit/verified-messages.ts'
 import { createTokenDecimals } from './native-bridge/contracts.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
 import { contentOf as nativeContent, createDecode as createNativeDecode, nativeBridge, readMessage } from './native-bridge/message.ts'
-import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
+import { createNativeSource } from './native-bridge/streams.ts'
 import { createPackageEndpoint, createRouteDecode, createRouteEndpoint } from './packages/endpoints.ts'
 import type { LoadedPlugins } from './packages/load.ts'
+import type { AttestationApis } from './cctp/attest.ts'
+import { createCctpBridge } from './cctp/bridge.ts'
 import { requestTopic } from './executor/event.ts'
 import { createExecutorEndpoint, type FindVaa, partiesOf } from './executor/evm.ts'
 import { executor } from './executor/requests.ts'
 import { type ExecutorMessage, readMessage as readExecutorMessage, writeMessage as writeExecutorMessage } from './executor/message.ts'
 import { createDecode as createExecutorDecode, createLogDecode } from './executor/source.ts'
-import { createPlacedLogs, emitterOf } from './kit/placed-logs.ts'
+import { createPlacedLogs } from './kit/placed-logs.ts'
 import { executorOf } from '../config/executor.ts'
 import type { Bridge, Bridges, SignedSource } from './port.ts'
 import { createAmountDecimals } from './wormhole-token-bridge/decimals.ts'
@@ -52,6 +53,7 @@ interface Links {
   readonly loaded?: LoadedPlugins | undefined
   readonly findVaa: FindVaa
   readonly terms?: (() => readonly TermRule[]) | undefined
+  readonly attestations: AttestationApis
 }
 
 /** In the order in which they read a message. The first that can read it owns it. */
@@ -172,6 +174,8 @@ function executorBridge(options: BridgesOptions, { connected, served, signed, fi
 }
 
 const findNone: FindVaa = async () => ({ kind: 'absent', why: 'this process asks no guardian API' })
+const unasked = async () => ({ kind: 'pending', why: 'this process asks no attestation API' }) as const
+const noAttestations: AttestationApis = { ofTransaction: unasked, ofHash: unasked, reattest: async () => {} }
 
 /** Fails to compile if a bridge of the config is missing. */
 const makers: {
@@ -192,6 +196,8 @@ const makers: {
     }),
   }),
   executor: (_, options, links) => executorBridge(options, links),
+  cctp: (settings, { chains }, { connected, served, attestations: apis, signed }) =>
+    createCctpBridge({ settings, chains, connected, served, apis, isDelivered: signed.messages.isDelivered }),
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {
     const verified = createVerifiedMessages()
     const all = routes.map(({ source, target, sourceContract, targetContract, ...settings }) => ({
@@ -227,12 +233,13 @@ export function createBridges(
   options: BridgesOptions,
   connected: Chains,
   served: Iterable<ChainName> = connected.keys(),
-  { loaded, findVaa = findNone, terms }: Partial<Pick<Links, 'loaded' | 'findVaa' | 'terms'>> = {},
+  { loaded, findVaa = findNone, attestations = noAttestations, terms }: Partial<Omit<Links, 'connected' | 'served' | 'signed'>> = {},
 ): Bridges {
   const names = new Set(served)
   const bridges = new Map<BridgeName, Bridge>()
   const signed = createSigned(options, bridges)
-  const links = { connected, served: new Map([...connected].filter(([name]) => names.has(name))), signed, loaded, findVaa, terms }
+  const own = new Map([...connected].filter(([name]) => names.has(name)))
+  const links = { connected, served: own, signed, loaded, findVaa, attestations, terms }
   const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]) =>
     settings && bridges.set(name, makers[name](settings, options, links))
   // A plug-in reads a message after the built-in products, and before the token bridge.
@@ -274,9 +281,11 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
 /** Chains to connect for deliveries to `targets`, because unsigned messages are checked at their source. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
-  const requested = Object.keys(bridges.executor?.chains ?? {})
-  const ofRequests = targets.some((target) => requested.includes(target)) ? requested : []
-  return [...new Set([...routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])), ...ofRequests])]
+  const ofLogs = [bridges.executor, bridges.cctp].flatMap((bridge) => {
+    const names = Object.keys(bridge?.chains ?? {})
+    return targets.some((target) => names.includes(target)) ? names : []
+  })
+  return [...new Set([...routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])), ...ofLogs])]
 }
 
 /** No source if the emitter's chain has a node and is not served. */
@@ -294,27 +303,4 @@ function sourcesOfEmitter(
   if (!chain) return []
   const { core } = wormholeOf(sourceChain, options.chains[sourceChain])
   return [createEmitterSource({ ...common, chain, core, begins: { first, block } })]
-}
-
-export function configuredStreams(options: BridgesOptions): readonly StreamName[] {
-  const { chains, bridges } = options
-  const signed = emittersOf(options).map((end) => ({
-    id: streamOf(prefixOf(end), end.emitterChain, end.emitter),
-    name: streamOf(prefixOf(end), end.sourceChain, end.emitter),
-  }))
-  const networkOf = (chain: ChainName) => String(chains[chain]?.networkId ?? chain)
-  const routes = bridges['native-bridge']?.routes ?? []
-  const scanned = routes.map(({ source, target }) => ({
-    id: nativeStreamOf(networkOf(source), networkOf(target)),
-    name: nativeStreamOf(source, target),
-  }))
-  const placed = [...(executorOf(options)?.chains ?? [])].map(([id, { name, contract }]) => ({
-    id: streamOf(executor, id, emitterOf(contract)),
-    name: streamOf(executor, name, emitterOf(contract)),
-  }))
-  return [...signed, ...scanned, ...placed]
-}
-
-export function streamNames(options: BridgesOptions): StreamNames {
-  return createStreamNames(configuredStreams(options))
 }

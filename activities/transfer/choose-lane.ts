@@ -44,7 +44,7 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
     const gate = await reserve(laneAddress(lane))
     if (gate.kind === 'open') return { kind: 'lane', lane }
     if (gate.kind !== 'lane') return { kind: 'closed', gate }
-    deps.gates?.unauthorized(lane)
+    if (gate.code === 'BRIDGE_ROLE_MISSING') deps.gates?.unauthorized(lane)
     unauthorized = gate
     fresh = fresh.filter((other) => other !== lane)
   }

@@ -7,26 +7,47 @@ export function selectorOf(signature: string): string {
   return selectors.memo(signature)
 }
 
-const offset = '20'.padStart(64, '0')
-const headDigits = 10 + 2 * 64
+const selectorDigits = 10
+const wordDigits = 64
 
-/** ABI encoding of `name(bytes)`. ethers would take a hundred times as long, several times per delivery. */
-export function encodeBytesCall(selector: string, argument: Uint8Array): string {
-  const digits = Buffer.from(argument).toString('hex')
-  return `${selector.toLowerCase()}${offset}${argument.length.toString(16).padStart(64, '0')}${digits.padEnd(paddedDigits(argument.length), '0')}`
+/** ABI encoding of `name(bytes,…)`. ethers would take a hundred times as long, several times per delivery. */
+export function encodeBytesCall(selector: string, ...args: readonly Uint8Array[]): string {
+  let [heads, tails] = ['', '']
+  for (const argument of args) {
+    heads += word(args.length * 32 + tails.length / 2)
+    tails += `${word(argument.length)}${Buffer.from(argument).toString('hex').padEnd(paddedDigits(argument.length), '0')}`
+  }
+  return `${selector.toLowerCase()}${heads}${tails}`
 }
 
-/** Undefined unless the data is exactly what `encodeBytesCall` makes. */
+/** Undefined unless the data is exactly what `encodeBytesCall` makes of one argument. */
 export function decodeBytesCall(data: string): Uint8Array | undefined {
-  const text = data.toLowerCase()
-  if (!/^0x[0-9a-fA-F]*$/.test(data) || text.length < headDigits || text.slice(10, 74) !== offset) return undefined
-  if (!/^0{52}/.test(text.slice(74, headDigits))) return undefined
-  const length = Number.parseInt(text.slice(74, headDigits), 16)
-  const end = headDigits + 2 * length
-  if (text.length !== headDigits + paddedDigits(length) || /[^0]/.test(text.slice(end))) return undefined
-  return Buffer.from(text.slice(headDigits, end), 'hex')
+  return decodeBytesArguments(data, 1)?.[0]
+}
+
+/** Undefined unless the data is exactly what `encodeBytesCall` makes of `count` arguments. */
+export function decodeBytesArguments(data: string, count: number): readonly Uint8Array[] | undefined {
+  if (!/^0x[0-9a-fA-F]*$/.test(data)) return undefined
+  const digits = data.slice(selectorDigits).toLowerCase()
+  const args: Uint8Array[] = []
+  let at = count * wordDigits
+  for (let index = 0; index < count; index++) {
+    if (digits.slice(index * wordDigits, (index + 1) * wordDigits) !== word(at / 2)) return undefined
+    const length = digits.slice(at, at + wordDigits)
+    if (!/^0{52}[0-9a-f]{12}$/.test(length)) return undefined
+    const start = at + wordDigits
+    const end = start + 2 * Number.parseInt(length, 16)
+    at = start + paddedDigits((end - start) / 2)
+    if (digits.length < at || /[^0]/.test(digits.slice(end, at))) return undefined
+    args.push(Buffer.from(digits.slice(start, end), 'hex'))
+  }
+  return digits.length === at ? args : undefined
+}
+
+function word(value: number): string {
+  return value.toString(16).padStart(wordDigits, '0')
 }
 
 function paddedDigits(length: number): number {
-  return Math.ceil(length / 32) * 64
+  return Math.ceil(length / 32) * wordDigits
 }

@@ -3,6 +3,7 @@ import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa, quorum, type Vaa } from '../../domain/vaa.ts'
 import { type ContractReader, read } from './contract-reader.ts'
+import { createKeep, doubtedEveryMs, ttlMs } from './kept-reads.ts'
 import { createVerifiedMessages } from './verified-messages.ts'
 
 /** From IWormhole.sol. */
@@ -57,40 +58,18 @@ export interface GuardianSet {
   readonly current: boolean
 }
 
-/** Ms. Sets are read again, because an upgrade makes the current set expire. */
-const ttlMs = 60_000
-const unknownEveryMs = 1_000
-
-interface Kept<T> {
-  readonly value: Promise<T>
-  readonly readAt: number
-}
-
 type GuardianSets = ReturnType<typeof createGuardianSets>
 
 /** One node could invent a set or keep an expired set alive. */
 const at = 'majority-latest'
 
 export function createGuardianSets(chain: ContractReader, core: string, clock = () => performance.now()) {
-  const sets = new Map<number, Kept<GuardianSet>>()
-  const newest = new Map<'index', Kept<number>>()
-
-  function keep<K, T>(cache: Map<K, Kept<T>>, key: K, maxAgeMs: number, make: () => Promise<T>): Promise<T> {
-    const known = cache.get(key)
-    if (known && clock() - known.readAt < maxAgeMs) return known.value
-    const value = make().catch((error: unknown) => {
-      // Without an answer, the last known value is used. `validate` checks again before anything is sent.
-      if (known) return known.value
-      throw error
-    })
-    const made = { value, readAt: clock() }
-    cache.set(key, made)
-    value.catch(() => cache.get(key) === made && cache.delete(key))
-    return value
-  }
+  // An upgrade makes the current set expire.
+  const keepSet = createKeep<number, GuardianSet>(clock)
+  const keepNewest = createKeep<'index', number>(clock)
 
   function newestIndex(maxAgeMs: number): Promise<number> {
-    return keep(newest, 'index', maxAgeMs, async () => {
+    return keepNewest('index', maxAgeMs, async () => {
       const [index] = await read(chain, { abi: coreAbi, to: core, method: 'getCurrentGuardianSetIndex', at })
       return Number(index)
     })
@@ -108,12 +87,12 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
     /** Throws GUARDIAN_SET_UNKNOWN (next index), GUARDIAN_SET_IMPOSSIBLE (higher indexes), read errors. */
     async get(index: number): Promise<GuardianSet> {
       let current = await newestIndex(ttlMs)
-      if (index > current) current = await newestIndex(unknownEveryMs)
+      if (index > current) current = await newestIndex(doubtedEveryMs)
       if (index > current)
         throw new RelayerError(index > current + 1 ? 'GUARDIAN_SET_IMPOSSIBLE' : 'GUARDIAN_SET_UNKNOWN', {
           facts: { chain: chain.name, guardianSet: index, newest: current },
         })
-      return keep(sets, index, ttlMs, () => readSet(index, current))
+      return keepSet(index, ttlMs, () => readSet(index, current))
     },
   }
 }

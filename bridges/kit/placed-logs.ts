@@ -1,6 +1,7 @@
 import { decodeBase64, hexlify } from 'ethers'
 import type { Heads, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { groupBy } from '../../domain/group-by.ts'
 import { heightOf, placeOf, placesPerBlock } from '../../domain/stream/places.ts'
 import type { BridgeName, Transfer } from '../../domain/transfer/transfer.ts'
 import { remember } from '../../runtime/remember.ts'
@@ -24,9 +25,10 @@ export interface PlacedLogsOptions {
   /**
    * The transfer whose `sequence` is this number, as the bridge decodes its message. Undefined, or a RelayerError that
    * no retry heals: no transfer for this Portage. Pure, so that a log is the same transfer at each reading.
-   * NODE_REFUSED: the log is not the contract's event.
+   * NODE_REFUSED: the log is not the contract's event. `siblings`: the contract's logs of the same transaction in
+   * ascending order, with `log` among them.
    */
-  decode(log: PlacedLog, number: string): Transfer | undefined
+  decode(log: PlacedLog, number: string, siblings: readonly PlacedLog[]): Transfer | undefined
   /** False for a target that this process does not serve. */
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
 }
@@ -42,8 +44,16 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   async function initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]> {
     const logs = await readLogs(chain, { address, topics: [topic], ...range }, at ?? 'majority')
-    return placed(chain.name, logs).flatMap(([number, log]) => {
-      const transfer = transferOf(options, log, number)
+    const inOrder = placed(chain.name, logs)
+    const transactions = groupBy(inOrder, ([, { transactionHash }]) => transactionHash)
+    return inOrder.flatMap(([number, log]) => {
+      const siblings = transactions.get(log.transactionHash) ?? []
+      const transfer = transferOf(
+        options,
+        log,
+        number,
+        siblings.map(([, one]) => one),
+      )
       return transfer ? [{ transfer: checked(options, transfer, number), height: log.block.height, txHash: log.transactionHash }] : []
     })
   }
@@ -114,9 +124,12 @@ function placed(chain: string, logs: readonly PlacedLog[]): readonly (readonly [
   return [...numbers].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))
 }
 
-function transferOf({ decode }: PlacedLogsOptions, log: PlacedLog, number: string): Transfer | undefined {
+function transferOf(
+  { decode }: PlacedLogsOptions,
+  ...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>
+): Transfer | undefined {
   try {
-    return decode(log, number)
+    return decode(log, number, siblings)
   } catch (error) {
     // Anyone may send any message. A log that is not the contract's event is another matter: the node invented it.
     if (error instanceof RelayerError && !error.retriable && error.code !== 'NODE_REFUSED') return undefined

@@ -1,5 +1,6 @@
 import { laneId } from '../../domain/lane/lane.ts'
 import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
+import { checkCctp } from './cctp-checks.ts'
 import { checkExecutor } from './executor-checks.ts'
 import { isShownName, pathText, type Problem } from './problems.ts'
 import { type Chains, checkChain, type Fields, listed, map, maps, repeated } from './raw-tree.ts'
@@ -8,7 +9,7 @@ import { type Chains, checkChain, type Fields, listed, map, maps, repeated } fro
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
-  const { 'wormhole-token-bridge': wormhole, 'native-bridge': native, receivers, ntt, executor, plugins } = map(bridges)
+  const { 'wormhole-token-bridge': wormhole, 'native-bridge': native, receivers, ntt, executor, cctp, plugins } = map(bridges)
   const names = chains.map(([name]) => name)
   return [
     ...checkChains(named, chains),
@@ -17,6 +18,7 @@ export function crossCheck(raw: unknown): Problem[] {
     ...(ntt === undefined ? [] : checkTokenPeers(maps(map(ntt)['tokens']), wormhole, chains)),
     ...(plugins === undefined ? [] : checkPlugins(map(plugins), wormhole, chains)),
     ...(executor === undefined ? [] : checkExecutor(map(executor), chains)),
+    ...(cctp === undefined ? [] : checkCctp(map(cctp), chains)),
     ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
     ...checkReceivers(maps(notifications), {
       chains: names,

@@ -94,7 +94,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
 })
 
 /** The emitter of a contract: its address may be given instead of 64 digits. */
-const emitterOrAddress = z
+export const emitterOrAddress = z
   .union([emitter, address], { error: 'must be an emitter (64 hex digits) or the address of an emitting contract' })
   .transform((value) => value.replace('0x', '').padStart(64, '0'))
 

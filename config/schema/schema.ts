@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { nativeBridgeSchema, nttSchema, receiversSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
+import { cctpSchema } from './cctp-schema.ts'
 import { pluginsSchema } from './plugin-schema.ts'
 import { chainSchema } from './chain-schema.ts'
 import { executorSchema } from './executor-schema.ts'
@@ -202,6 +203,9 @@ export const configSchema = z.strictObject({
         .describe(
           "Portage as a relay provider of Wormhole's Executor: it gives quotes and delivers paid requests. docs/operate/executor.md",
         ),
+      cctp: cctpSchema
+        .optional()
+        .describe("Circle's CCTP, v1 and v2: burns of USDC on one chain are minted on another. docs/operate/cctp.md"),
       'native-bridge': nativeBridgeSchema.optional().describe("A chain's native bridge with the contracts of MIP-61."),
     })
     .describe('The bridges whose transfers Portage delivers.'),

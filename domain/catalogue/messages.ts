@@ -101,6 +101,37 @@ export const messageRows = {
     'The source chain has no log with this message at the place that the message names.',
     'Send the message as the log shows it. If a stream started the transfer, the source chain was reorganised: the stream starts the transfer of the new place.',
   ),
+  CCTP_MESSAGE: fatal(
+    'The bytes are not a CCTP message as Portage carries it.',
+    "Send the message as the source's MessageTransmitter logged it. Portage makes these messages itself from the logs.",
+  ),
+  CCTP_NOT_ATTESTED: retry(
+    'Circle has not attested this message at the finality that it needs.',
+    "Wait for finality on the source chain. Circle's API names its reason for a delay (`delayReason`).",
+    { waitsForItself: true },
+  ),
+  CCTP_ATTESTATION: retry(
+    'The attestation does not fit the attesters of the target contract.',
+    'Compare `getEnabledAttester` and `signatureThreshold` of the target contract with the attestation. Portage asks for another attestation.',
+    { waitsForItself: true },
+  ),
+  CCTP_EXPIRED: retry(
+    'The attestation of a fast message has expired on the target chain.',
+    'Wait: Portage asks Circle to attest the message again.',
+    { waitsForItself: true },
+  ),
+  CCTP_CALLER: fatal(
+    'The message names the only account that may deliver it, and no lane of the target chain has this account.',
+    'Deliver it from the account that it names, or add a lane with this account.',
+  ),
+  CCTP_UNPAID: fatal(
+    'Neither the sender nor the recipient of this burn is listed, and the config delivers no other burns.',
+    'List the sender or the recipient in bridges.cctp, or deliver all burns (`free: true`).',
+  ),
+  IRIS_UNAVAILABLE: outage(
+    'No attestation API of Circle answers, or all of them have asked Portage to wait.',
+    'Check that the attestation APIs of the config can be reached. Circle refuses all requests for 5 minutes after more than 35 in a second.',
+  ),
   SPY_UNAVAILABLE: {
     ...outage(
       'The guardian spy cannot be reached, or Portage does not read from it.',

@@ -3,7 +3,7 @@ import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts
 export interface HttpOptions {
   readonly timeoutMs: number
   readonly mostBytes: number
-  readonly method?: 'GET' | 'PUT'
+  readonly method?: 'GET' | 'PUT' | 'POST'
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
 }

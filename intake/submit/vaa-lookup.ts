@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa } from '../../domain/vaa.ts'
-import { backoffMs } from '../../domain/backoff.ts'
-import { retryAfterMs } from '../../runtime/http/retry-after.ts'
-import { httpJson } from './http.ts'
+import { createHttpHost, type HttpHostOptions } from './http-host.ts'
 
 export interface MessagePlace {
   /** Wormhole chain id of the source. */
@@ -14,7 +12,7 @@ export interface MessagePlace {
   readonly sequence: string
 }
 
-export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {
+export interface VaaLookupOptions extends Partial<Omit<HttpHostOptions, 'url'>> {
   readonly guardianApis: readonly string[]
   readonly wormholescanApis: readonly string[]
 }
@@ -38,7 +36,7 @@ const heldShape = z.object({ isEnqueued: z.boolean() })
 
 export function createVaaLookup(options: VaaLookupOptions) {
   const { guardianApis, wormholescanApis, timeoutMs = 5_000, parallel = 4, pause = { firstMs: 1_000, mostMs: 60_000 } } = options
-  const api = (url: string, path: string) => ({ host: createVaaHost({ url, timeoutMs, parallel, pause }), path })
+  const api = (url: string, path: string) => ({ host: createHttpHost({ url, timeoutMs, parallel, pause }), path })
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
     /** Returns the first copy from API `from` on. Does not check signatures. Never throws. */
@@ -94,72 +92,4 @@ function readVaa(body: unknown, place: MessagePlace): Uint8Array | string {
 
 function pathOf({ chain, emitter, sequence }: MessagePlace): string {
   return `${chain}/${emitter.toLowerCase()}/${sequence}`
-}
-
-export interface VaaHostOptions {
-  /** Base URL. Its path and query may hold keys, so only the origin is shown. */
-  readonly url: string
-  readonly timeoutMs: number
-  readonly parallel: number
-  readonly pause: { readonly firstMs: number; readonly mostMs: number }
-}
-
-type HostAnswer =
-  | { readonly kind: 'found'; readonly body: unknown }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'failed'; readonly why: string; readonly againInMs: number }
-
-const mostAnswerBytes = 2_000_000
-const afterFailureMs = 5_000
-
-/** One HTTP API. Its limits (concurrent requests, Retry-After) apply to all requests of this process. */
-export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOptions) {
-  const base = url.endsWith('/') ? url : `${url}/`
-  const queue: (() => void)[] = []
-  let active = 0
-  let failures = 0
-  let restUntil = 0
-
-  function rest(asked: string | null | undefined): number {
-    const now = Date.now()
-    const forMs = retryAfterMs(asked ?? null, now) ?? backoffMs(failures, pause.firstMs, pause.mostMs)
-    failures++
-    restUntil = Math.max(restUntil, now + forMs)
-    return restUntil - now
-  }
-
-  async function request(path: string): Promise<HostAnswer> {
-    const restMs = restUntil - Date.now()
-    if (restMs > 0) return resting(restMs)
-    const answer = await httpJson(new URL(path, base), { timeoutMs, mostBytes: mostAnswerBytes })
-    if (answer.kind !== 'failed') {
-      failures = 0
-      return answer
-    }
-    const { status, retryAfter, why } = answer
-    if (status === 429 || status === 503) return resting(rest(retryAfter))
-    // Only a failure of the server makes later requests wait.
-    if (status === undefined || status >= 500) rest(retryAfter)
-    return { kind: 'failed', why, againInMs: afterFailureMs }
-  }
-
-  return {
-    origin: new URL(base).origin,
-    /** Never throws. `path` has no leading slash. */
-    async ask(path: string): Promise<HostAnswer> {
-      if (active >= parallel) await new Promise<void>((resolve) => queue.push(resolve))
-      else active++
-      try {
-        return await request(path)
-      } finally {
-        const next = queue.shift()
-        if (next) next()
-        else active--
-      }
-    },
-  }
-}
-
-function resting(againInMs: number): HostAnswer {
-  return { kind: 'failed', why: 'asked to wait', againInMs }
 }

@@ -6,7 +6,7 @@ import { sendTransfers } from '../demo/load.ts'
 import { minedOf } from '../devnet/chain/mined.ts'
 import { type Devnet, startDevnet } from '../devnet/index.ts'
 import { startPortage } from '../devnet/portage-process.ts'
-import { type AnySent, byBridge, isNative, nativeTransferId } from '../devnet/sent.ts'
+import { type AnySent, byBridge, isNative, idWithoutDigest } from '../devnet/sent.ts'
 import { type BlockClock, startBlockClock } from './block-clock.ts'
 import { allClosed } from './closes.ts'
 import { machineOf, type Machine } from './machine.ts'
@@ -127,9 +127,7 @@ async function timesOf(
   const included = isNative(sent)
     ? check.nativeFindings.find(({ transfer }) => transfer.id === sent.id)?.blockHeight
     : check.findings.find(({ transfer }) => transfer.txHash === sent.txHash)?.blockHeight
-  const id = isNative(sent)
-    ? nativeTransferId(sent).split(':').slice(0, 4).join(':')
-    : `wormhole-token-bridge:${sent.emitterChain}:${sent.emitter}:${sent.sequence}`
+  const id = idWithoutDigest(sent)
   const final = clocks[source].finalAt(height) ?? Number.NaN
   return {
     bridge: id.split(':')[0] ?? '',

@@ -1,5 +1,6 @@
 import { Contract, Interface, type JsonRpcProvider, type Log, type Provider } from 'ethers'
 import { type ExecutionFinding, type ExecutionVerdict, type ExecutorCheckInput, judgeExecutions } from './executor.ts'
+import { type CctpCheckInput, type CctpFinding, type CctpVerdict, judgeCctp } from './cctp.ts'
 import { checkLane, type LaneFindings } from './lanes.ts'
 import { judgeNative, type NativeCheckInput, type NativeFinding, type NativeVerdict } from './native.ts'
 import { judgeNtt, type NttCheckInput, type NttFinding, type NttVerdict } from './ntt.ts'
@@ -9,7 +10,7 @@ import type { SentTransfer } from '../devnet/wormhole/users.ts'
 /**
  * The independent checker of the demo and the tests. It reads the chains with a provider and an ABI of its own and
  * shares no VAA code with the relayer. It believes only TransferRedeemed events, those of the native bridge's
- * contracts, of NTT's managers and of the Executor's receivers, and balances.
+ * contracts, of NTT's managers, of the Executor's receivers and of CCTP's transmitters, and balances.
  */
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
@@ -20,6 +21,7 @@ export interface CheckInput {
   readonly native?: NativeCheckInput | undefined
   readonly ntt?: NttCheckInput | undefined
   readonly executor?: ExecutorCheckInput | undefined
+  readonly cctp?: CctpCheckInput | undefined
 }
 
 /** One transfer as the target chain shows it. */
@@ -52,8 +54,8 @@ export interface CheckResult {
   /** Delivered, but the recipient's balance is not what it should be (amount − fee). */
   readonly wrongBalances: number
   /**
-   * Completions of the native bridge and payments of NTT that no user had initiated so, and deliveries that no request
-   * paid for.
+   * Completions of the native bridge, payments of NTT and mints of CCTP that no user had initiated so, and deliveries
+   * that no request paid for.
    */
   readonly foreignCompletions: number
   /** Deliveries by sender, lower case. */
@@ -63,6 +65,7 @@ export interface CheckResult {
   readonly nativeFindings: readonly NativeFinding[]
   readonly nttFindings: readonly NttFinding[]
   readonly executionFindings: readonly ExecutionFinding[]
+  readonly cctpFindings: readonly CctpFinding[]
   /** Over all lanes given. */
   readonly lanes: readonly LaneFindings[]
   readonly revertedTransactions: number
@@ -91,14 +94,15 @@ export async function check(input: CheckInput): Promise<CheckResult> {
   const providers = new Map(Object.entries(input.chains).map(([name, { url }]) => [name, provider(url)]))
   try {
     const laneNames = Object.entries(input.lanes ?? {})
-    const [perChain, native, ntt, executor, lanes] = await Promise.all([
+    const [perChain, native, ntt, executor, cctp, lanes] = await Promise.all([
       Promise.all([...providers].map(([name, node]) => judge(input, name, node))),
       input.native ? judgeNative(input.native, providers) : { findings: [], foreignCompletions: 0, untold: { lost: 0, duplicates: 0 } },
       input.ntt ? judgeNtt(input.ntt, providers) : { findings: [], foreign: 0 },
       input.executor ? judgeExecutions(input.executor, providers) : { findings: [], foreign: 0 },
+      input.cctp ? judgeCctp(input.cctp, providers) : { findings: [], foreign: 0 },
       Promise.all(laneNames.flatMap(([chain, list]) => list.map((address) => checkLane(of(providers, chain), chain, address)))),
     ])
-    return summarize(perChain.flat(), { native, ntt, executor }, lanes)
+    return summarize(perChain.flat(), { native, ntt, executor, cctp }, lanes)
   } finally {
     for (const node of providers.values()) node.destroy()
   }
@@ -153,13 +157,21 @@ interface Judged {
   readonly right: boolean
 }
 
+interface Verdicts {
+  readonly native: NativeVerdict
+  readonly ntt: NttVerdict
+  readonly executor: ExecutionVerdict
+  readonly cctp: CctpVerdict
+}
+
 function summarize(
   findings: readonly TransferFinding[],
-  { native, ntt, executor }: { readonly native: NativeVerdict; readonly ntt: NttVerdict; readonly executor: ExecutionVerdict },
+  { native, ntt, executor, cctp }: Verdicts,
   lanes: readonly LaneFindings[],
 ): CheckResult {
   const ours = new Set(lanes.map(({ chain, address }) => `${chain}/${address}`))
-  const others = [...native.findings.map(judgedNative), ...ntt.findings.map(judgedNtt), ...executor.findings.map(judgedExecution)]
+  const wormhole = [...ntt.findings.map(judgedNtt), ...executor.findings.map(judgedExecution)]
+  const others = [...native.findings.map(judgedNative), ...wormhole, ...cctp.findings.map(judgedCctp)]
   const judged = [...judgedOf(findings), ...others]
   const deliveredBy: Record<string, number> = {}
   for (const { by } of judged) if (by[0] !== undefined) deliveredBy[by[0]] = (deliveredBy[by[0]] ?? 0) + 1
@@ -176,12 +188,13 @@ function summarize(
     lost: judged.filter(({ effects }) => effects === 0).length + native.untold.lost,
     duplicates: judged.filter(({ effects }) => effects > 1).length + native.untold.duplicates,
     wrongBalances: judged.filter(({ effects, right }) => effects > 0 && !right).length,
-    foreignCompletions: native.foreignCompletions + ntt.foreign + executor.foreign,
+    foreignCompletions: native.foreignCompletions + ntt.foreign + executor.foreign + cctp.foreign,
     deliveredBy,
     findings,
     nativeFindings: native.findings,
     nttFindings: ntt.findings,
     executionFindings: executor.findings,
+    cctpFindings: cctp.findings,
     lanes,
     revertedTransactions: lanes.reduce((sum, lane) => sum + lane.reverted, 0),
     wastedTransactions: lanes.reduce((sum, lane) => sum + lane.transactions, 0) - ourDeliveries(judged, ours),
@@ -223,6 +236,10 @@ function judgedNtt({ transfer, redeemed, redeemedBy, txHashes, executed, balance
 
 function judgedExecution({ transfer, received, receivedBy, txHashes, paid, balance, expected }: ExecutionFinding): Judged {
   return { chain: transfer.target, effects: received, by: receivedBy, txHashes, right: paid && balance === expected }
+}
+
+function judgedCctp({ transfer, received, receivedBy, txHashes, used, balance, expected }: CctpFinding): Judged {
+  return { chain: transfer.target, effects: received, by: receivedBy, txHashes, right: used && balance === expected }
 }
 
 /** Transactions of our lanes that delivered something; a batch is one. */

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { streamViewQuery } from '../../temporal/contracts/stream.ts'
-import { isExecution, isNative, isNtt, type AnySent } from '../devnet/sent.ts'
+import { isBurn, isExecution, isNative, isNtt, type AnySent } from '../devnet/sent.ts'
 
 /** Results of a stream, by MIP-61's names. */
 export interface Watermark {
@@ -54,13 +54,19 @@ export async function unprovedStreams({ client, sent }: { client: Client; sent: 
   })
 }
 
+function prefixOf(one: AnySent): string {
+  if (isExecution(one)) return 'executor'
+  if (isBurn(one)) return 'cctp'
+  return isNtt(one) ? 'wormhole' : 'wormhole-token-bridge'
+}
+
 /** The highest number that users know of, by stream. */
 export function lastNumbers(sent: readonly AnySent[]): Map<string, bigint> {
   const last = new Map<string, bigint>()
   for (const one of sent) {
     const [stream, number] = isNative(one)
       ? [`native-bridge:${one.source}:${one.target}`, one.nonce]
-      : [`${isExecution(one) ? 'executor' : isNtt(one) ? 'wormhole' : 'wormhole-token-bridge'}:${one.source}:${one.emitter}`, one.sequence]
+      : [`${prefixOf(one)}:${one.source}:${one.emitter}`, one.sequence]
     if (number > (last.get(stream) ?? -1n)) last.set(stream, number)
   }
   return last

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { accountIndex, devnetAccount, devnetGuardians, type DevnetAccount } from './chain/accounts.ts'
 import { startAnvil, type Anvil } from './chain/anvil.ts'
-import { check, type CheckResult } from '../checker/checker.ts'
+import type { CctpEnd } from './cctp/cctp.ts'
+import { type CctpNetwork, type CctpNetworkOptions, startCctpNetwork } from './cctp/network.ts'
+import { check, type CheckInput, type CheckResult } from '../checker/checker.ts'
 import { devnetQuoter, quoterVariable } from './executor/deploy.ts'
 import { type ExecutorNetwork, startExecutorNetwork } from './executor/network.ts'
 import { startFaultProxy, type FaultProxy } from './fault-proxy/proxy.ts'
@@ -61,6 +63,8 @@ export interface DevnetOptions {
   readonly ntt?: NttOptions | undefined
   /** An Executor on both chains, and a quoter's key in `env`. Default false. */
   readonly executor?: boolean
+  /** CCTP of both versions both ways. Default: none. */
+  readonly cctp?: CctpNetworkOptions | undefined
   /** The native bridge both ways, in this variant. Default: none. */
   readonly native?: NativeBridgeVariant | false
   /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one each. */
@@ -102,6 +106,8 @@ export interface Devnet {
   readonly ntt: NttNetwork | undefined
   /** The Executor, if the option asked for it. */
   readonly executor: ExecutorNetwork | undefined
+  /** CCTP, if the option asked for it. */
+  readonly cctp: CctpNetwork | undefined
   /** The native bridge, if the option asked for it. */
   readonly native: NativeNetwork | undefined
   /** The DEVNET keys of the lanes, of both chains. */
@@ -160,7 +166,7 @@ class Started {
   }
 }
 
-type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes' | 'native' | 'ntt' | 'executor'>
+type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes' | 'native' | 'ntt' | 'executor' | 'cctp'>
 
 async function startParts(options: DevnetOptions, dir: string, started: Started): Promise<Parts> {
   const log = options.log ?? (() => {})
@@ -196,16 +202,17 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  const [native, ntt, executor] = await Promise.all([
+  const [native, ntt, executor, cctp] = await Promise.all([
     variant === false ? undefined : startNativeNetwork(chains, { variant, lanes, batch, maxOpen }),
     options.ntt && deployNtt(chains, options.ntt),
     options.executor ? startExecutorNetwork(chains) : undefined,
+    options.cctp && started.keep(startCctpNetwork(chains, { log, ...options.cctp })),
   ])
-  return { chains, nodes, guardian, lanes, native, ntt, executor }
+  return { chains, nodes, guardian, lanes, native, ntt, executor, cctp }
 }
 
 function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () => Promise<void>): Devnet {
-  const { temporal, chains, nodes, guardian, lanes, native, ntt, executor } = parts
+  const { temporal, chains, nodes, guardian, lanes, native, ntt, executor, cctp } = parts
   const { ethereum, bsc } = chains
   return {
     ...parts,
@@ -234,6 +241,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         receivers: options.receivers,
         ntt: ntt?.ends,
         executor: executor?.config,
+        cctp: cctp?.config,
         nativeRoutes: native?.routes,
         auditMinutes: options.auditMinutes ?? (native && 0.1),
         transferAuditMinutes: options.transferAuditMinutes,
@@ -241,12 +249,13 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         // Absolute: a config in a file means a path that is relative to that file.
         checkpoints: resolve(dir, 'checkpoints'),
       }),
-    check: (transfers, natives = [], ntts = [], executions = []) =>
+    check: (transfers, natives = [], ntts = [], executions = [], burns = []) =>
       check({
         ...{ transfers, chains: places(chains), lanes: addresses(lanes) },
         native: native && { transfers: natives, ends: native.ends },
         ntt: ntt && { transfers: ntts, ends: ntt.ends },
         executor: executor && { transfers: executions, quoter: devnetQuoter.address, ends: executorPlaces(executor) },
+        cctp: cctp && { transfers: burns, ends: cctpPlaces(cctp) },
       }),
     stop,
   }
@@ -293,6 +302,12 @@ function places(chains: Devnet['chains']): Record<string, { url: string; tokenBr
 
 function executorPlaces({ ends }: ExecutorNetwork) {
   return Object.fromEntries(Object.values(ends).map(({ chain: { name, core }, ...end }) => [name, { ...end, core }]))
+}
+
+function cctpPlaces({ ends }: CctpNetwork): NonNullable<CheckInput['cctp']>['ends'] {
+  const place = ({ domain, token, contracts }: CctpEnd) =>
+    ({ domain, token, transmitters: [contracts[1].transmitter, contracts[2].transmitter] }) as const
+  return Object.fromEntries(Object.values(ends).map((end) => [end.name, place(end)]))
 }
 
 function addresses(lanes: readonly LaneKey[]): Record<string, string[]> {

@@ -44,6 +44,7 @@ export interface RelayerConfigInput {
   readonly ntt?: NttNetwork['ends'] | undefined
   /** `bridges.executor`; absent: none. */
   readonly executor?: NonNullable<ConfigInput['bridges']>['executor']
+  readonly cctp?: ConfigInput['bridges']['cctp']
   /** The native bridge's directions; absent: none. */
   readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
   /** How often streams are audited. Default: the config's. */
@@ -118,7 +119,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
 }
 
 function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
-  const { chains, wormhole = true, receivers, ntt, executor, nativeRoutes } = input
+  const { chains, wormhole = true, receivers, ntt, executor, cctp, nativeRoutes } = input
   const fees = Object.fromEntries(
     chains.flatMap((chain) => [
       [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
@@ -139,6 +140,7 @@ function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
     ...(wormhole && receivers && { receivers: { routes } }),
     ...(wormhole && ntt && { ntt: { tokens: [tokenOf(ntt)] } }),
     ...(executor && { executor }),
+    ...(cctp && { cctp }),
     ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
   }
 }

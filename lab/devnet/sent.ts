@@ -1,11 +1,13 @@
+import { keccak256 } from 'ethers'
 import { transferId } from '../../temporal/contracts/names.ts'
+import type { SentBurn } from './cctp/cctp-users.ts'
 import type { SentExecution } from './executor/network.ts'
 import type { SentNativeTransfer } from './native/native-users.ts'
 import type { SentNttTransfer } from './ntt/ntt-users.ts'
 import type { SentTransfer } from './wormhole/users.ts'
 
 /** A users' transfer over any bridge. */
-export type AnySent = SentTransfer | SentNativeTransfer | SentNttTransfer | SentExecution
+export type AnySent = SentTransfer | SentNativeTransfer | SentNttTransfer | SentExecution | SentBurn
 
 export function isNative(sent: AnySent): sent is SentNativeTransfer {
   return 'nonce' in sent
@@ -19,17 +21,25 @@ export function isExecution(sent: AnySent): sent is SentExecution {
   return 'dropOff' in sent
 }
 
+export function isBurn(sent: AnySent): sent is SentBurn {
+  return 'version' in sent
+}
+
+function isWormhole(sent: AnySent): sent is SentTransfer {
+  return !isNative(sent) && !isNtt(sent) && !isExecution(sent) && !isBurn(sent)
+}
+
 /** The lists of each bridge, in the order of their parameters in the checker. */
 export type SentByBridge = [
   wormhole: readonly SentTransfer[],
   native?: readonly SentNativeTransfer[],
   ntt?: readonly SentNttTransfer[],
   executions?: readonly SentExecution[],
+  burns?: readonly SentBurn[],
 ]
 
 export function byBridge(sent: readonly AnySent[]): SentByBridge {
-  const wormhole = sent.filter((one): one is SentTransfer => !isNative(one) && !isNtt(one) && !isExecution(one))
-  return [wormhole, sent.filter(isNative), sent.filter(isNtt), sent.filter(isExecution)]
+  return [sent.filter(isWormhole), sent.filter(isNative), sent.filter(isNtt), sent.filter(isExecution), sent.filter(isBurn)]
 }
 
 /** `source:emitter:sequence`, the source by its name. */
@@ -46,4 +56,24 @@ export function nativeTransferId({ sourceNetworkId, emitter, nonce, id }: SentNa
     sequence: String(nonce),
     digest: id,
   })
+}
+
+/** The id of a burn's workflow. */
+export function burnTransferId({ sourceNetworkId, emitter, sequence, message }: SentBurn): string {
+  return transferId({
+    bridge: 'cctp',
+    sourceId: String(sourceNetworkId),
+    emitter,
+    sequence: String(sequence),
+    digest: keccak256(message),
+  })
+}
+
+/** The id of a transfer's workflow without its digest. */
+export function idWithoutDigest(sent: AnySent): string {
+  const without = (id: string) => id.split(':').slice(0, 4).join(':')
+  if (isNative(sent)) return without(nativeTransferId(sent))
+  if (isBurn(sent)) return without(burnTransferId(sent))
+  const bridge = isNtt(sent) ? 'ntt' : isExecution(sent) ? 'executor' : 'wormhole-token-bridge'
+  return `${bridge}:${sent.emitterChain}:${sent.emitter}:${sent.sequence}`
 }

@@ -67,8 +67,8 @@ function isDelivered(seen: Seen | undefined): boolean {
  */
 async function withoutEffect({ devnet }: DrainTargets, undone: readonly AnySent[]): Promise<AnySent[]> {
   if (undone.length === 0) return []
-  const { findings, nativeFindings, nttFindings, executionFindings } = await devnet.check(...byBridge(undone))
-  const all = [...findings, ...nativeFindings, ...nttFindings, ...executionFindings]
+  const { findings, nativeFindings, nttFindings, executionFindings, cctpFindings } = await devnet.check(...byBridge(undone))
+  const all = [...findings, ...nativeFindings, ...nttFindings, ...executionFindings, ...cctpFindings]
   const effects = new Set(all.flatMap(({ transfer, txHashes }) => (txHashes.length > 0 ? [keyOf(transfer)] : [])))
   return undone.filter((one) => !effects.has(keyOf(one)))
 }

@@ -157,7 +157,7 @@ async function leaveTraces(targets: FaultTargets, remains: Remains, run: FaultRu
       return askLane(targets, id).catch((error: unknown) => ({ id, error: String(error) }))
     }),
   )
-  const { findings, nativeFindings, nttFindings, executionFindings, ...check } = await devnet.check(...byBridge(targets.sent))
+  const { findings, nativeFindings, nttFindings, executionFindings, cctpFindings, ...check } = await devnet.check(...byBridge(targets.sent))
   await write('plan.json', planOf(run))
   await write('lanes.json', lanes)
   await write('check.json', {
@@ -166,6 +166,7 @@ async function leaveTraces(targets: FaultTargets, remains: Remains, run: FaultRu
     nativeFindings: nativeFindings.filter(({ completed, balance, expected }) => completed !== 1 || balance !== expected),
     nttFindings: nttFindings.filter(({ redeemed, balance, expected }) => redeemed !== 1 || balance !== expected),
     executionFindings: executionFindings.filter(({ received, balance, expected, paid }) => received !== 1 || balance !== expected || !paid),
+    cctpFindings: cctpFindings.filter(({ received, balance, expected, used }) => received !== 1 || balance !== expected || !used),
   })
   await write('remains.json', await Promise.all(remains.transfers.map((line) => tellAll(targets, line))))
   for (const line of [...remains.transfers, ...remains.lanes, ...remains.streams]) say(`  ${line}`)

@@ -7,7 +7,7 @@ import { sendTransfers } from '../demo/load.ts'
 import { startChild } from '../devnet/child.ts'
 import type { Devnet } from '../devnet/index.ts'
 import { type PortageProcess, startPortage } from '../devnet/portage-process.ts'
-import { type AnySent, isNative, nativeTransferId } from '../devnet/sent.ts'
+import { idWithoutDigest } from '../devnet/sent.ts'
 import { until } from '../devnet/until.ts'
 
 export interface FloodOptions {
@@ -102,7 +102,7 @@ export async function runFlood(devnet: Devnet, options: FloodOptions, say: (line
 async function honest(devnet: Devnet, client: Client, portage: PortageProcess, { transfers, seconds }: FloodOptions): Promise<Times> {
   const sentAt = new Map<string, number>()
   const sent = await sendTransfers(devnet, { transfers: transfers * seconds, rate: transfers, bridge: 'both' }, (some) => {
-    for (const one of some) sentAt.set(idOf(one), Date.now())
+    for (const one of some) sentAt.set(idWithoutDigest(one), Date.now())
   })
   const giveUp = () => portage.ended && `Portage ${portage.ended}: ${portage.tail()}`
   let times: number[] = []
@@ -118,10 +118,6 @@ async function honest(devnet: Devnet, client: Client, portage: PortageProcess, {
 
 /** The id of a transfer's workflow without its digest. */
 const prefixOf = (id: string) => id.split(':').slice(0, 4).join(':')
-
-function idOf(sent: AnySent): string {
-  return isNative(sent) ? prefixOf(nativeTransferId(sent)) : `wormhole-token-bridge:${sent.emitterChain}:${sent.emitter}:${sent.sequence}`
-}
 
 /** Every path of the API, as a stranger knows it from the documents. */
 async function pathsOf({ apiUrl, admin }: PortageProcess): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { configuredStreams } from '../../bridges/registry.ts'
+import { configuredStreams } from '../../bridges/configured-emitters.ts'
 import type { Cause } from '../../domain/catalogue/cause.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { haltOf, type HaltScope } from '../../domain/settings/settings.ts'

@@ -1,15 +1,13 @@
 import { z } from 'zod'
 import { chainOf, namesOf } from '../../config/chains.ts'
-import { coinOfChain, coinOfLane } from '../../config/networks.ts'
 import { feePolicySchema } from '../../config/schema/lane-schema.ts'
-import type { FeePolicy, FeeScope } from '../../domain/fees/fees.ts'
 import { majorityWarnings } from '../../domain/settings/known-names.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'
 import { aboutSettings } from '../access/subjects.ts'
 import { changesNothing, field, type Fields, type Given, invalid, type OrderContext, type OrderSpec, type OrderText } from './spec.ts'
-import { weiOf } from './payments.ts'
-import { feeScopeText, haltScopeText } from './scope-text.ts'
+import { feeTexts } from './fees.ts'
+import { haltScopeText } from './scope-text.ts'
 import { termOrders, termScopeSchema, termsSchema } from './terms.ts'
 import { feeScopeSchema, nameSchema as name, oneOf, optional, settingsOrders, textSchema, usually, values } from './values.ts'
 
@@ -128,25 +126,6 @@ const listFields = {
   value: field('<value>', values.text, 'the recipient or the token'),
 }
 
-const scopes = 'global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id>, transfer:<id>'
-const scope = field('--scope <scope>', values.feeScope, scopes)
-const limitFields = {
-  maxFeePerGas: field('--max-fee-per-gas <amount>', optional(values.amount), 'most that a unit of gas may cost'),
-  maxTip: field('--max-tip <amount>', optional(values.amount), 'highest tip per unit of gas'),
-  maxFeePerTransaction: field(
-    '--max-fee-per-transaction <amount>',
-    optional(values.amount),
-    'most that a whole transaction may cost, data fee included',
-  ),
-  baseFeeCeiling: field('--base-fee-ceiling <amount>', optional(values.amount), 'above this base fee nothing new is sent'),
-  tipFactor: field('--tip-factor <number>', optional(values.tipFactor), "factor of the market's tip in the first offer"),
-  bumpPercent: field('--bump-percent <number>', optional(values.bumpPercent), 'how much each new attempt raises both fees, percent'),
-  gasFactor: field('--gas-factor <number>', optional(values.gasFactor), 'factor of the gas estimate that gives the gas limit'),
-  gasLimit: field('--gas-limit <gas>', optional(values.gas), 'most gas units of a transaction'),
-}
-const feeFields = { scope, ...limitFields }
-export const feeLimits = Object.keys(limitFields) as (keyof FeePolicy)[]
-
 const nodeFields = (whose: string) => ({
   chain: field('<chain>', values.chainName, 'name of the chain'),
   name: field('<name>', values.chainName, `name ${whose}; portage node list shows all`),
@@ -201,33 +180,8 @@ A token is <wormhole chain id>/<64 hex digits>: the chain where it is native, an
     done: ({ what, value }) => `no longer denied: ${what} ${value}`,
     same: ({ what, value }) => `${what} ${value} is not denied; portage settings shows the deny-list`,
   }),
-  'fees set': settingsOrder({
-    summary: 'Set limits of a scope',
-    details: 'Limits that are not named stay unchanged. The most specific scope that sets a limit decides it.',
-    notes: `Amounts have a unit: 30gwei, 0.05ether, 1000000wei, or the coin of the scope's chain, like 0.05BNB. A number alone is
-wei. The unit ether is of any coin.`,
-    examples: [
-      'portage fees set --scope chain:ethereum --base-fee-ceiling 80gwei --reason "NFT mint"',
-      'portage fees set --scope lane:evm-56:0x52908400098527886e0f7030069857d2e4169ee7 --max-tip 2gwei --gas-factor 1.5 --reason "slow inclusion"',
-    ],
-    fields: feeFields,
-    misuse: (given) =>
-      feeLimits.every((limit) => given[limit] === undefined)
-        ? 'give at least one limit; portage fees clear removes all of a scope'
-        : undefined,
-    orders: feeOrders,
-    done: (given) => `limits of ${feeScopeText(given.scope)} are set`,
-    same: (given) => `the limits of ${feeScopeText(given.scope)} are so already`,
-  }),
-  'fees clear': settingsOrder({
-    summary: 'Remove all limits of a scope that operators set',
-    details: 'The limits of the config apply again.',
-    examples: ['portage fees clear --scope chain:bsc --reason "fees are normal again"'],
-    fields: { scope },
-    orders: (given) => [{ kind: 'setFees', scope: given.scope, policy: {} }],
-    done: (given) => `no limits of ${feeScopeText(given.scope)} any more`,
-    same: (given) => `no limits of ${feeScopeText(given.scope)} are set`,
-  }),
+  'fees set': settingsOrder(feeTexts.set),
+  'fees clear': settingsOrder(feeTexts.clear),
   'terms asset': settingsOrder(termOrders.asset),
   'terms fee': settingsOrder(termOrders.fee),
   'terms route': settingsOrder(termOrders.route),
@@ -300,32 +254,6 @@ not answer. It does not count in any majority.`,
     }),
   },
 } satisfies Record<string, OrderSpec>
-
-/** Throws INPUT_INVALID if an amount names another chain's coin. */
-export async function feeOrders(
-  given: Given<typeof feeFields>,
-  read: () => Promise<Settings>,
-  { config }: Pick<OrderContext, 'config'>,
-): Promise<SettingsOrder[]> {
-  const { scope: wanted } = given
-  const coin = coinOfScope(config, wanted)
-  const limits = feeLimits.flatMap((limit) => {
-    const value = given[limit]
-    return value === undefined ? [] : [[limit, typeof value === 'object' ? weiOf(value, coin, { scope: feeScopeText(wanted) }) : value]]
-  })
-  const before = (await read()).fees.find((rule) => sameScope(rule.scope, wanted))?.policy
-  return [{ kind: 'setFees', scope: wanted, policy: { ...before, ...(Object.fromEntries(limits) as FeePolicy) } }]
-}
-
-function coinOfScope(config: OrderContext['config'], wanted: FeeScope): string | undefined {
-  if (wanted.kind === 'lane') return coinOfLane(config, wanted.lane)
-  return wanted.kind === 'chain' || wanted.kind === 'call' ? coinOfChain(config, wanted.chain) : undefined
-}
-
-function sameScope(a: FeeScope, b: FeeScope): boolean {
-  // Only a transfer's id depends on case.
-  return a.kind === 'transfer' ? feeScopeText(a) === feeScopeText(b) : feeScopeText(a).toLowerCase() === feeScopeText(b).toLowerCase()
-}
 
 function changeOf({ nodes }: Settings, chain: string, name: string) {
   return nodes.find((one) => one.chain === chain && one.name === name)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { configuredStreams, streamNames } from '../../bridges/registry.ts'
+import { configuredStreams, streamNames } from '../../bridges/configured-emitters.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 
 const [emitter, contract] = ['ab'.repeat(32), `0x${'cc'.repeat(20)}`]

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { parse } from '../../cli/arguments/options.ts'
 import { limitText } from '../../cli/commands/settings/fees.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import { feeOrders } from '../../operations/orders/settings.ts'
+import { feeOrders } from '../../operations/orders/fees.ts'
 import type { OrderContext } from '../../operations/orders/spec.ts'
 
 test('limits are shown as fees set accepts them: prices in gwei, costs in ether', () => {

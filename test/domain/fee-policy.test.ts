@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { feeLimits } from '../../operations/orders/settings.ts'
+import { feeLimits } from '../../operations/orders/fees.ts'
 import {
   type FeePolicy,
   type FeeRule,

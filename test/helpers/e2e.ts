@@ -9,7 +9,7 @@ import type { SentTransfer, UserTransfer } from '../../lab/devnet/wormhole/users
 import { type LaneState, laneId } from '../../domain/lane/lane.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { PayloadEncryption } from '../../domain/temporal-access.ts'
-import { streamNames } from '../../bridges/registry.ts'
+import { streamNames } from '../../bridges/configured-emitters.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { createTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { retries } from '../../temporal/client/connection/probe.ts'

@@ -1,6 +1,6 @@
 import type { Chain } from '../../chains/port.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { streamNames } from '../../bridges/registry.ts'
+import { streamNames } from '../../bridges/configured-emitters.ts'
 import { resolveTemporal } from '../../config/temporal-access.ts'
 import { type ErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { connectionExposure, payloadExposure } from '../../temporal/client/connection/exposure.ts'

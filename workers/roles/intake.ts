@@ -1,6 +1,5 @@
 import { checkpointPlaceOf } from '../../config/data-folder.ts'
-import { streamNames } from '../../bridges/registry.ts'
-import { spySources } from '../../bridges/configured-emitters.ts'
+import { spySources, streamNames } from '../../bridges/configured-emitters.ts'
 import type { PlacedSource, ScannedSource, SignedSource } from '../../bridges/port.ts'
 import { haltOf } from '../../domain/settings/settings.ts'
 import { parseVaa } from '../../domain/vaa.ts'

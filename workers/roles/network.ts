@@ -10,6 +10,7 @@ import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { NodeChange } from '../../domain/settings/settings.ts'
 import type { TermRule } from '../../domain/settings/terms.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { createIris } from '../../intake/submit/iris.ts'
 import { createVaaLookup, type VaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
@@ -62,7 +63,8 @@ export async function connectNetwork(
     if (fatal) throw fatal
     const loaded = runsPlugins ? await readPlugins(config, logger) : undefined
     const vaaLookup = createVaaLookup(signedApis(config))
-    const bridges = createBridges(config, chains, served, { loaded, findVaa: vaaLookup.find, terms })
+    const attestations = attestationsOf(config)
+    const bridges = createBridges(config, chains, served, { loaded, findVaa: vaaLookup.find, terms, ...(attestations && { attestations }) })
     for (const chain of away.keys()) onAway?.(chain, closing.signal)
     return { chains, served, bridges, vaaLookup, close }
   } catch (error) {
@@ -71,6 +73,10 @@ export async function connectNetwork(
   } finally {
     stopping?.removeEventListener('abort', close)
   }
+}
+
+function attestationsOf({ bridges: { cctp } }: Config) {
+  return cctp && createIris({ urls: cctp.attestationApis, perSecond: cctp.requestsPerSecond })
 }
 
 async function readPlugins(config: Config, logger?: Logger): Promise<LoadedPlugins | undefined> {

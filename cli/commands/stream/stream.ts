@@ -13,7 +13,7 @@ import { checkpointStoreOf, lastBackfilled, watermark } from '../../../operation
 import { pause } from '../../../runtime/wait.ts'
 import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import type { CliContext } from '../../context.ts'
-import { streamNames } from '../../../bridges/registry.ts'
+import { streamNames } from '../../../bridges/configured-emitters.ts'
 import { checkpointPlaceOf } from '../../../config/data-folder.ts'
 import type { Config } from '../../../config/schema/schema.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'

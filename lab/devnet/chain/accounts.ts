@@ -54,6 +54,18 @@ export function devnetGuardians(count: number): DevnetAccount[] {
   return first === undefined ? [] : [account(devnetGuardian0), ...others.map((index) => derive(`m/44'/60'/1'/0/${index}`))]
 }
 
+/** The keys of CCTP's attesters (path m/44'/60'/2'/0/i), in ascending order of addresses, as attestations need them. */
+export function devnetAttesters(count: number): DevnetAccount[] {
+  const all = Array.from({ length: count }, (_, index) => derive(`m/44'/60'/2'/0/${index}`))
+  return all.sort((one, other) => (one.address < other.address ? -1 : 1))
+}
+
+/** Deploys CCTP on a chain, and burns as its users (path m/44'/60'/3'/0/i). anvil does not fund these accounts. */
+export function devnetCctpAccounts(position: number): { readonly deployer: DevnetAccount; readonly user: DevnetAccount } {
+  const account = (index: number) => derive(`m/44'/60'/3'/0/${index}`)
+  return { deployer: account(2 * position), user: account(2 * position + 1) }
+}
+
 /** A random address: the recipient of one transfer. Its key is unknown. */
 export function freshAddress(): string {
   return hexlify(randomBytes(20))

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -11,9 +12,14 @@ export interface VaaAnswer {
 export interface Trouble {
   /**
    * Most requests in a window of `perMs`. Others get 429, with the end of the window as Retry-After (in whole seconds,
-   * rounded up).
+   * rounded up). With `blockMs`, every request of that time after the first refusal gets 429, without a Retry-After.
    */
-  readonly limit?: { readonly requests: number; readonly perMs: number; readonly retryAfter?: 'seconds' | 'date' }
+  readonly limit?: {
+    readonly requests: number
+    readonly perMs: number
+    readonly retryAfter?: 'seconds' | 'date'
+    readonly blockMs?: number
+  }
   /** Every request is refused with this status; with Retry-After where it is given, seconds. */
   readonly refuse?: { readonly status: number; readonly retryAfterSeconds?: number }
   /** Connections are taken and never answered. */
@@ -26,8 +32,8 @@ export interface VaaServer {
   /** Paths that were asked for, in order, refused ones included. */
   readonly requests: readonly string[]
   /**
-   * Requests that came before the time of an earlier Retry-After. Requests that were sent before that answer arrived do
-   * not count.
+   * Requests that came before the time of an earlier Retry-After, or while they were blocked. Requests that were sent
+   * before that answer arrived do not count.
    */
   readonly early: number
   /** Replaces what was said before; nothing: it is well again. */
@@ -38,12 +44,15 @@ export interface VaaServer {
 /** Delay of requests that were sent before the answer was read, ms: the reader may share two busy cores. */
 const onTheWayMs = 1_000
 
-export async function startVaaServer(answer: (method: string, path: string) => VaaAnswer, port = 0): Promise<VaaServer> {
+export async function startVaaServer(
+  answer: (method: string, path: string, query: URLSearchParams) => VaaAnswer,
+  port = 0,
+): Promise<VaaServer> {
   const requests: string[] = []
   let now: Trouble = {}
   let [windowEnd, inWindow, closedFrom, closedUntil, early] = [0, 0, 0, 0, 0]
 
-  function refusal(): { status: number; waitMs?: number; as: 'seconds' | 'date' } | undefined {
+  function refusal(): { status: number; waitMs?: number; as: 'seconds' | 'date' | 'nothing' } | undefined {
     const { refuse, limit } = now
     if (refuse) {
       const { status, retryAfterSeconds: seconds } = refuse
@@ -51,11 +60,15 @@ export async function startVaaServer(answer: (method: string, path: string) => V
     }
     if (!limit) return undefined
     if (Date.now() >= windowEnd) [windowEnd, inWindow] = [Date.now() + limit.perMs, 0]
+    if (limit.blockMs !== undefined) {
+      const waitMs = closedUntil > Date.now() ? closedUntil - Date.now() : limit.blockMs
+      return waitMs < limit.blockMs || ++inWindow > limit.requests ? { status: 429, waitMs, as: 'nothing' } : undefined
+    }
     return ++inWindow > limit.requests ? { status: 429, waitMs: windowEnd - Date.now(), as: limit.retryAfter ?? 'seconds' } : undefined
   }
 
   function serve(request: IncomingMessage, response: ServerResponse): void {
-    const path = new URL(request.url ?? '/', 'http://devnet').pathname
+    const { pathname: path, searchParams } = new URL(request.url ?? '/', 'http://devnet')
     requests.push(path)
     if (now.silent) return
     if (closedFrom < Date.now() && Date.now() < closedUntil) early++
@@ -66,24 +79,16 @@ export async function startVaaServer(answer: (method: string, path: string) => V
       const until = waitMs === undefined ? undefined : Math.ceil((Date.now() + waitMs) / 1_000) * 1_000
       if (until !== undefined && Date.now() >= closedUntil) closedFrom = Date.now() + onTheWayMs
       if (until !== undefined) closedUntil = Math.max(closedUntil, Math.min(until, Date.now() + Math.ceil((waitMs ?? 0) / 1_000) * 1_000))
-      const value =
-        until === undefined || waitMs === undefined
-          ? undefined
-          : as === 'date'
-            ? new Date(until).toUTCString()
-            : String(Math.ceil(waitMs / 1_000))
+      const value = until === undefined || waitMs === undefined ? undefined : retryAfter(as, until, waitMs)
       response.writeHead(status, { 'content-type': 'application/json', ...(value !== undefined && { 'retry-after': value }) }).end('{}')
       return
     }
-    const { code, body } = answer(request.method ?? '', path)
+    const { code, body } = answer(request.method ?? '', path, searchParams)
     response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }
 
   const server = createServer(serve)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
@@ -100,4 +105,9 @@ export async function startVaaServer(answer: (method: string, path: string) => V
         server.closeAllConnections()
       }),
   }
+}
+
+function retryAfter(as: 'seconds' | 'date' | 'nothing', until: number, waitMs: number): string | undefined {
+  if (as === 'nothing') return undefined
+  return as === 'date' ? new Date(until).toUTCString() : String(Math.ceil(waitMs / 1_000))
 }

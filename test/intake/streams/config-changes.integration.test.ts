@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { streamNames } from '../../../bridges/registry.ts'
+import { streamNames } from '../../../bridges/configured-emitters.ts'
 import { createSourceWithoutNode } from '../../../bridges/kit/emitter-sources.ts'
 import type { SignedSource } from '../../../bridges/port.ts'
 import { checkStreams } from '../../../cli/doctor/workflows.ts'

@@ -1,0 +1,166 @@
+import { decodeBase64, keccak256 } from 'ethers'
+import { LRUCache } from 'lru-cache'
+import { fingerprint } from '../../chains/crypto/fingerprint.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { Attestation } from '../port.ts'
+import type { Attested } from './attestation.ts'
+import { type CarriedMessage, readCarried, writeCarried } from './carried.ts'
+import { type CctpMessage, fast, loggedBytes, readMessage } from './message.ts'
+import type { CctpRoute } from './routes.ts'
+import { refusals, type Verify, type VerifySigned } from './verify.ts'
+
+/** `why` names the state of the message at each API that was asked. */
+export type FoundAttestation<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'pending'; readonly why: string }
+
+/**
+ * Circle's APIs. They are asked in turn until `pick` finds what it wants. Throws IRIS_UNAVAILABLE (with `againInMs`) if
+ * no API answers.
+ */
+export interface AttestationApis {
+  /** `pick` gets the attested messages of the transaction, in the order of their logs. */
+  ofTransaction<T>(
+    place: { readonly domain: number; readonly txHash: string },
+    pick: (messages: readonly Attested[]) => Promise<T | undefined>,
+  ): Promise<FoundAttestation<T>>
+  /** v1 only: `hash` is the keccak256 of the message. */
+  ofHash<T>(hash: string, pick: (attestation: Uint8Array) => Promise<T | undefined>): Promise<FoundAttestation<T>>
+  /** Asks Circle to attest a v2 message again, at finality and without an expiration. */
+  reattest(nonce: string): Promise<void>
+}
+
+interface AttestOptions {
+  readonly apis: AttestationApis
+  readonly verify: Verify
+  readonly routeOf: (message: CctpMessage) => CctpRoute
+  readonly isUsed: (bytes: Uint8Array, route: CctpRoute) => Promise<boolean>
+}
+
+/** Blocks of the target in which a delivery reaches the chain. */
+const spareBlocks = 50
+/** Ms. Finality takes minutes. */
+const retryMs = { fast: 5_000, finalized: 15_000 } as const
+/** Ms. Circle attests again within seconds, so a lost request is repeated after this time. */
+const askAgainMs = 600_000
+const mostRemembered = 4_096
+
+/** See `Endpoint.attest`. An attestation that has expired or fits no longer is replaced, unless its nonce is used. */
+export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
+  const expired = new LRUCache<string, true>({ max: mostRemembered })
+  const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
+
+  /** Why `attested` cannot be sent now. Throws read errors. */
+  async function faultOf(attested: Attested): Promise<RelayerError | undefined> {
+    const fault = await refusalOf(verify(attested, spareBlocks))
+    return fault ?? (expired.has(fingerprint(attested.bytes)) ? new RelayerError('CCTP_EXPIRED') : undefined)
+  }
+
+  async function askAgain(fault: RelayerError, nonce: string): Promise<void> {
+    if (!isLate(fault) || asked.has(nonce)) return
+    await apis.reattest(nonce)
+    asked.set(nonce, true)
+  }
+
+  async function find(carried: CarriedMessage, retryInMs: number): Promise<Attestation> {
+    const { version, sourceDomain: domain } = readMessage(carried.bytes)
+    let stale: { readonly fault: RelayerError; readonly nonce: string } | undefined
+    const usable = async (attested: Attested | undefined) => {
+      const fault = attested && (await faultOf(attested))
+      if (!attested || !fault) return attested
+      const message = readMessage(attested.bytes)
+      stale = { fault, nonce: message.nonce }
+      // A message that is delivered needs no other attestation.
+      return isLate(fault) && (await isUsed(attested.bytes, routeOf(message))) ? attested : undefined
+    }
+    const answer =
+      version === 1
+        ? await apis.ofHash(keccak256(carried.bytes), (attestation) => usable({ bytes: carried.bytes, attestation }))
+        : await apis.ofTransaction({ domain, txHash: carried.txHash }, (messages) => usable(ownOf(carried, messages)))
+    if (answer.kind === 'found') return { kind: 'attested', message: writeCarried({ ...carried, ...answer.value }) }
+    if (!stale) return { kind: 'wait', code: 'CCTP_NOT_ATTESTED', reason: answer.why, retryInMs }
+    await askAgain(stale.fault, stale.nonce)
+    return waitFor(stale.fault, retryInMs)
+  }
+
+  return {
+    /** Undefined also for a message that `validate` refuses. */
+    async attest({ message }: Transfer): Promise<Attestation | undefined> {
+      const carried = readCarried(decodeBase64(message))
+      const logged = readMessage(carried.bytes)
+      if (carried.attestation.length > 0) {
+        const fault = await faultOf(carried)
+        if (!fault || refusals[fault.code]?.kind !== 'wait' || (await isUsed(carried.bytes, routeOf(logged)))) return undefined
+      } else if (await refusalOf((async () => routeOf(logged))())) return undefined
+      const retryInMs = retryMs[logged.minFinality <= fast ? 'fast' : 'finalized']
+      try {
+        return await find(carried, retryInMs)
+      } catch (error) {
+        if (!(error instanceof RelayerError) || error.code !== 'IRIS_UNAVAILABLE') throw error
+        return waitFor(error, Number(error.facts['againInMs'] ?? retryInMs))
+      }
+    },
+    /** The target contract has refused the attestation as expired. Its block numbers may not be the chain's own. */
+    hasExpired({ message }: Transfer): void {
+      expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
+    },
+  }
+}
+
+/**
+ * Finds the attested form of a logged v2 message, whose nonce shows whether it is delivered. It may have expired.
+ * Undefined: Circle has not attested it. Throws IRIS_UNAVAILABLE, read errors.
+ */
+export function createSignedForms({ apis, verifySigned }: { readonly apis: AttestationApis; readonly verifySigned: VerifySigned }) {
+  /** Later attestations of a message have the same nonce. */
+  const kept = new LRUCache<string, Attested>({ max: mostRemembered })
+  return async function signedForm(carried: CarriedMessage): Promise<Attested | undefined> {
+    const key = fingerprint(writeCarried(carried))
+    const known = kept.get(key)
+    if (known) return known
+    const { sourceDomain: domain } = readMessage(carried.bytes)
+    const answer = await apis.ofTransaction({ domain, txHash: carried.txHash }, async (messages) => {
+      const own = ownOf(carried, messages)
+      return own && !(await refusalOf(verifySigned(own))) ? own : undefined
+    })
+    if (answer.kind !== 'found') return undefined
+    kept.set(key, answer.value)
+    return answer.value
+  }
+}
+
+/** Circle has signed the message, so that its nonce is known. */
+function isLate({ code }: RelayerError): boolean {
+  return code === 'CCTP_EXPIRED' || code === 'CCTP_NOT_ATTESTED'
+}
+
+function waitFor({ code, about, title }: RelayerError, retryInMs: number): Attestation {
+  return { kind: 'wait', code, reason: about || title, retryInMs }
+}
+
+/** Rethrows errors that say nothing about the message. */
+async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefined> {
+  try {
+    await check
+    return undefined
+  } catch (error) {
+    if (error instanceof RelayerError && refusals[error.code]) return error
+    throw error
+  }
+}
+
+/** The attested message of this log. Equal logs wait until each has its own nonce, so that none takes another's. */
+function ownOf({ bytes, twin, twins }: CarriedMessage, messages: readonly Attested[]): Attested | undefined {
+  const logged = keccak256(loggedBytes(bytes))
+  const own = messages.filter((message) => isLoggedAs(message.bytes, logged))
+  const nonces = new Set(own.map((message) => readMessage(message.bytes).nonce))
+  return nonces.size === twins && own.length === twins ? own[twin] : undefined
+}
+
+function isLoggedAs(bytes: Uint8Array, digest: string): boolean {
+  try {
+    return keccak256(loggedBytes(bytes)) === digest
+  } catch (error) {
+    if (error instanceof RelayerError) return false
+    throw error
+  }
+}

@@ -1,0 +1,59 @@
+import { Interface } from 'ethers'
+import type { At } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { type ContractReader, read } from '../kit/contract-reader.ts'
+import { createKeep, doubtedEveryMs, ttlMs } from '../kit/kept-reads.ts'
+import { type Attested, type Attesters, checkAttestation } from './attestation.ts'
+import { type CctpMessage, usedNonceKey } from './message.ts'
+
+/** Views of MessageTransmitter and MessageTransmitterV2, which are the same. */
+export const transmitterAbi = new Interface([
+  'function signatureThreshold() view returns (uint256)',
+  'function getNumEnabledAttesters() view returns (uint256)',
+  'function getEnabledAttester(uint256 index) view returns (address)',
+  'function isEnabledAttester(address attester) view returns (bool)',
+  'function usedNonces(bytes32 key) view returns (uint256)',
+])
+
+/** One node could enable an attester of its own. */
+const at = 'majority-latest'
+
+/** Circle has 2. A contract with more than this is another one. */
+const mostAttesters = 64n
+
+export type ReadAttesters = (maxAgeMs?: number) => Promise<Attesters>
+
+/** The attesters that one MessageTransmitter accepts, by most nodes. Kept for a minute. */
+export function createAttesters(chain: ContractReader, transmitter: string, clock?: () => number): ReadAttesters {
+  const keep = createKeep<'set', Attesters>(clock)
+  const view = async (method: string, args: readonly unknown[] = []): Promise<unknown> =>
+    (await read(chain, { abi: transmitterAbi, to: transmitter, method, args, at }))[0]
+
+  async function readAll(): Promise<Attesters> {
+    const [threshold, count] = (await Promise.all([view('signatureThreshold'), view('getNumEnabledAttesters')])) as [bigint, bigint]
+    if (count > mostAttesters || threshold > count) {
+      const facts = { chain: chain.name, transmitter, threshold: String(threshold), attesters: String(count) }
+      throw new RelayerError('NODE_REFUSED', { detail: 'The contract has no sound set of attesters.', facts })
+    }
+    const places = Array.from({ length: Number(count) }, (_, index) => index)
+    const found = await Promise.all(places.map((place) => view('getEnabledAttester', [place])))
+    return { threshold: Number(threshold), enabled: new Set(found.map((address) => String(address).toLowerCase())) }
+  }
+
+  return (maxAgeMs = ttlMs) => keep('set', maxAgeMs, readAll)
+}
+
+/** Throws CCTP_ATTESTATION, read errors. Circle rotates attesters, so a refusal is checked against a newer set. */
+export async function verifyAttested(attested: Attested, attesters: ReadAttesters): Promise<void> {
+  try {
+    checkAttestation(attested, await attesters())
+  } catch (error) {
+    if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION') throw error
+    checkAttestation(attested, await attesters(doubtedEveryMs))
+  }
+}
+
+export async function isUsed(chain: ContractReader, transmitter: string, message: CctpMessage, at: At): Promise<boolean> {
+  const [used] = await read(chain, { abi: transmitterAbi, to: transmitter, method: 'usedNonces', args: [usedNonceKey(message)], at })
+  return used === 1n
+}

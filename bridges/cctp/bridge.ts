@@ -1,0 +1,128 @@
+import { encodeBase64 } from 'ethers'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { createDecimals } from '../kit/decimals.ts'
+import { createPlacedLogs, type PlacedLogsOptions } from '../kit/placed-logs.ts'
+import type { Bridge } from '../port.ts'
+import type { AttestationApis } from './attest.ts'
+import { sentTopic } from './calls.ts'
+import { readCarried, writeCarried } from './carried.ts'
+import { createEvmEndpoint, type EvmEndpointOptions } from './evm.ts'
+import { addressOf, type CctpFinality, readBurn, readMessage } from './message.ts'
+import { cctp, type CctpChain, contentOf, createDecode, createRoutes, type DeliveredBurns } from './routes.ts'
+import { createLogDecode } from './source.ts'
+
+interface VersionSettings {
+  /** 0x, lower case. */
+  readonly messageTransmitter: string
+  readonly tokenMessenger: string
+}
+
+/** `bridges.cctp` of a config. */
+export interface CctpSettings {
+  readonly finality: CctpFinality
+  readonly free?: true | undefined
+  /** 64 lower-case hex digits. */
+  readonly senders: readonly string[]
+  readonly recipients: readonly string[]
+  readonly chains: Readonly<
+    Record<
+      ChainName,
+      {
+        readonly domain: number
+        readonly v1?: VersionSettings | undefined
+        readonly v2?: VersionSettings | undefined
+        readonly startBlock?: number | undefined
+        readonly maxOpen: number
+      }
+    >
+  >
+}
+
+interface ChainSettings {
+  readonly networkId: number
+  readonly feeModel?: string | undefined
+  readonly lanes?: readonly { readonly address: string }[] | undefined
+}
+
+type ConnectedChain = EvmEndpointOptions['chain'] & PlacedLogsOptions['chain']
+
+export interface CctpBridgeOptions extends Pick<PlacedLogsOptions, 'isDelivered'> {
+  readonly settings: CctpSettings
+  readonly chains: Readonly<Record<ChainName, ChainSettings>>
+  readonly connected: ReadonlyMap<ChainName, ConnectedChain>
+  readonly served: ReadonlyMap<ChainName, ConnectedChain>
+  readonly apis: AttestationApis
+}
+
+export function cctpChains({ chains: ofCircle }: Pick<CctpSettings, 'chains'>, chains: CctpBridgeOptions['chains']): CctpChain[] {
+  return Object.entries(ofCircle).map(([chain, { domain, v1, v2 }]) => {
+    const contracts = { ...(v1 && { 1: contractsOf(v1) }), ...(v2 && { 2: contractsOf(v2) }) }
+    return { chain, networkId: String(chains[chain]?.networkId), domain, contracts }
+  })
+}
+
+function contractsOf({ messageTransmitter, tokenMessenger }: VersionSettings) {
+  return { transmitter: messageTransmitter, tokenMessenger: `0x${tokenMessenger.slice(2).padStart(64, '0')}` }
+}
+
+function burnsOf({ free, senders, recipients }: CctpSettings): DeliveredBurns {
+  const words = (digits: readonly string[]) => digits.map((one) => `0x${one}`)
+  return free ? 'all' : { senders: words(senders), recipients: words(recipients) }
+}
+
+/** Both versions of CCTP. Each MessageTransmitter of a served chain is a placed source. */
+export function createCctpBridge({ settings, chains, connected, served, apis, isDelivered }: CctpBridgeOptions): Bridge {
+  const ends = cctpChains(settings, chains)
+  const routes = createRoutes(ends, burnsOf(settings))
+  const decode = createDecode(routes)
+  const logsOf = ({ chain: name, contracts }: CctpChain) => {
+    const [chain, own] = [connected.get(name), settings.chains[name]]
+    if (!chain || !own) return []
+    return Object.values(contracts).map(({ transmitter: contract }) => {
+      const place = { chain, bridge: cctp, contract, topic: sentTopic, startBlock: own.startBlock, maxOpen: own.maxOpen }
+      return { name, contract, ...createPlacedLogs({ ...place, decode: createLogDecode(decode), isDelivered }) }
+    })
+  }
+  const logs = ends.flatMap(logsOf)
+
+  const recorded: EvmEndpointOptions['recorded'] = async (carried, { source, from }) => {
+    const own = logs.find(({ name, contract }) => name === source.chain && contract === from.transmitter)
+    if (!own) throw new RelayerError('CONFIG_INVALID', { detail: `${source.chain} is not connected, where a message was sent.` })
+    await own.verify({ sequence: carried.number, message: encodeBase64(writeCarried(carried)) })
+  }
+
+  const endpoints = ends.flatMap(({ chain: name, contracts }) => {
+    const chain = served.get(name)
+    const { lanes = [], feeModel } = chains[name] ?? {}
+    const ofTarget = {
+      transmitters: Object.values(contracts).map(({ transmitter }) => transmitter),
+      lanes: lanes.map(({ address }) => address.toLowerCase()),
+      finality: settings.finality,
+      // `block.number` of Arbitrum is a block of Ethereum.
+      ownHeights: feeModel !== 'arbitrum',
+    }
+    return chain ? [[name, createEvmEndpoint({ chain, routes, apis, recorded, ...ofTarget })] as const] : []
+  })
+  const decimals = createDecimals()
+  const read = (bytes: Uint8Array) => {
+    const { bytes: own } = readCarried(bytes)
+    const message = readMessage(own)
+    return { own, token: addressOf(readBurn(message).token), route: routes.of(message) }
+  }
+  return {
+    name: cctp,
+    decode,
+    content(bytes) {
+      const { own, route } = read(bytes)
+      return contentOf(own, route)
+    },
+    decimals(bytes) {
+      const { token: address, route } = read(bytes)
+      const chain = connected.get(route.source.chain)
+      return decimals(`${route.source.chain}/${address}`, async () => chain && { chain, address })
+    },
+    endpoints: new Map(endpoints),
+    sources: logs.flatMap(({ name, source }) => (served.has(name) ? [source] : [])),
+  }
+}

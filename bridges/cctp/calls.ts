@@ -1,0 +1,40 @@
+import { Interface } from 'ethers'
+import type { Log } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
+import { decodeBytesArguments, decodeBytesCall, encodeBytesCall, selectorOf } from '../kit/bytes-call.ts'
+import { provedBy, unproved } from '../kit/verdict.ts'
+import type { Attested } from './attestation.ts'
+import { proofRefusals, type Verify } from './verify.ts'
+
+export const receiveSelector = selectorOf('receiveMessage(bytes,bytes)')
+
+export const sentTopic = new Interface(['event MessageSent(bytes message)']).getEvent('MessageSent')?.topicHash ?? ''
+
+/** The bytes of a MessageSent log. Throws NODE_REFUSED unless its data is exactly the encoding of one `bytes`. */
+export function sentMessage({ topics, data }: Pick<Log, 'topics' | 'data'>): Uint8Array {
+  const bytes = decodeBytesCall(`0x00000000${data.slice(2)}`)
+  if (bytes && topics.length === 1 && topics[0]?.toLowerCase() === sentTopic && data.startsWith('0x')) return bytes
+  throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log that is no MessageSent.' })
+}
+
+export function receiveIntent(transmitter: string, { bytes, attestation }: Attested): Intent {
+  return { to: transmitter, data: encodeBytesCall(receiveSelector, bytes, attestation), value: '0' }
+}
+
+/** Undefined unless the data is exactly what `receiveIntent` makes. */
+export function decodeReceive(data: string): Attested | undefined {
+  const [bytes, attestation] = (data.slice(0, 10).toLowerCase() === receiveSelector && decodeBytesArguments(data, 2)) || []
+  return bytes && attestation && { bytes, attestation }
+}
+
+/** See `Endpoint.proveCall`. */
+export function createProveCall(verify: Verify) {
+  return async function proveCall({ to, data, value }: Intent): Promise<void> {
+    const received = decodeReceive(data)
+    if (value !== '0') throw unproved('It carries coins.', { to, value })
+    if (!received) throw unproved('It is no exactly encoded receiveMessage.', { to, selector: data.slice(0, 10) })
+    const { to: contracts } = await provedBy(() => verify(received), proofRefusals)
+    if (to.toLowerCase() !== contracts.transmitter) throw unproved('It does not call the MessageTransmitter of the message.', { to })
+  }
+}

@@ -1,0 +1,44 @@
+import { concat, getBytes, hexlify, toBeHex } from 'ethers'
+import { signatureBytes } from './attestation.ts'
+import { loggedBytes, malformed, readMessage, zeroWord } from './message.ts'
+
+/** A message with the place where its source logged it. Only a v2 message changes when it is attested. */
+export interface CarriedMessage {
+  /** The number of the log in its stream, u64, decimal. */
+  readonly number: string
+  /** 32 bytes, lower case. */
+  readonly txHash: string
+  /** v2 logs of one transaction may be equal. `twin` is the log's place among `twins` equal ones, from 0. */
+  readonly twin: number
+  readonly twins: number
+  /** Empty until Circle has attested the message. */
+  readonly attestation: Uint8Array
+  readonly bytes: Uint8Array
+}
+
+/** number u64, txHash, twin u16, twins u16, count of signatures u8. Then the signatures, then the message. */
+const headBytes = 45
+
+/** Throws CCTP_MESSAGE. The result shares memory with `carried`. */
+export function readCarried(carried: Uint8Array): CarriedMessage {
+  const view = Buffer.from(carried.buffer, carried.byteOffset, carried.length)
+  if (carried.length < headBytes) throw malformed(`It has ${carried.length} bytes, and its head alone has ${headBytes}.`)
+  const end = headBytes + view.readUInt8(44) * signatureBytes
+  const [twin, twins] = [view.readUInt16BE(40), view.readUInt16BE(42)]
+  const [attestation, bytes] = [carried.subarray(headBytes, end), carried.subarray(end)]
+  if (twin >= twins) throw malformed(`Its log is number ${twin} of ${twins} equal ones.`)
+  const { version, nonce } = readMessage(bytes)
+  if (version === 2 && attestation.length > 0 && nonce === zeroWord) throw malformed('It is attested and has no nonce.')
+  if (attestation.length === 0 && !Buffer.from(loggedBytes(bytes)).equals(bytes)) throw malformed('No source logs these bytes.')
+  return { number: String(view.readBigUInt64BE(0)), txHash: hexlify(carried.subarray(8, 40)), twin, twins, attestation, bytes }
+}
+
+export function writeCarried({ number, txHash, twin, twins, attestation, bytes }: CarriedMessage): Uint8Array {
+  const signatures = toBeHex(attestation.length / signatureBytes, 1)
+  return getBytes(concat([toBeHex(BigInt(number), 8), txHash, toBeHex(twin, 2), toBeHex(twins, 2), signatures, attestation, bytes]))
+}
+
+/** The message as the source logged it. */
+export function loggedForm(carried: CarriedMessage): CarriedMessage {
+  return { ...carried, attestation: new Uint8Array(), bytes: loggedBytes(carried.bytes) }
+}

@@ -1,0 +1,123 @@
+import { decodeBase64, id, toBeHex } from 'ethers'
+import type { EvmChain } from '../../chains/evm/index.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { type DeliveryLog, findDelivery, isLogOf } from '../kit/logs.ts'
+import { toVerdict } from '../kit/verdict.ts'
+import type { Endpoint, Gate } from '../port.ts'
+import { type AttestationApis, createAttest, createSignedForms } from './attest.ts'
+import { isUsed } from './attesters.ts'
+import { createProveCall, receiveIntent, receiveSelector } from './calls.ts'
+import { type CarriedMessage, loggedForm, readCarried } from './carried.ts'
+import { type CctpMessage, readMessage } from './message.ts'
+import { explainRevert } from './reverts.ts'
+import { type CctpRoute, type CctpRoutes, contentOf, createDecode } from './routes.ts'
+import { createVerify, mayDeliver, refusals, type VerifyOptions } from './verify.ts'
+
+export interface EvmEndpointOptions extends Omit<VerifyOptions, 'chain' | 'routes'> {
+  readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender'>
+  readonly routes: CctpRoutes
+  readonly apis: AttestationApis
+  /** Checks that most nodes show the message in a final block of the source. Throws `placedRefusals`, read errors. */
+  readonly recorded: (carried: CarriedMessage, route: CctpRoute) => Promise<void>
+}
+
+export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
+  const { chain, routes, apis, recorded } = options
+  const decode = createDecode(routes)
+  const { routeOf, verifySigned, verify } = createVerify(options)
+  const used = (bytes: Uint8Array, { to }: CctpRoute) => isUsed(chain, to.transmitter, readMessage(bytes), 'latest')
+  const attestation = createAttest({ apis, verify, routeOf, isUsed: used })
+  const signedForm = createSignedForms({ apis, verifySigned })
+
+  async function prove(bytes: Uint8Array): Promise<void> {
+    const carried = readCarried(bytes)
+    const route = routeOf(readMessage(carried.bytes))
+    await recorded(loggedForm(carried), route)
+    if (carried.attestation.length > 0) await verifySigned(carried)
+  }
+
+  async function check(transfer: Transfer): Promise<void> {
+    const bytes = decodeBase64(transfer.message)
+    demandSame(transfer, decode(bytes))
+    try {
+      await prove(bytes)
+    } catch (error) {
+      // Circle has rotated its attesters since the message was received.
+      if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
+    }
+  }
+
+  const delivered: Endpoint['delivered'] = async (transfer, at) => {
+    const { carried, route, isAttested } = read(routes, transfer)
+    const signed = isAttested ? carried : await signedForm(carried)
+    return signed !== undefined && isUsed(chain, route.to.transmitter, readMessage(signed.bytes), at)
+  }
+
+  return {
+    chain: chain.name,
+    verify: (bytes) => toVerdict(prove(bytes), refusals),
+    validate: (transfer) => toVerdict(check(transfer), refusals),
+    attest: attestation.attest,
+    delivered,
+    async findDelivery(transfer) {
+      const { message, route, isAttested } = read(routes, transfer)
+      return isAttested ? findDelivery(chain, receivedLog(route.to.transmitter, message)) : undefined
+    },
+    delivery(transfer) {
+      const { carried, route } = read(routes, transfer)
+      const { recipient, token } = contentOf(carried.bytes, route)
+      const parties = { bridge: transfer.bridge, targetChain: transfer.targetChain, recipient, token }
+      return { call: async () => receiveIntent(route.to.transmitter, carried), parties, revertsOnceDelivered: true }
+    },
+    calls: Object.fromEntries(options.transmitters.map((transmitter) => [transmitter, [receiveSelector]])),
+    proveCall: createProveCall(verify),
+    explainRevert(revert, transfer) {
+      const meaning = explainRevert(revert)
+      if (transfer && meaning.kind === 'wait' && meaning.code === 'CCTP_EXPIRED') attestation.hasExpired(transfer)
+      return meaning
+    },
+    reserve: async (transfer, relayer) => gateOf(read(routes, transfer).message, relayer),
+    hasEffect({ status, logs }, transfer) {
+      const { message, route } = read(routes, transfer)
+      const wanted = receivedLog(route.to.transmitter, message)
+      return status === 'success' && logs.some((log) => isLogOf(wanted)(log) && wanted.shows(log))
+    },
+  }
+}
+
+/** Before it is attested, a v2 message has nonce zero, which the target contract shows as used. */
+function read(routes: CctpRoutes, transfer: Transfer) {
+  const carried = readCarried(decodeBase64(transfer.message))
+  const message = readMessage(carried.bytes)
+  return { carried, message, route: routes.of(message), isAttested: message.version === 1 || carried.attestation.length > 0 }
+}
+
+function gateOf(message: CctpMessage, relayer: string): Gate {
+  if (mayDeliver(message, [relayer])) return { kind: 'open' }
+  return { kind: 'lane', code: 'CCTP_CALLER', reason: `only ${message.destinationCaller} may deliver it` }
+}
+
+const receivedTopics = {
+  1: id('MessageReceived(address,uint32,uint64,bytes32,bytes)'),
+  2: id('MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)'),
+} as const
+
+/** The caller is indexed first, so the nonce is compared after the search. The data begins with the domain. */
+export function receivedLog(transmitter: string, { version, nonce, sourceDomain }: CctpMessage): Required<DeliveryLog> {
+  return {
+    address: transmitter,
+    topics: [receivedTopics[version]],
+    shows: ({ topics, data }) =>
+      topics[2]?.toLowerCase() === toBeHex(nonce, 32) && data.slice(0, 66).toLowerCase() === toBeHex(sourceDomain, 32),
+  }
+}
+
+const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
+
+/** Throws MESSAGE_MISMATCH unless the transfer is the message's own. */
+function demandSame(transfer: Transfer, expected: Transfer): void {
+  const field = fields.find((name) => transfer[name] !== expected[name])
+  if (field === undefined) return
+  throw new RelayerError('MESSAGE_MISMATCH', { facts: { field, transfer: transfer[field], message: expected[field] } })
+}

@@ -1,0 +1,147 @@
+import { concat, getBytes, hexlify, keccak256, toBeHex } from 'ethers'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+
+export type CctpVersion = 1 | 2
+
+/** A message of Circle's MessageTransmitter (Message.sol, MessageV2.sol). Hex is lower case with 0x. */
+export interface CctpMessage {
+  readonly version: CctpVersion
+  readonly sourceDomain: number
+  readonly destinationDomain: number
+  /** v1: 8 bytes, counted by the source. v2: 32 bytes, chosen by Circle, and zero in the source's log. */
+  readonly nonce: string
+  /** 32 bytes, as `recipient` and `destinationCaller`. */
+  readonly sender: string
+  readonly recipient: string
+  /** The only account that may deliver. Zero: any account. */
+  readonly destinationCaller: string
+  /** v1 is attested at finality only. */
+  readonly minFinality: number
+  /** v2: zero in the source's log. */
+  readonly finalityExecuted: number
+  readonly body: Uint8Array
+}
+
+/** A transfer of the token: the body that TokenMessenger makes (BurnMessage.sol, BurnMessageV2.sol). */
+export interface Burn {
+  readonly token: string
+  readonly mintRecipient: string
+  readonly amount: bigint
+  readonly sender: string
+  readonly maxFee: bigint
+  /** Zero in the source's log, as `expirationBlock`. */
+  readonly feeExecuted: bigint
+  /** The target's block from which the attestation is refused. 0: never. */
+  readonly expirationBlock: bigint
+  readonly hookData: Uint8Array
+}
+
+/** FinalityThresholds.sol. */
+export const fast = 1_000
+export const finalized = 2_000
+
+export const zeroWord = `0x${'0'.repeat(64)}`
+
+/** Bytes: the nonce's length, and the offsets of what follows it. The number on the wire is one below the version. */
+const layouts = {
+  1: { nonceBytes: 8, sender: 20, body: 116 },
+  2: { nonceBytes: 32, sender: 44, body: 148 },
+} as const
+
+const nonceAt = 12
+const finalityAt = { min: 140, executed: 144 } as const
+/** Offsets in a v2 burn body. */
+const burnAt = { maxFee: 132, feeExecuted: 164, expirationBlock: 196, hookData: 228 } as const
+const burnBytes = { 1: 132, 2: burnAt.hookData } as const
+
+/** Throws CCTP_MESSAGE. The result shares memory with `bytes`. */
+export function readMessage(bytes: Uint8Array): CctpMessage {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const version = bytes.length < 4 ? undefined : versions.get(view.readUInt32BE(0))
+  if (version === undefined) throw malformed('Its version is neither 0 nor 1.')
+  const { nonceBytes, sender, body } = layouts[version]
+  if (bytes.length < body) throw malformed(`It has ${bytes.length} bytes, and its head alone has ${body}.`)
+  return {
+    version,
+    sourceDomain: view.readUInt32BE(4),
+    destinationDomain: view.readUInt32BE(8),
+    nonce: hexlify(bytes.subarray(nonceAt, nonceAt + nonceBytes)),
+    sender: wordAt(bytes, sender),
+    recipient: wordAt(bytes, sender + 32),
+    destinationCaller: wordAt(bytes, sender + 64),
+    minFinality: version === 1 ? finalized : view.readUInt32BE(finalityAt.min),
+    finalityExecuted: version === 1 ? finalized : view.readUInt32BE(finalityAt.executed),
+    body: bytes.subarray(body),
+  }
+}
+
+const versions: ReadonlyMap<number, CctpVersion> = new Map([
+  [0, 1],
+  [1, 2],
+])
+
+export function writeMessage(message: CctpMessage): Uint8Array {
+  const { version, sourceDomain, destinationDomain, nonce, sender, recipient, destinationCaller, minFinality, finalityExecuted } = message
+  const numbers = (...values: number[]) => values.map((value) => toBeHex(value, 4))
+  const head = [...numbers(version - 1, sourceDomain, destinationDomain), nonce, sender, recipient, destinationCaller]
+  const finality = version === 1 ? [] : numbers(minFinality, finalityExecuted)
+  return getBytes(concat([...head, ...finality, message.body]))
+}
+
+/** Throws CCTP_MESSAGE unless the length fits the version exactly (v2: exactly up to the hook data). */
+export function readBurn({ version, body }: Pick<CctpMessage, 'version' | 'body'>): Burn {
+  const least = burnBytes[version]
+  if (body.length < least || (version === 1 && body.length > least))
+    throw malformed(`A burn of v${version} has no body of ${body.length} bytes.`)
+  if (Buffer.from(body.subarray(0, 4)).readUInt32BE(0) !== version - 1) throw malformed('The version of its body is not its own.')
+  const numberAt = (offset: number) => (version === 1 ? 0n : BigInt(wordAt(body, offset)))
+  return {
+    token: wordAt(body, 4),
+    mintRecipient: wordAt(body, 36),
+    amount: BigInt(wordAt(body, 68)),
+    sender: wordAt(body, 100),
+    maxFee: numberAt(burnAt.maxFee),
+    feeExecuted: numberAt(burnAt.feeExecuted),
+    expirationBlock: numberAt(burnAt.expirationBlock),
+    hookData: body.subarray(least),
+  }
+}
+
+/**
+ * The bytes that the source logged for a burn: Circle sets nonce, finality, fee and expiration of a v2 message, and
+ * nothing else. Throws CCTP_MESSAGE if the body is no burn.
+ */
+export function loggedBytes(bytes: Uint8Array): Uint8Array {
+  const message = readMessage(bytes)
+  readBurn(message)
+  if (message.version === 1) return bytes
+  const { body, nonceBytes } = layouts[2]
+  return Uint8Array.from(bytes)
+    .fill(0, nonceAt, nonceAt + nonceBytes)
+    .fill(0, finalityAt.executed, body)
+    .fill(0, body + burnAt.feeExecuted, body + burnAt.hookData)
+}
+
+/** The key of `usedNonces`. It is a v2 message's own only after Circle has chosen the nonce. */
+export function usedNonceKey({ version, sourceDomain, nonce }: Pick<CctpMessage, 'version' | 'sourceDomain' | 'nonce'>): string {
+  return version === 2 ? nonce : keccak256(`${toBeHex(sourceDomain, 4)}${nonce.slice(2)}`)
+}
+
+/** `finalized` also refuses what the sender asked to be fast. Circle treats thresholds as 1000 or 2000 only. */
+export type CctpFinality = 'fast' | 'finalized'
+
+export function isFinalEnough({ minFinality, finalityExecuted }: CctpMessage, policy: CctpFinality): boolean {
+  return finalityExecuted >= (policy === 'fast' && minFinality <= fast ? fast : finalized)
+}
+
+export function addressOf(word: string): string {
+  return `0x${word.slice(26)}`
+}
+
+function wordAt(bytes: Uint8Array, offset: number): string {
+  return hexlify(bytes.subarray(offset, offset + 32))
+}
+
+export function malformed(detail: string): RelayerError {
+  return new RelayerError('CCTP_MESSAGE', { detail })
+}

@@ -1,0 +1,90 @@
+import { encodeBase64, keccak256 } from 'ethers'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { TransferContent } from '../../domain/transfer/content.ts'
+import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
+import type { Bridge } from '../port.ts'
+import { readCarried } from './carried.ts'
+import { addressOf, type Burn, type CctpMessage, type CctpVersion, loggedBytes, readBurn, readMessage } from './message.ts'
+
+export const cctp = 'cctp' satisfies BridgeName
+
+/** Circle's contracts of one version on one chain. */
+export interface CctpContracts {
+  /** 0x address, lower case. */
+  readonly transmitter: string
+  /** 32 bytes, 0x, lower case. */
+  readonly tokenMessenger: string
+}
+
+export interface CctpChain {
+  readonly chain: ChainName
+  readonly networkId: string
+  /** Circle's number of the chain. */
+  readonly domain: number
+  readonly contracts: Partial<Readonly<Record<CctpVersion, CctpContracts>>>
+}
+
+export interface CctpRoute {
+  readonly source: CctpChain
+  readonly target: CctpChain
+  readonly from: CctpContracts
+  readonly to: CctpContracts
+}
+
+export type CctpRoutes = ReturnType<typeof createRoutes>
+
+/** The burns that are delivered: all, or those of these senders or to these recipients (32 bytes, 0x, lower case). */
+export type DeliveredBurns = 'all' | { readonly senders: readonly string[]; readonly recipients: readonly string[] }
+
+function isDelivered({ sender, mintRecipient }: Burn, burns: DeliveredBurns): boolean {
+  return burns === 'all' || burns.senders.includes(sender) || burns.recipients.includes(mintRecipient)
+}
+
+export function createRoutes(chains: readonly CctpChain[], burns: DeliveredBurns = 'all') {
+  const byDomain = new Map(chains.map((chain) => [chain.domain, chain]))
+  return {
+    /** Throws TARGET_CHAIN_UNSUPPORTED, PAYLOAD_KIND (no burn), CCTP_MESSAGE (a malformed burn), CCTP_UNPAID. */
+    of(message: CctpMessage): CctpRoute {
+      const { version, sourceDomain, destinationDomain, sender, recipient } = message
+      const [source, target] = [byDomain.get(sourceDomain), byDomain.get(destinationDomain)]
+      const [from, to] = [source?.contracts[version], target?.contracts[version]]
+      const facts = { version, sourceDomain, destinationDomain }
+      if (!target || !to) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts })
+      if (!source || sender !== from?.tokenMessenger || recipient !== to.tokenMessenger)
+        throw new RelayerError('PAYLOAD_KIND', {
+          detail: 'It is no burn of a TokenMessenger of the config.',
+          facts: { ...facts, sender, recipient },
+        })
+      const burn = readBurn(message)
+      if (!isDelivered(burn, burns))
+        throw new RelayerError('CCTP_UNPAID', { facts: { sender: burn.sender, recipient: burn.mintRecipient } })
+      return { source, target, from, to }
+    },
+  }
+}
+
+/** Throws CCTP_MESSAGE, MESSAGE_TOO_LARGE, and what `CctpRoutes.of` throws. */
+export function createDecode(routes: CctpRoutes): Bridge['decode'] {
+  return function decode(message): Transfer {
+    const { number, bytes } = readCarried(message)
+    const { source, target, from } = routes.of(readMessage(bytes))
+    if (message.length > mostMessageBytes)
+      throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: message.length, most: mostMessageBytes } })
+    return {
+      bridge: cctp,
+      sourceChain: source.chain,
+      sourceId: source.networkId,
+      targetChain: target.chain,
+      emitter: from.transmitter.slice(2).padStart(64, '0'),
+      sequence: number,
+      // An attestation does not change it.
+      digest: keccak256(loggedBytes(bytes)),
+      message: encodeBase64(message),
+    }
+  }
+}
+
+export function contentOf(bytes: Uint8Array, { source }: CctpRoute): TransferContent {
+  const { token, mintRecipient, amount, feeExecuted } = readBurn(readMessage(bytes))
+  return { amount: String(amount - feeExecuted), token: `${source.networkId}/${token.slice(2)}`, recipient: addressOf(mintRecipient) }
+}

@@ -1,0 +1,101 @@
+import type { HeadSource } from '../../chains/heads.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { ContractReader } from '../kit/contract-reader.ts'
+import { placedRefusals } from '../kit/placed-logs.ts'
+import type { Refusals } from '../kit/verdict.ts'
+import type { Attested } from './attestation.ts'
+import { createAttesters, type ReadAttesters, verifyAttested } from './attesters.ts'
+import { addressOf, type CctpFinality, type CctpMessage, isFinalEnough, readBurn, readMessage, zeroWord } from './message.ts'
+import type { CctpRoute, CctpRoutes } from './routes.ts'
+
+export interface VerifyOptions {
+  readonly chain: ContractReader & HeadSource
+  readonly routes: CctpRoutes
+  readonly transmitters: readonly string[]
+  /** Addresses of the chain's lanes, lower case. */
+  readonly lanes: readonly string[]
+  readonly finality: CctpFinality
+  /** False where the contracts see another chain's block numbers (Arbitrum): only reverts then show an expiration. */
+  readonly ownHeights: boolean
+}
+
+/** `spareBlocks`: this many blocks of the target must come before the attestation expires. Default 1 */
+export type Verify = (attested: Attested, spareBlocks?: number) => Promise<CctpRoute>
+
+export type VerifySigned = (attested: Attested) => Promise<CctpRoute>
+
+/** Everything that the target contract checks before it mints, but the used nonce. */
+export function createVerify(options: VerifyOptions) {
+  const { chain, routes, lanes, finality } = options
+  const attesters = new Map(options.transmitters.map((transmitter) => [transmitter, createAttesters(chain, transmitter)]))
+
+  /** Throws read errors if `transmitter` is not in the config. */
+  const attestersOf: (transmitter: string) => ReadAttesters = (transmitter) => (maxAgeMs) => {
+    const read = attesters.get(transmitter)
+    if (read) return read(maxAgeMs)
+    throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: chain.name, transmitter } })
+  }
+
+  /** Demands a burn to this chain for one of its lanes. Throws CCTP_MESSAGE, CCTP_CALLER, what `routes.of` throws. */
+  function routeOf(message: CctpMessage): CctpRoute {
+    const route = routes.of(message)
+    const facts = { chain: chain.name, destinationDomain: message.destinationDomain }
+    if (route.target.chain !== chain.name) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts })
+    if (mayDeliver(message, lanes)) return route
+    throw new RelayerError('CCTP_CALLER', { facts: { destinationCaller: message.destinationCaller } })
+  }
+
+  /** Throws CCTP_NOT_ATTESTED, CCTP_EXPIRED. */
+  function checkFresh(message: CctpMessage, spareBlocks: number): void {
+    const { minFinality, finalityExecuted } = message
+    if (!isFinalEnough(message, finality))
+      throw new RelayerError('CCTP_NOT_ATTESTED', { facts: { minFinality, finalityExecuted, policy: finality } })
+    const { expirationBlock } = readBurn(message)
+    const last = BigInt(options.ownHeights ? (chain.heads.current?.latest.height ?? 0) + spareBlocks : 0)
+    if (expirationBlock === 0n || expirationBlock > last) return
+    throw new RelayerError('CCTP_EXPIRED', { facts: { chain: chain.name, expirationBlock: String(expirationBlock), last: String(last) } })
+  }
+
+  /** Checks no condition that time changes. Throws what `routeOf` throws, CCTP_ATTESTATION, read errors. */
+  async function verifySigned(attested: Attested): Promise<CctpRoute> {
+    const message = readMessage(attested.bytes)
+    const route = routeOf(message)
+    if (message.nonce === zeroWord) throw new RelayerError('CCTP_MESSAGE', { detail: 'Circle has chosen no nonce.' })
+    await verifyAttested(attested, attestersOf(route.to.transmitter))
+    return route
+  }
+
+  return {
+    routeOf,
+    verifySigned,
+    /** Throws what `verifySigned` throws, CCTP_NOT_ATTESTED, CCTP_EXPIRED. */
+    async verify(attested: Attested, spareBlocks = 1): Promise<CctpRoute> {
+      const route = await verifySigned(attested)
+      checkFresh(readMessage(attested.bytes), spareBlocks)
+      return route
+    },
+  }
+}
+
+export function mayDeliver({ destinationCaller }: Pick<CctpMessage, 'destinationCaller'>, lanes: readonly string[]): boolean {
+  return (
+    destinationCaller === zeroWord || (destinationCaller.startsWith(zeroWord.slice(0, 26)) && lanes.includes(addressOf(destinationCaller)))
+  )
+}
+
+export const refusals: Refusals = {
+  ...placedRefusals,
+  MESSAGE_MISMATCH: { kind: 'rejected' },
+  CCTP_MESSAGE: { kind: 'rejected' },
+  CCTP_ATTESTATION: { kind: 'wait', unverified: true },
+  CCTP_NOT_ATTESTED: { kind: 'wait' },
+  CCTP_EXPIRED: { kind: 'wait' },
+  CCTP_CALLER: { kind: 'declined' },
+  CCTP_UNPAID: { kind: 'declined' },
+  PAYLOAD_KIND: { kind: 'declined' },
+  TARGET_CHAIN_UNSUPPORTED: { kind: 'declined' },
+  MESSAGE_TOO_LARGE: { kind: 'declined' },
+}
+
+/** At the key, a call that cannot be sent now is never sent: another attestation makes another call. */
+export const proofRefusals: Refusals = Object.fromEntries(Object.keys(refusals).map((code) => [code, { kind: 'rejected' }]))

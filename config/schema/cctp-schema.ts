@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { limits } from '../../domain/stream/gaps.ts'
+import { address, chainName, url, whole } from '../load/values.ts'
+import { emitterOrAddress } from './bridge-schema.ts'
+
+const versionSchema = z.strictObject({
+  messageTransmitter: address.describe("Circle's MessageTransmitter (v1) or MessageTransmitterV2 (v2) on this chain."),
+  tokenMessenger: address.describe("Circle's TokenMessenger (v1) or TokenMessengerV2 (v2) on this chain."),
+})
+
+const cctpChainSchema = z.strictObject({
+  domain: whole(0, 2 ** 32 - 1).describe("Circle's number of the chain: 0 is Ethereum, 1 Avalanche, 2 OP, 3 Arbitrum, 6 Base."),
+  v1: versionSchema.optional().describe('Contracts of CCTP v1. Absent: messages of v1 are not delivered.'),
+  v2: versionSchema.optional().describe('Contracts of CCTP v2. Absent: messages of v2 are not delivered.'),
+  startBlock: whole(0)
+    .optional()
+    .describe('First block of this chain to read messages from. Absent: the blocks of the last `streams.lookBackDays`.'),
+  maxOpen: whole(1, limits.open).default(200).describe('Most open transfers of each MessageTransmitter of this chain.'),
+})
+
+const accounts = z.array(emitterOrAddress).max(10_000).default([])
+
+export const cctpSchema = z.strictObject({
+  attestationApis: z
+    .array(url)
+    .min(1)
+    .max(10)
+    .describe("Circle's attestation APIs, asked in this order: https://iris-api.circle.com, for testnets iris-api-sandbox.circle.com."),
+  requestsPerSecond: whole(1, 1_000)
+    .default(20)
+    .describe(
+      'Most requests of a process to each API in a second. Circle refuses an address for 5 minutes after 35 requests in a second, so all processes behind one address share these 35.',
+    ),
+  finality: z
+    .enum(['fast', 'finalized'])
+    .default('fast')
+    .describe(
+      'fast: an attestation is used at the finality that the sender asked for. finalized: only attestations at finality are used, also for burns that ask to be fast.',
+    ),
+  free: z
+    .literal(true)
+    .optional()
+    .describe('All burns are delivered. CCTP pays the relayer nothing, so anyone who burns makes your lanes pay for gas.'),
+  senders: accounts.describe('Accounts whose burns are delivered (on any chain): addresses, or 64 hex digits.'),
+  recipients: accounts.describe('Accounts to which burns are delivered: addresses, or 64 hex digits.'),
+  chains: z.record(chainName, cctpChainSchema).describe('The chains of the config between which burns are delivered: at least two.'),
+})

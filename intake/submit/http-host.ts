@@ -1,0 +1,94 @@
+import { backoffMs } from '../../domain/backoff.ts'
+import { retryAfterMs } from '../../runtime/http/retry-after.ts'
+import { pause as sleep } from '../../runtime/wait.ts'
+import { httpJson } from './http.ts'
+
+export interface HttpHostOptions {
+  /** Base URL. Its path and query may hold keys, so only the origin is shown. */
+  readonly url: string
+  readonly timeoutMs: number
+  readonly parallel: number
+  readonly pause: { readonly firstMs: number; readonly mostMs: number }
+  /** Most requests in any second. Absent: no limit. */
+  readonly perSecond?: number
+  /** Ms without requests after HTTP 429, if the server does not ask for more. Absent: as after other failures. */
+  readonly restAfter429Ms?: number
+}
+
+export type HostAnswer =
+  | { readonly kind: 'found'; readonly body: unknown }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'failed'; readonly why: string; readonly againInMs: number }
+
+const mostAnswerBytes = 2_000_000
+const afterFailureMs = 5_000
+
+export type HttpHost = ReturnType<typeof createHttpHost>
+
+/** One HTTP API. Its limits (concurrent requests, rate, Retry-After) apply to all requests of this process. */
+export function createHttpHost({ url, timeoutMs, parallel, pause, perSecond, restAfter429Ms = 0 }: HttpHostOptions) {
+  const base = url.endsWith('/') ? url : `${url}/`
+  const queue: (() => void)[] = []
+  const sentAt: number[] = []
+  let active = 0
+  let failures = 0
+  let restUntil = 0
+  let line: Promise<void> = Promise.resolve()
+
+  function rest(asked: string | null | undefined, leastMs = 0): number {
+    const now = Date.now()
+    const forMs = Math.max(leastMs, retryAfterMs(asked ?? null, now) ?? backoffMs(failures, pause.firstMs, pause.mostMs))
+    failures++
+    restUntil = Math.max(restUntil, now + forMs)
+    return restUntil - now
+  }
+
+  async function request(path: string, method: 'GET' | 'POST'): Promise<HostAnswer> {
+    if (perSecond !== undefined && restUntil <= Date.now()) await (line = line.then(() => untilFree(perSecond)))
+    const restMs = restUntil - Date.now()
+    if (restMs > 0) return resting(restMs)
+    const answer = await httpJson(new URL(path, base), { method, timeoutMs, mostBytes: mostAnswerBytes })
+    if (answer.kind !== 'failed') {
+      failures = 0
+      return answer
+    }
+    const { status, retryAfter, why } = answer
+    if (status === 429 || status === 503) return resting(rest(retryAfter, status === 429 ? restAfter429Ms : 0))
+    // Only a failure of the server makes later requests wait.
+    if (status === undefined || status >= 500) rest(retryAfter)
+    return { kind: 'failed', why, againInMs: afterFailureMs }
+  }
+
+  /** Counts what was sent, not what was planned: timers of a busy process fire late, and then all at once. */
+  async function untilFree(most: number): Promise<void> {
+    for (;;) {
+      const freeAt = (sentAt.at(-most) ?? -1_000) + 1_000
+      if (freeAt <= performance.now()) break
+      await sleep(freeAt - performance.now())
+    }
+    sentAt.push(performance.now())
+    sentAt.splice(0, sentAt.length - most)
+  }
+
+  return {
+    origin: new URL(base).origin,
+    /** Never throws. `path` has no leading slash. */
+    async ask(path: string, method: 'GET' | 'POST' = 'GET'): Promise<HostAnswer> {
+      const lateMs = perSecond === undefined ? 0 : ((queue.length + active) * 1_000) / perSecond
+      if (lateMs > timeoutMs) return resting(lateMs)
+      if (active >= parallel) await new Promise<void>((resolve) => queue.push(resolve))
+      else active++
+      try {
+        return await request(path, method)
+      } finally {
+        const next = queue.shift()
+        if (next) next()
+        else active--
+      }
+    },
+  }
+}
+
+function resting(againInMs: number): HostAnswer {
+  return { kind: 'failed', why: 'asked to wait', againInMs }
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { createHttpHost, type HostAnswer, type HttpHost } from './http-host.ts'
+
+export interface IrisOptions {
+  /** Base URLs of attestation APIs, asked in this order. Their paths may hold keys, so only origins are shown. */
+  readonly urls: readonly string[]
+  /** Requests of this process per second and URL. Circle counts 35 for all processes of an address. Default 20 */
+  readonly perSecond?: number
+  readonly timeoutMs?: number
+  readonly parallel?: number
+  /** Default 5 minutes, for which Circle refuses everything after too many requests. */
+  readonly restAfter429Ms?: number
+}
+
+export interface AttestedMessage {
+  readonly bytes: Uint8Array
+  readonly attestation: Uint8Array
+}
+
+/** `why`: the answer of each API. */
+export type IrisFound<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'pending'; readonly why: string }
+
+type Read<T> = (body: unknown) => Promise<{ readonly value?: T | undefined; readonly why: string }>
+
+const hex = z.string().regex(/^0x([0-9a-fA-F]{2}){1,200000}$/)
+const entryShape = z.object({ status: z.string().max(100), message: hex, attestation: hex })
+const pendingShape = z.object({ status: z.string().max(100), delayReason: z.string().max(100).nullish() })
+const messagesShape = z.object({ messages: z.array(z.unknown()).max(1_000) })
+const attestationShape = z.object({ status: z.string().max(100), attestation: z.string().max(20_000).nullish() })
+
+/** Limits belong to a URL, so that all clients of a process share them. */
+const hosts = new Map<string, HttpHost>()
+
+/** Circle's attestation API ("Iris"). No signature is checked here. */
+export function createIris({ urls, perSecond = 20, timeoutMs = 5_000, parallel = 8, restAfter429Ms = 300_000 }: IrisOptions) {
+  const own = urls.map((url) => {
+    const host =
+      hosts.get(url) ?? createHttpHost({ url, timeoutMs, parallel, perSecond, restAfter429Ms, pause: { firstMs: 1_000, mostMs: 60_000 } })
+    hosts.set(url, host)
+    return host
+  })
+
+  /** Throws IRIS_UNAVAILABLE if no API answers. */
+  async function ask<T>(path: string, read: Read<T>, method: 'GET' | 'POST' = 'GET'): Promise<IrisFound<T>> {
+    const refusals: string[] = []
+    const waits: number[] = []
+    for (const host of own) {
+      const answer = await host.ask(path, method)
+      const { value, why } = answer.kind === 'found' ? await read(answer.body) : { why: whyOf(answer) }
+      if (value !== undefined) return { kind: 'found', value }
+      if (answer.kind === 'failed') waits.push(answer.againInMs)
+      refusals.push(`${host.origin}: ${why}`)
+    }
+    const detail = refusals.join('; ')
+    if (waits.length < own.length) return { kind: 'pending', why: detail }
+    throw new RelayerError('IRIS_UNAVAILABLE', { detail, facts: { againInMs: Math.ceil(Math.min(...waits)) } })
+  }
+
+  return {
+    /** `pick` gets the attested messages, in the order of the logs. APIs are asked until it finds what it wants. */
+    ofTransaction<T>(
+      { domain, txHash }: { readonly domain: number; readonly txHash: string },
+      pick: (messages: readonly AttestedMessage[]) => Promise<T | undefined>,
+    ): Promise<IrisFound<T>> {
+      return ask(`v2/messages/${domain}?transactionHash=${txHash}`, async (body) => {
+        const { data } = messagesShape.safeParse(body)
+        if (!data) return { why: 'an answer without messages' }
+        const complete = data.messages.flatMap((message) => attestedIn(message))
+        return { value: complete.length > 0 ? await pick(complete) : undefined, why: statesOf(data.messages) }
+      })
+    },
+    /** `hash`: keccak256 of a v1 message. */
+    ofHash<T>(hash: string, pick: (attestation: Uint8Array) => Promise<T | undefined>): Promise<IrisFound<T>> {
+      return ask(`v1/attestations/${hash}`, async (body) => {
+        const { data } = attestationShape.safeParse(body)
+        if (!data) return { why: 'an answer without a status' }
+        const attestation = data.status === 'complete' ? hex.safeParse(data.attestation).data : undefined
+        return { value: attestation === undefined ? undefined : await pick(bytesOf(attestation)), why: data.status }
+      })
+    },
+    /** Asks for a v2 attestation at finality. Throws IRIS_UNAVAILABLE if no API takes the request. */
+    async reattest(nonce: string): Promise<void> {
+      const answer = await ask(`v2/reattest/${nonce}`, async () => ({ value: true, why: '' }), 'POST')
+      if (answer.kind === 'pending') throw new RelayerError('IRIS_UNAVAILABLE', { detail: answer.why, facts: { nonce } })
+    },
+  }
+}
+
+function attestedIn(entry: unknown): readonly AttestedMessage[] {
+  const { data } = entryShape.safeParse(entry)
+  return data?.status === 'complete' ? [{ bytes: bytesOf(data.message), attestation: bytesOf(data.attestation) }] : []
+}
+
+/** Such as `complete, pending_confirmations (insufficient_fee)`. */
+function statesOf(entries: readonly unknown[]): string {
+  const states = entries.map((entry) => {
+    const { data } = pendingShape.safeParse(entry)
+    return data ? `${data.status}${data.delayReason == null ? '' : ` (${data.delayReason})`}` : 'unreadable'
+  })
+  return [...new Set(states)].slice(0, 5).join(', ') || 'no messages'
+}
+
+function whyOf(answer: Exclude<HostAnswer, { kind: 'found' }>): string {
+  return answer.kind === 'absent' ? 'not seen yet' : answer.why
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Buffer.from(text.slice(2), 'hex')
+}

@@ -1,0 +1,89 @@
+import { getBytes, zeroPadValue } from 'ethers'
+import { placeOf } from '../../../domain/stream/places.ts'
+import { freshAddress } from '../chain/accounts.ts'
+import type { Mined } from '../chain/contracts.ts'
+import { createSender } from '../chain/sender.ts'
+import { toUniversal } from '../wormhole/vaa.ts'
+import { cctpAbis, type CctpEnd } from './cctp.ts'
+
+/** A user's transfer of dollars. */
+export interface UserBurn {
+  readonly version: 1 | 2
+  /** 6 decimals. */
+  readonly amount: bigint
+  /** Default: a fresh address. */
+  readonly recipient?: string
+  /** The only account that may deliver it. Default: any account. */
+  readonly caller?: string
+  /** v2 only, as `maxFee` and `hookData`. Default 2000: finalized. */
+  readonly minFinality?: number
+  readonly maxFee?: bigint
+  readonly hookData?: string
+}
+
+/** A burn as its user knows it: what a checker needs. */
+export interface SentBurn extends Required<Pick<UserBurn, 'version' | 'amount' | 'recipient'>> {
+  readonly source: string
+  readonly sourceNetworkId: number
+  readonly target: string
+  /** The token on the target chain, lower-case 0x. */
+  readonly asset: string
+  /** 64 lower-case hex digits of the MessageTransmitter. */
+  readonly emitter: string
+  /** The place of the message's log, as Portage numbers it. */
+  readonly sequence: bigint
+  readonly txHash: string
+  readonly height: number
+  /** The bytes of MessageSent. */
+  readonly message: Uint8Array
+  /** Seconds. */
+  readonly sentAt: number
+}
+
+const nobody = `0x${'00'.repeat(20)}`
+
+export type CctpUsers = ReturnType<typeof startCctpUsers>
+
+/** The users of one direction. They wait for the chain's own blocks and mine none. */
+export function startCctpUsers(source: CctpEnd, target: CctpEnd) {
+  const sendCalls = createSender(source.anvil, source.user, 400_000n)
+  return {
+    /** Resolves when all are mined. Throws Error if one reverted. */
+    async burn(burns: readonly UserBurn[]): Promise<SentBurn[]> {
+      const abis = await cctpAbis()
+      const wanted = burns.map((burn) => ({ ...burn, recipient: (burn.recipient ?? freshAddress()).toLowerCase() }))
+      const calls = wanted.map((burn) => {
+        const { method, args } = callOf(burn, source, target)
+        return { to: source.contracts[burn.version].messenger, data: abis[burn.version].messenger.encodeFunctionData(method, args) }
+      })
+      const mined = await sendCalls(calls)
+      return Promise.all(wanted.map((burn, index) => outcome(burn, mined[index])))
+    },
+  }
+
+  async function outcome(
+    { version, amount, recipient }: UserBurn & { readonly recipient: string },
+    mined: Mined | undefined,
+  ): Promise<SentBurn> {
+    const { transmitter: abi } = (await cctpAbis())[version]
+    const log = mined?.logs.find(({ address }) => address.toLowerCase() === source.contracts[version].transmitter)
+    if (!mined || !log) throw new Error(`A user's transaction on ${source.name} reverted`)
+    const message = getBytes(String(abi.decodeEventLog('MessageSent', log.data)[0]))
+    const { transactionHash: txHash, blockNumber: height, timestamp: sentAt } = mined
+    const place = { emitter: toUniversal(log.address), sequence: BigInt(placeOf(height, Number(log.logIndex))) }
+    const ends = { source: source.name, sourceNetworkId: source.anvil.chainId, target: target.name, asset: target.token }
+    return { version, amount, recipient, ...ends, ...place, txHash, height, message, sentAt }
+  }
+}
+
+function callOf(burn: UserBurn & { readonly recipient: string }, source: CctpEnd, target: CctpEnd) {
+  const { version, amount, recipient, caller, minFinality = 2_000, maxFee = 0n, hookData } = burn
+  const common = [amount, target.domain, zeroPadValue(recipient, 32), source.token]
+  const callerWord = zeroPadValue(caller ?? nobody, 32)
+  if (version === 1)
+    return caller === undefined
+      ? { method: 'depositForBurn', args: common }
+      : { method: 'depositForBurnWithCaller', args: [...common, callerWord] }
+  const args = [...common, callerWord, maxFee, minFinality]
+  return hookData === undefined ? { method: 'depositForBurn', args } : { method: 'depositForBurnWithHook', args: [...args, hookData] }
+}

@@ -1,0 +1,53 @@
+import { devnetAttesters } from '../chain/accounts.ts'
+import type { ConfigInput } from '../relayer-config.ts'
+import type { WormholeChain } from '../wormhole/wormhole.ts'
+import type { FastTerms } from './attestations.ts'
+import { type CctpUsers, startCctpUsers } from './cctp-users.ts'
+import { type CctpEnd, deployCctp } from './cctp.ts'
+import { type Iris, startIris } from './iris.ts'
+
+/** Both versions of CCTP between the two chains of a devnet, and their attestation service. */
+export interface CctpNetwork {
+  readonly ends: { readonly ethereum: CctpEnd; readonly bsc: CctpEnd }
+  /** Users by their source chain; they send to the other one. Their account is theirs alone. */
+  readonly users: { readonly ethereum: CctpUsers; readonly bsc: CctpUsers }
+  readonly iris: Iris
+  /** `bridges.cctp` of a config. */
+  readonly config: NonNullable<ConfigInput['bridges']['cctp']>
+  /** Stops the attestation service. */
+  stop(): Promise<void>
+}
+
+export interface CctpNetworkOptions extends FastTerms {
+  readonly port?: number
+  readonly log?: (line: string) => void
+}
+
+/** Circle's numbers of Ethereum and Base. */
+const domains = { ethereum: 0, bsc: 6 } as const
+
+/** Two attesters, both of which must sign. Each user owns a billion dollars. */
+export async function startCctpNetwork(
+  chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
+  options: CctpNetworkOptions = {},
+): Promise<CctpNetwork> {
+  const attesters = devnetAttesters(2)
+  const plans = (['ethereum', 'bsc'] as const).map((name) => ({ name, anvil: chains[name].anvil, domain: domains[name] }))
+  const [ethereum, bsc] = (await deployCctp(plans, { attesters })) as [CctpEnd, CctpEnd]
+  const iris = await startIris([ethereum, bsc], { attesters, ...options })
+  return {
+    ends: { ethereum, bsc },
+    users: { ethereum: startCctpUsers(ethereum, bsc), bsc: startCctpUsers(bsc, ethereum) },
+    iris,
+    config: {
+      ...{ attestationApis: [iris.url], requestsPerSecond: 200, free: true },
+      chains: Object.fromEntries([ethereum, bsc].map((end) => [end.name, { domain: end.domain, ...contractsOf(end), startBlock: 0 }])),
+    },
+    stop: iris.stop,
+  }
+}
+
+function contractsOf({ contracts }: CctpEnd) {
+  const of = ({ transmitter, messenger }: CctpEnd['contracts'][1]) => ({ messageTransmitter: transmitter, tokenMessenger: messenger })
+  return { v1: of(contracts[1]), v2: of(contracts[2]) }
+}

@@ -1,0 +1,84 @@
+import { coinOfChain, coinOfLane } from '../../config/networks.ts'
+import type { FeePolicy, FeeScope } from '../../domain/fees/fees.ts'
+import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
+import { weiOf } from './payments.ts'
+import { feeScopeText } from './scope-text.ts'
+import { field, type Given, type OrderContext } from './spec.ts'
+import { optional, values } from './values.ts'
+
+const scopes = 'global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id>, transfer:<id>'
+const scope = field('--scope <scope>', values.feeScope, scopes)
+const limitFields = {
+  maxFeePerGas: field('--max-fee-per-gas <amount>', optional(values.amount), 'most that a unit of gas may cost'),
+  maxTip: field('--max-tip <amount>', optional(values.amount), 'highest tip per unit of gas'),
+  maxFeePerTransaction: field(
+    '--max-fee-per-transaction <amount>',
+    optional(values.amount),
+    'most that a whole transaction may cost, data fee included',
+  ),
+  baseFeeCeiling: field('--base-fee-ceiling <amount>', optional(values.amount), 'above this base fee nothing new is sent'),
+  tipFactor: field('--tip-factor <number>', optional(values.tipFactor), "factor of the market's tip in the first offer"),
+  bumpPercent: field('--bump-percent <number>', optional(values.bumpPercent), 'how much each new attempt raises both fees, percent'),
+  gasFactor: field('--gas-factor <number>', optional(values.gasFactor), 'factor of the gas estimate that gives the gas limit'),
+  gasLimit: field('--gas-limit <gas>', optional(values.gas), 'most gas units of a transaction'),
+}
+const feeFields = { scope, ...limitFields }
+export const feeLimits = Object.keys(limitFields) as (keyof FeePolicy)[]
+
+type Scoped = Given<{ readonly scope: typeof scope }>
+
+export const feeTexts = {
+  set: {
+    summary: 'Set limits of a scope',
+    details: 'Limits that are not named stay unchanged. The most specific scope that sets a limit decides it.',
+    notes: `Amounts have a unit: 30gwei, 0.05ether, 1000000wei, or the coin of the scope's chain, like 0.05BNB. A number alone is
+wei. The unit ether is of any coin.`,
+    examples: [
+      'portage fees set --scope chain:ethereum --base-fee-ceiling 80gwei --reason "NFT mint"',
+      'portage fees set --scope lane:evm-56:0x52908400098527886e0f7030069857d2e4169ee7 --max-tip 2gwei --gas-factor 1.5 --reason "slow inclusion"',
+    ],
+    fields: feeFields,
+    misuse: (given: Given<typeof feeFields>) =>
+      feeLimits.every((limit) => given[limit] === undefined)
+        ? 'give at least one limit; portage fees clear removes all of a scope'
+        : undefined,
+    orders: feeOrders,
+    done: (given: Given<typeof feeFields>) => `limits of ${feeScopeText(given.scope)} are set`,
+    same: (given: Given<typeof feeFields>) => `the limits of ${feeScopeText(given.scope)} are so already`,
+  },
+  clear: {
+    summary: 'Remove all limits of a scope that operators set',
+    details: 'The limits of the config apply again.',
+    examples: ['portage fees clear --scope chain:bsc --reason "fees are normal again"'],
+    fields: { scope },
+    orders: (given: Scoped): SettingsOrder[] => [{ kind: 'setFees', scope: given.scope, policy: {} }],
+    done: (given: Scoped) => `no limits of ${feeScopeText(given.scope)} any more`,
+    same: (given: Scoped) => `no limits of ${feeScopeText(given.scope)} are set`,
+  },
+}
+
+/** Throws INPUT_INVALID if an amount names another chain's coin. */
+export async function feeOrders(
+  given: Given<typeof feeFields>,
+  read: () => Promise<Settings>,
+  { config }: Pick<OrderContext, 'config'>,
+): Promise<SettingsOrder[]> {
+  const { scope: wanted } = given
+  const coin = coinOfScope(config, wanted)
+  const limits = feeLimits.flatMap((limit) => {
+    const value = given[limit]
+    return value === undefined ? [] : [[limit, typeof value === 'object' ? weiOf(value, coin, { scope: feeScopeText(wanted) }) : value]]
+  })
+  const before = (await read()).fees.find((rule) => sameScope(rule.scope, wanted))?.policy
+  return [{ kind: 'setFees', scope: wanted, policy: { ...before, ...(Object.fromEntries(limits) as FeePolicy) } }]
+}
+
+function coinOfScope(config: OrderContext['config'], wanted: FeeScope): string | undefined {
+  if (wanted.kind === 'lane') return coinOfLane(config, wanted.lane)
+  return wanted.kind === 'chain' || wanted.kind === 'call' ? coinOfChain(config, wanted.chain) : undefined
+}
+
+function sameScope(a: FeeScope, b: FeeScope): boolean {
+  // Only a transfer's id depends on case.
+  return a.kind === 'transfer' ? feeScopeText(a) === feeScopeText(b) : feeScopeText(a).toLowerCase() === feeScopeText(b).toLowerCase()
+}

@@ -1,0 +1,289 @@
+import { AbiCoder, decodeBase64, hexlify, keccak256, solidityPackedKeccak256 } from 'ethers'
+import { describe, expect, test } from 'vitest'
+import { sentTopic } from '../../bridges/cctp/calls.ts'
+import { type CarriedMessage, readCarried, writeCarried } from '../../bridges/cctp/carried.ts'
+import { createEvmEndpoint, type EvmEndpointOptions } from '../../bridges/cctp/evm.ts'
+import { type CctpMessage, readBurn, readMessage, usedNonceKey, zeroWord } from '../../bridges/cctp/message.ts'
+import { createDecode } from '../../bridges/cctp/routes.ts'
+import { createLogDecode } from '../../bridges/cctp/source.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { createIris } from '../../intake/submit/iris.ts'
+import {
+  attest,
+  attesters,
+  baseTransmitters,
+  burnBytes,
+  carriedOf,
+  cctpRoutes,
+  headsAt,
+  irisWithoutChains,
+  transmitterReader,
+  txOf,
+  word,
+} from '../helpers/cctp.ts'
+
+const lane = `0x${'1a'.repeat(20)}`
+const decode = createDecode(cctpRoutes)
+const loggedV2 = (fields: Partial<CctpMessage> = {}) => burnBytes(2, { nonce: zeroWord, finalityExecuted: 0, ...fields })
+const transferOf = (bytes: Uint8Array, fields: Partial<CarriedMessage> = {}) =>
+  decode(writeCarried(carriedOf(bytes, { txHash: txOf(bytes), ...fields })))
+
+async function network(options: Partial<EvmEndpointOptions> & { readonly fastBlocks?: number } = {}) {
+  const { chain, state } = transmitterReader()
+  const iris = await irisWithoutChains({ fastBlocks: options.fastBlocks ?? 7_200 })
+  const recorded: CarriedMessage[] = []
+  const endpoint = createEvmEndpoint({
+    chain: {
+      ...chain,
+      heads: { ...headsAt(100), start: async () => {}, stop() {}, subscribe: () => () => {} },
+      logs: async () => [],
+      transactionSender: async () => undefined,
+    },
+    ...{ routes: cctpRoutes, transmitters: baseTransmitters, lanes: [lane], finality: 'fast', ownHeights: true },
+    apis: createIris({ urls: [iris.api.url], perSecond: 1_000, timeoutMs: 3_000 }),
+    recorded: async (carried) => void recorded.push(carried),
+    ...options,
+  })
+  const asked = (what: string) => iris.api.requests.filter((path) => path.includes(what)).length
+  return { ...iris, state, endpoint, recorded, asked }
+}
+
+type Endpoint = Awaited<ReturnType<typeof network>>['endpoint']
+
+/** The transfer with the message that the endpoint found for it. */
+async function attested(endpoint: Endpoint, transfer: Transfer): Promise<Transfer> {
+  const answer = await endpoint.attest?.(transfer)
+  if (answer?.kind !== 'attested') throw new Error(`${transfer.sequence} is not attested: ${JSON.stringify(answer)}`)
+  return { ...transfer, message: Buffer.from(answer.message).toString('base64') }
+}
+
+/** As the lab's Circle chooses it for the first log of a transaction. */
+const nonceOf = (bytes: Uint8Array) => solidityPackedKeccak256(['string'], [`0 ${txOf(bytes)} 0`])
+const messageOf = ({ message }: Transfer) => readMessage(readCarried(decodeBase64(message)).bytes)
+
+describe('A transfer gets its attestation', () => {
+  test.each([
+    ['v1', burnBytes(1)],
+    ['v2', loggedV2()],
+  ])('once Circle has it: %s', async (_, bytes) => {
+    const { see, endpoint } = await network()
+    const transfer = transferOf(bytes)
+    expect(await endpoint.attest?.(transfer)).toMatchObject({ kind: 'wait', code: 'CCTP_NOT_ATTESTED', retryInMs: 15_000 })
+    see({ bytes, level: 'latest' })
+    expect(await endpoint.attest?.(transfer)).toMatchObject({ kind: 'wait', reason: expect.stringContaining('pending_confirmations') })
+    see({ bytes })
+    const whole = await attested(endpoint, transfer)
+    expect({ ...decode(decodeBase64(whole.message)), message: '' }).toEqual({ ...transfer, message: '' })
+    expect(await endpoint.attest?.(whole)).toBeUndefined()
+    expect(await endpoint.validate(whole)).toEqual({ kind: 'valid' })
+    await endpoint.proveCall(await endpoint.delivery(whole).call())
+  })
+
+  test('and is delivered when its nonce is used, which a v2 message has only then', async () => {
+    const { see, endpoint, state } = await network()
+    const transfer = transferOf(loggedV2())
+    see({ bytes: loggedV2() })
+    expect(await endpoint.delivered(transfer, 'latest')).toBe(false)
+    const whole = await attested(endpoint, transfer)
+    expect(await endpoint.delivered(whole, 'latest')).toBe(false)
+    state.used.add(usedNonceKey(messageOf(whole)))
+    expect(await endpoint.delivered(whole, 'finalized')).toBe(true)
+  })
+
+  test('and its log alone then shows the delivery, also after the attestation has expired', async () => {
+    const { see, endpoint, state, asked } = await network({ fastBlocks: 1 })
+    const bytes = loggedV2({ minFinality: 1_000 })
+    const transfer = transferOf(bytes)
+    expect(await endpoint.delivered(transfer, 'finalized')).toBe(false)
+    see({ bytes, level: 'latest' })
+    const expired = await endpoint.attest?.(transfer)
+    expect(expired).toMatchObject({ kind: 'wait', code: 'CCTP_EXPIRED' })
+    expect(await endpoint.delivered(transfer, 'finalized')).toBe(false)
+    state.used.add(nonceOf(bytes))
+    const before = asked('messages')
+    expect(await endpoint.delivered(transfer, 'finalized')).toBe(true)
+    expect(asked('messages')).toBe(before)
+    const whole = await attested(endpoint, transfer)
+    expect(await endpoint.validate(whole)).toEqual({ kind: 'valid' })
+    expect(await endpoint.attest?.(whole)).toBeUndefined()
+  })
+
+  test('from which no API can lead away: a nonce of signatures that the target refuses shows nothing', async () => {
+    const { see, endpoint, state, attestations } = await network()
+    attestations.signWith(attesters.slice(1))
+    see({ bytes: loggedV2() })
+    state.used.add(nonceOf(loggedV2()))
+    expect(await endpoint.delivered(transferOf(loggedV2()), 'finalized')).toBe(false)
+  })
+
+  test('each of its own, if one transaction logged equal messages', async () => {
+    const { see, endpoint } = await network()
+    const bytes = loggedV2()
+    const twins = [0, 1].map((twin) => transferOf(bytes, { twin, twins: 2, number: String(12_000_003 + twin) }))
+    see({ bytes, logIndex: 3 })
+    for (const twin of twins) expect(await endpoint.attest?.(twin)).toMatchObject({ kind: 'wait', code: 'CCTP_NOT_ATTESTED' })
+    see({ bytes, logIndex: 4 })
+    const found = await Promise.all(twins.map((twin) => attested(endpoint, twin)))
+    expect(new Set(found.map((one) => messageOf(one).nonce)).size).toBe(2)
+    expect(new Set(found.map(({ digest }) => digest)).size).toBe(1)
+  })
+
+  test('not of another message of its transaction, and not with signatures that the target refuses', async () => {
+    const { see, endpoint, attestations } = await network()
+    const transfer = transferOf(loggedV2())
+    see({ bytes: loggedV2({ minFinality: 1_999 }), txHash: txOf(loggedV2()) })
+    expect(await endpoint.attest?.(transfer)).toMatchObject({ kind: 'wait', code: 'CCTP_NOT_ATTESTED' })
+    attestations.signWith(attesters.slice(1))
+    see({ bytes: loggedV2(), logIndex: 1 })
+    expect(await endpoint.attest?.(transfer)).toMatchObject({ kind: 'wait', code: 'CCTP_ATTESTATION' })
+  })
+
+  test('unless it waits for another reason: the API rests, or the message is not for this relayer', async () => {
+    const { api, endpoint, asked } = await network()
+    api.trouble({ refuse: { status: 429, retryAfterSeconds: 400 } })
+    expect(await endpoint.attest?.(transferOf(loggedV2()))).toMatchObject({ kind: 'wait', code: 'IRIS_UNAVAILABLE', retryInMs: 400_000 })
+    const before = asked('messages')
+    const foreign = transferOf(loggedV2({ destinationCaller: word(attesters[0]!.address) }))
+    expect(await endpoint.attest?.(foreign)).toBeUndefined()
+    expect(await endpoint.validate(foreign)).toMatchObject({ kind: 'declined', code: 'CCTP_CALLER' })
+    expect(asked('messages')).toBe(before)
+  })
+})
+
+describe('A fast attestation', () => {
+  const bytes = loggedV2({ minFinality: 1_000 })
+
+  test('is delivered as it is, with its fee and its expiration', async () => {
+    const { see, endpoint } = await network()
+    see({ bytes, level: 'latest' })
+    const whole = await attested(endpoint, transferOf(bytes))
+    const message = messageOf(whole)
+    expect(message.finalityExecuted).toBe(1_000)
+    expect(readBurn(message)).toMatchObject({ feeExecuted: 100n, expirationBlock: 7_300n })
+    expect(await endpoint.attest?.(whole)).toBeUndefined()
+  })
+
+  test.each([
+    ['has expired', { fastBlocks: 1 }, 'CCTP_EXPIRED'],
+    ['expires before a delivery can reach the chain', { fastBlocks: 40 }, 'CCTP_EXPIRED'],
+    ['is not enough for the config', { finality: 'finalized' as const }, 'CCTP_NOT_ATTESTED'],
+  ])('that %s is asked for again, once, and replaced', async (_, options, code) => {
+    const { see, endpoint, asked } = await network(options)
+    const transfer = transferOf(bytes)
+    see({ bytes, level: 'latest' })
+    for (let times = 0; times < 3; times++)
+      expect(await endpoint.attest?.(transfer)).toMatchObject({ kind: 'wait', code, retryInMs: 5_000 })
+    expect(asked('reattest')).toBe(1)
+    see({ bytes })
+    const whole = await attested(endpoint, transfer)
+    expect(messageOf(whole).finalityExecuted).toBe(2_000)
+    expect(readBurn(messageOf(whole)).expirationBlock).toBe(0n)
+  })
+
+  test('that the target reverts as expired is asked for again, also where block numbers are not its own', async () => {
+    const { see, endpoint, asked } = await network({ ownHeights: false, fastBlocks: 1 })
+    see({ bytes, level: 'latest' })
+    const whole = await attested(endpoint, transferOf(bytes))
+    expect(await endpoint.attest?.(whole)).toBeUndefined()
+    const reason = 'Message expired and must be re-signed'
+    expect(endpoint.explainRevert({ data: '0x', reason }, whole)).toEqual({ kind: 'wait', code: 'CCTP_EXPIRED', reason })
+    expect(await endpoint.attest?.(whole)).toMatchObject({ kind: 'wait', code: 'CCTP_EXPIRED' })
+    expect(asked('reattest')).toBe(1)
+    see({ bytes })
+    expect(messageOf(await attested(endpoint, whole)).finalityExecuted).toBe(2_000)
+  })
+
+  test('that has expired after somebody delivered it is left alone', async () => {
+    const { see, endpoint, state, asked } = await network({ ownHeights: false, fastBlocks: 1 })
+    see({ bytes, level: 'latest' })
+    const whole = await attested(endpoint, transferOf(bytes))
+    state.used.add(usedNonceKey(messageOf(whole)))
+    endpoint.explainRevert({ data: '0x', reason: 'Message expired and must be re-signed' }, whole)
+    expect(await endpoint.attest?.(whole)).toBeUndefined()
+    expect(asked('reattest')).toBe(0)
+  })
+})
+
+describe('When Circle rotates its attesters', () => {
+  test('a transfer that was not received waits for another attestation, and one that was is delivered', async () => {
+    const { see, endpoint, state } = await network()
+    see({ bytes: loggedV2() })
+    const bytes = readCarried(decodeBase64((await attested(endpoint, transferOf(loggedV2()))).message)).bytes
+    const [first, , third] = attesters
+    const whole = transferOf(bytes, { txHash: txOf(loggedV2()), attestation: attest(bytes, [first!, third!]) })
+    expect(await endpoint.attest?.(whole)).toMatchObject({ kind: 'attested' })
+    expect(await endpoint.validate(whole)).toMatchObject({ kind: 'wait', code: 'CCTP_ATTESTATION' })
+    state.used.add(usedNonceKey(messageOf(whole)))
+    expect(await endpoint.attest?.(whole)).toBeUndefined()
+    expect(await endpoint.validate(whole)).toEqual({ kind: 'valid' })
+  })
+})
+
+describe('Equal logs of one transaction', () => {
+  test('are numbered in their order', () => {
+    const bytes = loggedV2()
+    const data = AbiCoder.defaultAbiCoder().encode(['bytes'], [bytes])
+    const log = (index: number, own = data) => {
+      const block = { height: 12, hash: '0x' }
+      return { address: baseTransmitters[1]!, topics: [sentTopic], data: own, block, index, transactionHash: txOf(bytes) }
+    }
+    const beside = [log(3), log(4, AbiCoder.defaultAbiCoder().encode(['bytes'], [loggedV2({ minFinality: 7 })])), log(6)]
+    const read = createLogDecode(decode)
+    const found = beside.map((one) => readCarried(decodeBase64(read(one, String(12_000_000 + one.index), beside)?.message ?? '')))
+    expect(found.map(({ number, twin, twins }) => [number, twin, twins])).toEqual([
+      ['12000003', 0, 2],
+      ['12000004', 0, 1],
+      ['12000006', 1, 2],
+    ])
+  })
+})
+
+describe('A message is checked', () => {
+  test('against the log of its source, before and after it is attested', async () => {
+    const { see, endpoint, recorded } = await network()
+    see({ bytes: loggedV2() })
+    const transfer = transferOf(loggedV2())
+    const whole = await attested(endpoint, transfer)
+    for (const { message } of [transfer, whole]) expect(await endpoint.verify(decodeBase64(message))).toEqual({ kind: 'valid' })
+    expect(recorded.map(({ number, txHash }) => ({ number, txHash }))).toEqual(
+      [0, 1].map(() => ({ number: '12000003', txHash: txOf(loggedV2()) })),
+    )
+    const absent = await network({ recorded: () => Promise.reject(new RelayerError('CCTP_MESSAGE', { detail: 'no such log' })) })
+    expect(await absent.endpoint.verify(decodeBase64(whole.message))).toMatchObject({ kind: 'rejected', code: 'CCTP_MESSAGE' })
+  })
+
+  test('against its transfer, field by field', async () => {
+    const { endpoint } = await network()
+    const transfer = transferOf(loggedV2())
+    for (const change of [
+      { sequence: '7' },
+      { emitter: '00'.repeat(32) },
+      { digest: zeroWord },
+      { targetChain: 'ethereum' },
+      { sourceId: '1' },
+    ])
+      expect(await endpoint.validate({ ...transfer, ...change })).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH' })
+  })
+
+  test('shows its effect in the log of the target, by nonce and source', async () => {
+    const { see, endpoint } = await network()
+    see({ bytes: loggedV2() })
+    const whole = await attested(endpoint, transferOf(loggedV2()))
+    const { nonce } = messageOf(whole)
+    const [topic, caller, finality] = ['0xff48c13eda96b1cceacc6b9edeedc9e9db9d6226afbc30146b720c19d3addb1c', word(lane), word('0x07d0')]
+    const log = { address: baseTransmitters[1]!, topics: [topic, caller, nonce, finality], data: `${zeroWord}${'00'.repeat(96)}` }
+    const block = { height: 7, hash: '0x' }
+    const receipt = { hash: '0x', status: 'success' as const, block, from: lane, gasUsed: '1', effectiveGasPrice: '1', logs: [log] }
+    expect(endpoint.hasEffect(receipt, whole)).toBe(true)
+    expect(endpoint.hasEffect({ ...receipt, status: 'reverted' }, whole)).toBe(false)
+    const others = [
+      { ...log, topics: [topic, caller, zeroWord, finality] },
+      { ...log, data: word('0x01') },
+      { ...log, address: lane },
+    ]
+    for (const other of others) expect(endpoint.hasEffect({ ...receipt, logs: [other] }, whole)).toBe(false)
+    expect(hexlify(readCarried(decodeBase64(whole.message)).bytes)).not.toBe(hexlify(loggedV2()))
+    expect(keccak256(loggedV2())).toBe(whole.digest)
+  })
+})

@@ -1,0 +1,172 @@
+import { keccak256 } from 'ethers'
+import { describe, expect, test } from 'vitest'
+import { createIris, type AttestedMessage } from '../../intake/submit/iris.ts'
+import { zeroWord } from '../../bridges/cctp/message.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { burnBytes, irisWithoutChains, txOf } from '../helpers/cctp.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
+import { listenHttp } from '../helpers/servers.ts'
+
+const logged = (fields = {}) => burnBytes(2, { nonce: zeroWord, finalityExecuted: 0, ...fields })
+const bytes = logged()
+const place = { domain: 0, txHash: txOf(bytes) }
+const all = async (messages: readonly AttestedMessage[]) => messages
+const quick = { timeoutMs: 3_000 }
+
+describe("Circle's attestation API", () => {
+  test('gives the attested messages of a transaction, in the order of their logs', async () => {
+    const { api, see } = await irisWithoutChains()
+    const others = [logged({ minFinality: 1_999 }), logged({ minFinality: 1_998 })]
+    see({ bytes: others[1]!, txHash: place.txHash, logIndex: 9 })
+    see({ bytes, logIndex: 4 })
+    see({ bytes: others[0]!, txHash: place.txHash, logIndex: 5, level: 'latest' })
+    const iris = createIris({ urls: [api.url] })
+    const found = await iris.ofTransaction(place, all)
+    const minima = found.kind === 'found' ? found.value.map((one) => Buffer.from(one.bytes).readUInt32BE(140)) : []
+    expect(minima).toEqual([2_000, 1_998])
+    expect(found.kind === 'found' && found.value.map(({ attestation }) => attestation.length)).toEqual([130, 130])
+    expect(await iris.ofTransaction(place, async () => undefined)).toEqual({
+      kind: 'pending',
+      why: `${api.url}: complete, pending_confirmations`,
+    })
+  })
+
+  test('names the state of what is not attested', async () => {
+    const { api, attestations, see } = await irisWithoutChains()
+    const iris = createIris({ urls: [api.url] })
+    expect(await iris.ofTransaction(place, all)).toEqual({ kind: 'pending', why: `${api.url}: not seen yet` })
+    see({ bytes, level: 'latest' })
+    expect(await iris.ofTransaction(place, all)).toEqual({ kind: 'pending', why: `${api.url}: pending_confirmations` })
+    const fast = logged({ minFinality: 1_000 })
+    attestations.treat(() => 'finalize')
+    see({ bytes: fast, level: 'latest' })
+    const why = `${api.url}: pending_confirmations (insufficient_fee)`
+    expect(await iris.ofTransaction({ domain: 0, txHash: txOf(fast) }, all)).toEqual({ kind: 'pending', why })
+  })
+
+  test('gives attestations of v1 messages by their hash', async () => {
+    const { api, see } = await irisWithoutChains()
+    const [v1, iris] = [burnBytes(1), createIris({ urls: [`${api.url}/`] })]
+    const find = () => iris.ofHash(keccak256(v1), async (attestation) => attestation.length)
+    expect(await find()).toMatchObject({ kind: 'pending' })
+    see({ bytes: v1, level: 'latest' })
+    expect(await find()).toEqual({ kind: 'pending', why: `${api.url}: pending_confirmations` })
+    see({ bytes: v1 })
+    expect(await find()).toEqual({ kind: 'found', value: 130 })
+  })
+
+  test('attests a fast message again on request, and nothing else', async () => {
+    const { api, see } = await irisWithoutChains()
+    const fast = logged({ minFinality: 1_000 })
+    const iris = createIris({ urls: [api.url] })
+    const read = async () => {
+      const found = await iris.ofTransaction({ domain: 0, txHash: txOf(fast) }, all)
+      const [message] = found.kind === 'found' ? found.value : []
+      const view = Buffer.from(message?.bytes ?? [])
+      return { nonce: `0x${view.toString('hex', 12, 44)}`, finality: view.readUInt32BE(144), expires: view.readUInt32BE(372) }
+    }
+    see({ bytes: fast, level: 'latest' })
+    const first = await read()
+    expect(first).toMatchObject({ finality: 1_000, expires: 7_300 })
+    await iris.reattest(first.nonce)
+    expect(await read()).toEqual(first)
+    see({ bytes: fast, level: 'finalized' })
+    expect(await read()).toEqual({ ...first, finality: 2_000, expires: 0 })
+    expect(await codeOfAsync(() => iris.reattest(first.nonce))).toBe('IRIS_UNAVAILABLE')
+    expect(await codeOfAsync(() => iris.reattest(zeroWord))).toBe('IRIS_UNAVAILABLE')
+  })
+
+  test('is asked at each URL until one has a message that is wanted; only origins are shown', async () => {
+    const [empty, other, good] = await Promise.all([irisWithoutChains(), irisWithoutChains(), irisWithoutChains()])
+    other.see({ bytes: logged({ minFinality: 7 }), txHash: place.txHash })
+    good.see({ bytes })
+    const down = `http://127.0.0.1:${await freePort()}`
+    const pick = async ([message]: readonly AttestedMessage[]) => (message?.bytes[143] === 0xd0 ? message : undefined)
+    const urls = [`${down}/key/topsecret`, `${empty.api.url}/`, other.api.url, good.api.url]
+    expect(await createIris({ urls, ...quick }).ofTransaction(place, pick)).toMatchObject({ kind: 'found' })
+    const pending = await createIris({ urls: urls.slice(0, 3), ...quick }).ofTransaction(place, pick)
+    expect(pending).toEqual({
+      kind: 'pending',
+      why: `${down}: asked to wait; ${empty.api.url}: not seen yet; ${other.api.url}: complete`,
+    })
+    const silent = createIris({ urls: [`${down}/key/topsecret`], ...quick })
+    await expect(silent.ofTransaction(place, pick)).rejects.toMatchObject({
+      code: 'IRIS_UNAVAILABLE',
+      about: expect.not.stringContaining('topsecret'),
+      facts: { againInMs: expect.any(Number) },
+    })
+  })
+
+  test.each([
+    ['no JSON', 'nope'],
+    ['another shape', '{"messages":7}'],
+    [
+      'entries of another shape',
+      '{"messages":[null,7,{"status":"complete"},{"status":"complete","message":"0x1","attestation":"PENDING"}]}',
+    ],
+    ['an attestation that is not hex', `{"status":"complete","attestation":"0xzz"}`],
+  ])('is not believed with %s', async (_, answer) => {
+    const url = await listenHttp((_, response) => void response.end(answer))
+    const iris = createIris({ urls: [url], ...quick })
+    for (const ask of [() => iris.ofTransaction(place, all), () => iris.ofHash(zeroWord, async () => true)])
+      expect(['pending', 'IRIS_UNAVAILABLE']).toContain(
+        await ask().then(
+          ({ kind }) => kind,
+          ({ code }) => code,
+        ),
+      )
+  })
+
+  test('is not read to the end of an answer that is too long', async () => {
+    const url = await listenHttp((_, response) => {
+      const more = () => {
+        while (response.write(Buffer.alloc(65_536, 0x20)));
+      }
+      response.on('drain', more)
+      more()
+    })
+    const good = await irisWithoutChains()
+    good.see({ bytes })
+    expect(await createIris({ urls: [url, good.api.url], timeoutMs: 60_000 }).ofTransaction(place, all)).toMatchObject({ kind: 'found' })
+  })
+})
+
+describe("The rate limit of Circle's API", () => {
+  test('is kept by all clients of a process together', async () => {
+    const { api, see } = await irisWithoutChains()
+    see({ bytes })
+    api.trouble({ limit: { requests: 35, perMs: 1_000, blockMs: 300_000 } })
+    const options = { urls: [api.url], perSecond: 20, timeoutMs: 10_000 }
+    const clients = [createIris(options), createIris(options), createIris(options)]
+    const asked = await Promise.all(Array.from({ length: 70 }, (_, index) => clients[index % 3]!.ofTransaction(place, all)))
+    expect(asked.every(({ kind }) => kind === 'found')).toBe(true)
+    expect(api.requests.length).toBe(70)
+  })
+
+  test('is answered by silence for as long as Circle refuses requests', async () => {
+    const { api, see } = await irisWithoutChains()
+    see({ bytes })
+    api.trouble({ limit: { requests: 5, perMs: 1_000, blockMs: 2_000 } })
+    const iris = createIris({ urls: [api.url], perSecond: 1_000, parallel: 1, restAfter429Ms: 3_000 })
+    const codes = await Promise.all(Array.from({ length: 40 }, () => codeOfAsync(() => iris.ofTransaction(place, all))))
+    expect(codes.filter((code) => code === 'none').length).toBe(5)
+    expect(api.requests.length).toBe(6)
+    await expect(iris.ofTransaction(place, all)).rejects.toMatchObject({
+      facts: { againInMs: expect.any(Number) },
+      about: expect.stringContaining('asked to wait'),
+    })
+    await until(async () => (await iris.ofTransaction(place, all)).kind === 'found', { timeoutMs: 30_000, what: 'the end of the block' })
+    expect(api.early).toBe(0)
+    expect(api.requests.length).toBe(7)
+  })
+
+  test('sends no request whose turn would come after its time-out', async () => {
+    const { api, see } = await irisWithoutChains()
+    see({ bytes })
+    const iris = createIris({ urls: [api.url], perSecond: 2, timeoutMs: 1_200 })
+    const codes = await Promise.all(Array.from({ length: 20 }, () => codeOfAsync(() => iris.ofTransaction(place, all))))
+    expect(codes.filter((code) => code === 'none').length).toBe(3)
+    expect(api.requests.length).toBe(3)
+  })
+})
