@@ -1,4 +1,5 @@
 import { apiJunk, apiOrders } from './api-attacks.ts'
+import { forgedRequests } from './executor-attacks.ts'
 import { addNodes, lyingNode } from './node-attacks.ts'
 import { cancels, payment } from './operator-acts.ts'
 import { type AttackKind, type NodeKind, nodeKinds, type PlannedAttack, type PlannedKind } from './plan.ts'
@@ -32,6 +33,7 @@ const acts: Readonly<Record<Exclude<PlannedKind, NodeKind>, Act>> = {
   'gas-burner': gasBurner,
   'two-faced': twoFaced,
   'look-alike': lookAlike,
+  'executor-requests': forgedRequests,
   cancel: cancels,
   payment,
 }

@@ -116,11 +116,12 @@ export function describe({ attacks, ...figures }: AttackSummary): string {
   return [...rows, '  attacks', ...done.map(([kind, count]) => `    ${kind.padEnd(28)}${count}`)].join('\n')
 }
 
-function effectsOf({ findings, nativeFindings, nttFindings }: CheckResult): Map<string, number> {
+function effectsOf({ findings, nativeFindings, nttFindings, executionFindings }: CheckResult): Map<string, number> {
   return new Map([
     ...findings.map(({ transfer, redeemed }) => [keyOf(transfer), redeemed] as const),
     ...nativeFindings.map(({ transfer, completed }) => [keyOf(transfer), completed] as const),
     ...nttFindings.map(({ transfer, redeemed }) => [keyOf(transfer), redeemed] as const),
+    ...executionFindings.map(({ transfer, received }) => [keyOf(transfer), received] as const),
   ])
 }
 
@@ -146,9 +147,18 @@ function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value 
   const name = chain as 'ethereum' | 'bsc'
   const { tokenBridge, redeemer } = devnet.chains[name]
   const ntt = devnet.ntt?.ends[name]
+  const executor = devnet.executor?.ends[name]
   if (to === from) return value !== 0n
   if (to === treasury) return !payments.some((payment) => payment.chain === chain && payment.amount === value)
-  return ![tokenBridge, redeemer, devnet.native?.ends[name].bridge, ntt?.manager, ...(ntt?.transceivers ?? [])].includes(to)
+  return ![
+    tokenBridge,
+    redeemer,
+    devnet.native?.ends[name].bridge,
+    ntt?.manager,
+    ...(ntt?.transceivers ?? []),
+    executor?.receiver,
+    executor?.dropOff,
+  ].includes(to)
 }
 
 function paymentsOf(spent: readonly LaneTransaction[], chain: string, amount: bigint): number {

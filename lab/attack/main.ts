@@ -40,7 +40,16 @@ export async function attack({
   }
   let passed = false
   say(`Seed ${seed}. Starting Temporal and two chains with the contracts of all bridges, and a guardian…`)
-  const devnet = await startDevnet({ ...attackDevnet, native: 'fixed', receivers: true, ntt: nttOptions('all'), dir, ui: false, log: say })
+  const devnet = await startDevnet({
+    ...attackDevnet,
+    native: 'fixed',
+    receivers: true,
+    ntt: nttOptions('all'),
+    executor: true,
+    dir,
+    ui: false,
+    log: say,
+  })
   try {
     const launcher = without && (await withoutDefence(without, join(dir, 'without')))
     const summary = await runAttacks(devnet, { ...run, launcher }, say)

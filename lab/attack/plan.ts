@@ -35,7 +35,7 @@ const addedNodeKinds = ['added-nodes'] as const
 /** Attackers with access to the spy or its gossip network. */
 export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-one-guardian', 'spy-foreign-emitter', 'spy-malformed'] as const
 /** Attackers that only send transfers. */
-export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike'] as const
+export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike', 'executor-requests'] as const
 /** No attackers: an operator who cancels transfers and pays from lanes while all that goes on. */
 export const operatorKinds = ['cancel', 'payment'] as const
 /** Comes once, when no honest transfer is left: prices rise, and lanes are made to pay until they refuse. */

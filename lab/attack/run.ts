@@ -51,6 +51,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     ...{ cancelled: [], payments: [], unnamedOrders: [], overheard: [], hostile: [], revoked: [], shutOut: [], believed: new Set() },
   }
   try {
+    await attacked.executor?.askQuotes(fleet.alive.map(({ apiUrl }) => apiUrl))
     const started = Date.now()
     const done: Attacked = {}
     say(`Portage runs. Attacks for ${run.durationMs / 1000} s.`)
@@ -82,7 +83,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
 /** One transfer of each direction and bridge, after the attacks: is the way still open? */
 async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent[]> {
   const probes = await Promise.all(
-    (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('all', indexesOf(source, 8))))),
+    (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('all', indexesOf(source, 10))))),
   )
   sent.push(...probes.flat())
   return probes.flat()

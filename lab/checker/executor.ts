@@ -35,7 +35,7 @@ export interface ExecutionFinding {
 
 export interface ExecutionVerdict {
   readonly findings: readonly ExecutionFinding[]
-  /** Deliveries that no request has paid for. */
+  /** Deliveries that no request has paid for, or not all of their gas and coins. */
   readonly foreign: number
 }
 
@@ -51,7 +51,8 @@ interface Request {
   /** Of the message that it asks for. Empty: a message of nobody. */
   readonly payload: string
   readonly payee: string
-  readonly isPaid: boolean
+  /** Undefined: underpaid, or no quote of ours. Gas units, and wei. */
+  readonly bought: { readonly gas: bigint; readonly coins: bigint } | undefined
 }
 
 /** Judges paid requests by the events of both ends and by balances. Throws the providers' errors. */
@@ -72,7 +73,15 @@ export async function judgeExecutions(
     }),
   )
   const requests = chains.flatMap((one) => one.requests.map((request) => ({ ...request, isEven: one.isEven })))
-  const paid = new Set(requests.flatMap(({ isPaid, payload }) => (isPaid ? [payload] : [])))
+  const isBought = async ({ node, received }: (typeof chains)[number]) =>
+    Promise.all(
+      received.map(async ({ log, args }) => {
+        const { gasLimit = 0n, value = 0n } = (await node.getTransaction(log.transactionHash)) ?? {}
+        const ofMessage = requests.flatMap(({ bought, payload }) => (bought && payload === args['payload'] ? [bought] : []))
+        return ofMessage.some(({ gas, coins }) => gasLimit <= gas && value <= coins)
+      }),
+    )
+  const areBought = (await Promise.all(chains.map(isBought))).flat()
   const findings = chains.map(({ chain, node, received }) =>
     input.transfers
       .filter(({ target }) => target === chain)
@@ -94,13 +103,13 @@ export async function judgeExecutions(
           latencyMs: block ? (block.timestamp - sentAt) * 1000 : undefined,
           balance: own.reduce((sum, { args }) => sum + BigInt(args['value']), dropped),
           expected: msgValue + dropOff,
-          paid: requests.some((one) => one.txHash === txHash && one.isPaid && one.isEven && one.amount === transfer.paid),
+          paid: requests.some((one) => one.txHash === txHash && one.bought && one.isEven && one.amount === transfer.paid),
         }
       }),
   )
   return {
     findings: await Promise.all(findings.flat()),
-    foreign: chains.flatMap(({ received }) => received).filter(({ args }) => !paid.has(args['payload'])).length,
+    foreign: areBought.filter((is) => !is).length,
   }
 }
 
@@ -128,34 +137,45 @@ async function requestsOn(
       amount: BigInt(amtPaid),
       payload: (isOurs && payloads.get(dataSlice(requestBytes, 38))) || '',
       payee: dataSlice(signedQuote, 36, 56),
-      isPaid: isPaid(String(signedQuote), String(relayInstructions), { quoter, amount: BigInt(amtPaid) }),
+      bought: boughtBy(String(signedQuote), String(relayInstructions), { quoter, amount: BigInt(amtPaid) }),
     }
   })
 }
 
-/** False for bytes that are no quote and no instructions. */
-function isPaid(quote: string, instructions: string, { quoter, amount }: { readonly quoter: string; readonly amount: bigint }): boolean {
+/** Undefined also for bytes that are no quote and no instructions. */
+function boughtBy(
+  quote: string,
+  instructions: string,
+  { quoter, amount }: { readonly quoter: string; readonly amount: bigint },
+): Request['bought'] {
   try {
     const signer = recoverAddress(keccak256(dataSlice(quote, 0, 100)), dataSlice(quote, 100))
-    return signer.toLowerCase() === quoter && amount >= priceOf(quote, instructions)
+    const wanted = wantedBy(instructions)
+    return signer.toLowerCase() === quoter && amount >= priceOf(quote, wanted) ? wanted : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 
 /** Wei of the source. Both coins have 18 decimals, and prices and the base fee have 10. */
-function priceOf(quote: string, instructions: string): bigint {
-  const number = (bytes: string, from: number, size: number) => BigInt(dataSlice(bytes, from, from + size))
-  const [baseFee, gasPrice, sourcePrice, targetPrice] = [68, 76, 84, 92].map((at) => number(quote, at, 8)) as [
+function priceOf(quote: string, { gas, coins }: NonNullable<Request['bought']>): bigint {
+  const [baseFee, gasPrice, sourcePrice, targetPrice] = [68, 76, 84, 92].map((at) => numberIn(quote, at, 8)) as [
     bigint,
     bigint,
     bigint,
     bigint,
   ]
-  let coins = number(instructions, 1, 16) * gasPrice + number(instructions, 17, 16)
-  // A drop-off follows the gas.
-  if (instructions.length > 2 + 2 * 33) coins += number(instructions, 34, 16)
-  return baseFee * 10n ** 8n + (coins * targetPrice + sourcePrice - 1n) / sourcePrice
+  return baseFee * 10n ** 8n + ((gas * gasPrice + coins) * targetPrice + sourcePrice - 1n) / sourcePrice
+}
+
+/** A gas instruction, and a drop-off or none. */
+function wantedBy(instructions: string): NonNullable<Request['bought']> {
+  const dropOff = instructions.length > 2 + 2 * 33 ? numberIn(instructions, 34, 16) : 0n
+  return { gas: numberIn(instructions, 1, 16), coins: numberIn(instructions, 17, 16) + dropOff }
+}
+
+function numberIn(bytes: string, from: number, size: number): bigint {
+  return BigInt(dataSlice(bytes, from, from + size))
 }
 
 function events(from: JsonRpcProvider, address: string, name: string, more: readonly string[] = []): Promise<Log[]> {

@@ -67,6 +67,10 @@ export interface ExecutorNetwork {
   readonly config: NonNullable<ConfigInput['bridges']['executor']>
   /** Quotes of the first of these APIs that is a provider, for all later requests. They hold for an hour. */
   askQuotes(apiUrls: readonly string[]): Promise<void>
+  /** Throws Error before `askQuotes`. */
+  quoteOf(source: 'ethereum' | 'bsc', form: ExecutionForm): Quoted
+  /** Gas units of all requests. */
+  readonly gasLimit: bigint
 }
 
 const requestTopic = id('RequestForExecution(address,uint256,uint16,bytes32,address,bytes,bytes,bytes)')
@@ -81,8 +85,8 @@ export async function startExecutorNetwork(chains: {
   const [ethereum, bsc] = await deployExecutors([chains.ethereum, chains.bsc])
   const { abi } = await compiledArtifact('MessageSender')
   const quotes = new Map<string, Quoted>()
-  const quoteOf = (from: ExecutorEnd, form: ExecutionForm) => {
-    const quote = quotes.get(`${from.chain.name} ${form}`)
+  const quoteOf = (source: string, form: ExecutionForm) => {
+    const quote = quotes.get(`${source} ${form}`)
     if (quote) return quote
     throw new Error('Nobody has asked a provider for quotes')
   }
@@ -90,6 +94,7 @@ export async function startExecutorNetwork(chains: {
     ends: { ethereum, bsc },
     users: { ethereum: startUsers(ethereum, bsc, { abi, quoteOf }), bsc: startUsers(bsc, ethereum, { abi, quoteOf }) },
     config: executorConfig([ethereum, bsc]),
+    ...{ quoteOf, gasLimit: deliveryGas },
     async askQuotes(apiUrls) {
       const ways = [[ethereum, bsc] as const, [bsc, ethereum] as const]
       const asked = ways.flatMap(([from, to]) => executionForms.map((form) => ({ from, to, form })))
@@ -109,7 +114,7 @@ function messageOf(form: ExecutionForm, recipient: string): Omit<ExecutorMessage
 interface Asking {
   /** Of MessageSender. */
   readonly abi: Interface
-  quoteOf(from: ExecutorEnd, form: ExecutionForm): Quoted
+  readonly quoteOf: ExecutorNetwork['quoteOf']
 }
 
 function startUsers(from: ExecutorEnd, to: ExecutorEnd, { abi, quoteOf }: Asking): ExecutorUsers {
@@ -120,7 +125,7 @@ function startUsers(from: ExecutorEnd, to: ExecutorEnd, { abi, quoteOf }: Asking
     async send(wishes) {
       const wanted = wishes.map(({ form, underpaid = false }) => {
         const [payload, recipient] = [hexlify(randomBytes(32)), freshAddress()]
-        const { signedQuote, estimatedCost } = quoteOf(from, form)
+        const { signedQuote, estimatedCost } = quoteOf(from.chain.name as 'ethereum' | 'bsc', form)
         const instructions = instructionsOf(messageOf(form, recipient))
         const args = [payload, to.chain.wormholeChainId, `0x${toUniversal(to.receiver)}`, signedQuote, instructions]
         const value = underpaid ? estimatedCost - 1n : estimatedCost

@@ -1,0 +1,64 @@
+import { concat, dataSlice, hexlify, keccak256, randomBytes, toBeHex, zeroPadValue } from 'ethers'
+import { Script } from '../devnet/chain/contracts.ts'
+import { compiledArtifact } from '../devnet/chain/solidity.ts'
+import { type ExecutorMessage, instructionsOf } from '../devnet/executor/users.ts'
+import { toUniversal } from '../devnet/wormhole/vaa.ts'
+import type { PlannedAttack } from './plan.ts'
+import type { AttackScene } from './scene.ts'
+
+interface Forgery extends Omit<ExecutorMessage, 'payload' | 'pay'> {
+  readonly quote: string
+  /** Wei. */
+  readonly pay: bigint
+}
+
+/** Gas that no delivery can do with. It is paid for, so the request is genuine. */
+const tooLittleGas = 30_000n
+
+/**
+ * Requests that nobody has paid for, with real messages and quotes: signed by the thief under either name, changed
+ * after the signature, used again for less than the price, for more gas and for coins to the thief. And paid ones: with
+ * too little gas, and one of a message that is paid for twice.
+ */
+export async function forgedRequests({ devnet, locks, thief }: AttackScene, { chain }: PlannedAttack): Promise<string> {
+  const network = devnet.executor
+  if (!network) throw new Error('The devnet was started without an Executor')
+  const [from, to] = chain === 'ethereum' ? [network.ends.ethereum, network.ends.bsc] : [network.ends.bsc, network.ends.ethereum]
+  const { signedQuote: quote, estimatedCost: price } = network.quoteOf(chain, 'plain')
+  // The thief must not own what an attacker pays.
+  const payee = zeroPadValue(devnet.outsiders[chain].address, 32)
+  const body = (quoter: string) => concat([dataSlice(quote, 0, 4), quoter, payee, dataSlice(quote, 56, 68), free])
+  const signed = (bytes: string) => concat([bytes, thief.signingKey.sign(keccak256(bytes)).serialized])
+  const loot = { amount: 10n ** 16n, recipient: thief.address.toLowerCase() }
+  const gasLimit = network.gasLimit
+  const forgeries: readonly Forgery[] = [
+    { quote: signed(body(thief.address)), pay: 1n, gasLimit },
+    { quote: signed(body(dataSlice(quote, 4, 24))), pay: 1n, gasLimit },
+    { quote: concat([dataSlice(quote, 0, 68), free, dataSlice(quote, 100)]), pay: 1n, gasLimit },
+    { quote: dataSlice(quote, 0, 100), pay: price, gasLimit },
+    { quote, pay: price - 1n, gasLimit },
+    { quote, pay: price, gasLimit: gasLimit + 1n },
+    { quote, pay: price, gasLimit, msgValue: 1n },
+    { quote, pay: price, gasLimit, dropOff: loot },
+    { quote, pay: 10n ** 18n, gasLimit: 2n ** 127n },
+    { quote, pay: 10n ** 18n, gasLimit, dropOff: { ...loot, amount: 2n ** 100n } },
+    { quote, pay: price, gasLimit: tooLittleGas },
+  ]
+  const [senderAbi, executorAbi] = [(await compiledArtifact('MessageSender')).abi, (await compiledArtifact('Executor')).abi]
+  const [target, receiver] = [to.chain.wormholeChainId, `0x${toUniversal(to.receiver)}`]
+  await locks[chain].run(async () => {
+    const script = await Script.of(from.chain.anvil, devnet.outsiders[chain])
+    for (const { quote: used, pay, ...message } of forgeries)
+      script.call(from.sender, senderAbi, 'send', [hexlify(randomBytes(32)), target, receiver, used, instructionsOf(message)], pay)
+    await script.mine()
+    const again = await Script.of(from.chain.anvil, devnet.outsiders[chain])
+    const request = concat(['0x45525631', toBeHex(from.chain.wormholeChainId, 2), `0x${toUniversal(from.sender)}`, toBeHex(0, 8)])
+    const args = [target, receiver, thief.address, quote, request, instructionsOf({ gasLimit })]
+    for (let times = 0; times < 2; times++) again.call(from.executor, executorAbi, 'requestExecution', args, price)
+    await again.mine()
+  })
+  return `${forgeries.length} requests, and two paid ones for one message`
+}
+
+/** Base fee and gas price 0; prices 1. */
+const free = concat([toBeHex(0, 8), toBeHex(0, 8), toBeHex(1, 8), toBeHex(1, 8)])
