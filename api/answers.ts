@@ -38,6 +38,9 @@ export const transferFields = {
     .string()
     .optional()
     .describe('Transaction on the source chain, as one node reported it. Absent: not known, as for a message from a guardian spy.'),
+  paid: z.string().optional().describe("Payment of an Executor request, wei of the source's coin."),
+  worth: z.string().optional().describe("The payment in wei of the target's coin, at the prices of the quote."),
+  coins: z.string().optional().describe("Wei of the target's coin that a paid delivery carries."),
 }
 
 export const transferRowSchema = z

@@ -2,7 +2,7 @@ import type { At, Receipt, Revert } from '../chains/port.ts'
 import type { ErrorCode, RelayerError } from '../domain/catalogue/errors.ts'
 import type { Intent } from '../domain/lane/lane.ts'
 import type { CallPlan } from '../domain/transfer/call-plan.ts'
-import type { TransferContent } from '../domain/transfer/content.ts'
+import type { Payment, TransferContent } from '../domain/transfer/content.ts'
 import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 
@@ -45,6 +45,8 @@ export interface PlannedDelivery {
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent: no price is configured, so the cost is not checked. */
   readonly earned?: bigint | undefined
+  /** At the source, for this delivery. Absent: `earned`, or nobody pays. */
+  readonly payment?: Payment | undefined
   /** The call gets no more gas, because nobody pays for more. */
   readonly gasAtMost?: bigint | undefined
   /** If true, a simulation that succeeds shows that the transfer is not delivered. */
@@ -136,7 +138,7 @@ export interface Bridge {
    * Throws VAA_*, NATIVE_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
    */
   decode(message: Uint8Array): Transfer
-  content(message: Uint8Array): Partial<TransferContent>
+  content(message: Uint8Array): Partial<TransferContent & Payment>
   /** Decimals of the content's amount, read once per token. Undefined: not known. Never throws. */
   decimals?(message: Uint8Array): Promise<number | undefined>
   /** Index of the signing guardian set. Absent: signatures never expire. Throws VAA_*. */

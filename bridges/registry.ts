@@ -33,7 +33,7 @@ import type { LoadedPlugins } from './packages/load.ts'
 import type { AttestationApis } from './cctp/attest.ts'
 import { createCctpBridge } from './cctp/bridge.ts'
 import { requestTopic } from './executor/event.ts'
-import { createExecutorEndpoint, type FindVaa, partiesOf } from './executor/evm.ts'
+import { createExecutorEndpoint, type FindVaa, partiesOf, paymentOf } from './executor/evm.ts'
 import { executor } from './executor/requests.ts'
 import { type ExecutorMessage, readMessage as readExecutorMessage, writeMessage as writeExecutorMessage } from './executor/message.ts'
 import { createDecode as createExecutorDecode, createLogDecode } from './executor/source.ts'
@@ -167,7 +167,7 @@ function executorBridge(options: BridgesOptions, { connected, served, signed, fi
   return {
     name: executor,
     decode,
-    content: (bytes) => partiesOf(readExecutorMessage(bytes)),
+    content: (bytes) => ({ ...partiesOf(readExecutorMessage(bytes)), ...paymentOf(readExecutorMessage(bytes)) }),
     endpoints: new Map(endpoints),
     sources: [...logs].flatMap(([id, { source }]) => (isServed(id) ? [source] : [])),
   }

@@ -125,7 +125,9 @@ export const metricDefinitions = {
   ),
   ...define('counter', ['chain', 'bridge'], {
     portage_fees_earned_wei_total:
-      "Value of the fees of delivered transfers, wei of the chain's coin, by the prices of the config (bridges.wormhole-token-bridge.prices). In the process that saw the final delivery.",
+      "Value of the fees of delivered transfers, wei of the chain's coin, by the prices of the config (bridges.wormhole-token-bridge.prices), and payments of Executor requests by those of their quotes. In the process that saw the final delivery.",
+    portage_delivery_cost_wei_total:
+      "Gas and coins of the transactions that delivered, wei of the chain's coin. In the process that saw the final delivery. portage_fees_earned_wei_total minus this is the profit.",
     portage_shadow_deliveries_total: 'Transfers to a chain in shadow mode that were ready to be sent, each once per process.',
     portage_shadow_cost_wei_total:
       "Cost of these transfers at the market when they were first ready, wei of the chain's coin: what the lanes would have paid.",

@@ -13,7 +13,7 @@ export type StepTimes = ReturnType<typeof createStepTimes>
 const longestSeconds = 30 * 86_400
 
 export function createStepTimes(
-  metrics: Pick<Metrics, 'portage_transfer_step_seconds' | 'portage_transfer_seconds'>,
+  metrics: Pick<Metrics, 'portage_transfer_step_seconds' | 'portage_transfer_seconds' | 'portage_delivery_cost_wei_total'>,
   now: () => number = Date.now,
 ) {
   const secondsSince = (since: number | undefined, at: number) => {
@@ -28,7 +28,9 @@ export function createStepTimes(
       if (seconds !== undefined) metrics.portage_transfer_step_seconds.observe({ chain, bridge, step }, seconds)
       return at
     },
-    delivered({ bridge, targetChain: chain }: Transfer, seenAt: number | undefined): void {
+    /** @param gasPaid wei, decimal */
+    delivered({ bridge, targetChain: chain }: Transfer, seenAt: number | undefined, gasPaid: string): void {
+      metrics.portage_delivery_cost_wei_total.inc({ chain, bridge }, Number(gasPaid))
       const seconds = secondsSince(seenAt, now())
       if (seconds !== undefined) metrics.portage_transfer_seconds.observe({ chain, bridge }, seconds)
     },

@@ -124,7 +124,7 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     const result = await finalResult(deps, input, landed, now)
     if (result.kind !== 'delivered') return result
     reached('final')
-    deps.stepTimes?.delivered(transfer, seenAt)
+    deps.stepTimes?.delivered(transfer, seenAt, landed.gasPaid)
     return result
   }
 }

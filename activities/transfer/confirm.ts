@@ -60,6 +60,6 @@ async function readLanded(
   const { from: by, hash: txHash } = receipt
   const ours = isOurs(deps, transfer, by)
   deps.stepTimes?.reached('final', transfer, landed.includedAt)
-  if (ours) deps.stepTimes?.delivered(transfer, seenAt)
+  if (ours) deps.stepTimes?.delivered(transfer, seenAt, landed.gasPaid)
   return { kind: 'delivered', delivery: { by, ours, txHash, blockHeight, blockHash, gasPaid: landed.gasPaid } }
 }

@@ -52,6 +52,12 @@ const reportSchema = z
     ...transferFields,
     partial: z.string().optional().describe('Why the report is incomplete.'),
     remedy: z.string().optional().describe('The remedy of the code, while the transfer waits or is parked.'),
+    profit: z
+      .string()
+      .optional()
+      .describe(
+        "Of a delivered Executor request: `worth` without `coins` and the gas of Portage's transactions, wei of the target's coin.",
+      ),
     transactions: z.array(transactionSchema).optional().describe('Every attempt of every process, in order.'),
   })
   .meta({ id: 'Transfer', description: 'The state of the transfer, its timeline and its outcome.' })

@@ -1,6 +1,7 @@
 import { decodeBase64 } from 'ethers'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
+import type { Payment } from '../../domain/transfer/content.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import { parseVaa } from '../../domain/vaa.ts'
@@ -16,7 +17,8 @@ import type { At } from '../../chains/port.ts'
 import type { Attestation, Endpoint } from '../port.ts'
 import { type DeliveredView, shownBy } from '../kit/delivered-view.ts'
 import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts'
-import { decodeRequest, executor } from './requests.ts'
+import { decodeInstructions, decodeRequest, executor } from './requests.ts'
+import { decodeQuote } from './quote.ts'
 import { type ExecutorMessage, readMessage, writeMessage } from './message.ts'
 
 /** Finds the signed message of a request. Checks no signatures. Never throws. */
@@ -198,6 +200,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
           return intent
         },
         parties: { bridge: executor, targetChain: chain.name, ...partiesOf(message) },
+        payment: paymentOf(message),
         gasAtMost: accept(message).wanted.gasLimit,
         revertsOnceDelivered: false,
       }
@@ -222,4 +225,12 @@ export function partiesOf({ request }: ExecutorMessage): { readonly recipient: s
   const asked = decodeRequest(request.request)
   const token = asked?.prefix === 'ERV1' ? `${asked.chain}/${asked.emitter}` : ''
   return { recipient: addressOf(request.targetAddress) ?? request.targetAddress, token }
+}
+
+/** Undefined for a request that no quote of this form paid for. */
+export function paymentOf({ request }: ExecutorMessage): Payment | undefined {
+  const [quote, wanted] = [decodeQuote(request.signedQuote), decodeInstructions(request.instructions)]
+  if (!quote || !wanted || quote.targetPrice === 0n) return undefined
+  const worth = (request.amountPaid * quote.sourcePrice) / quote.targetPrice
+  return { paid: String(request.amountPaid), worth: String(worth), coins: String(wanted.msgValue + wanted.dropOff) }
 }

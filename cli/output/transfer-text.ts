@@ -10,7 +10,7 @@ import { amountCell, facts, gasPriceCell, list, ordersSection, type Part, sectio
 
 export function rowsText(rows: readonly TransferRow[]): Part {
   const cells = rows.map(
-    ({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt, tokenAmount, token, recipient, sourceTxHash }) => ({
+    ({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt, tokenAmount, token, recipient, sourceTxHash, paid }) => ({
       started: { full: timeText(startedAt), short: agoText(Date.now() - Date.parse(startedAt)) },
       state: execution === 'RUNNING' || execution === 'COMPLETED' ? state : execution.toLowerCase(),
       route: `${sourceChain ?? '?'} → ${targetChain ?? '?'}`,
@@ -18,12 +18,13 @@ export function rowsText(rows: readonly TransferRow[]): Part {
       amount: tokenAmount,
       token,
       recipient,
+      paid: amountCell(paid, undefined),
       'source transaction': sourceTxHash,
       transaction: txHash,
       id: { full: id, short: lastPart(id) },
     }),
   )
-  return list('no transfers', cells, { wide: ['amount', 'token', 'recipient', 'source transaction', 'transaction'] })
+  return list('no transfers', cells, { wide: ['amount', 'token', 'recipient', 'paid', 'source transaction', 'transaction'] })
 }
 
 export function reportText(
@@ -35,9 +36,10 @@ export function reportText(
     const { partial, ...row } = report
     return [facts({ ...row }), `The report is incomplete: ${partial}.`]
   }
-  const { tokenAmount, token, recipient, sourceTxHash } = report
+  const { tokenAmount, token, recipient, sourceTxHash, paid, worth, coins, profit } = report
   const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, batch, code, reason, rounds, timeline, orders } = report
   const coin = coinOfChain(config, transfer.targetChain)
+  const sourceCoin = coinOfChain(config, transfer.sourceChain)
   const head = facts({
     transfer: id,
     state,
@@ -59,6 +61,10 @@ export function reportText(
     block: delivery?.blockHeight,
     'delivered by': delivery && `${delivery.by ?? 'unknown'}${delivery.ours ? ' (ours)' : ''}`,
     'gas paid': amountCell(delivery?.gasPaid, coin),
+    paid: amountCell(paid, sourceCoin),
+    'paid, at the prices of the quote': amountCell(worth, coin),
+    'coins delivered': amountCell(coins, coin),
+    profit: amountCell(profit, coin),
     code,
     reason,
     remedy: state === 'parked' || state === 'waiting' ? code && errorCatalogue[code].remedy : undefined,

@@ -55,6 +55,7 @@ export function unitsText(units: string, decimals: number): string {
 
 function inUnit(wei: string, coin: string = anyCoin, shown: (digits: string) => string): string {
   const value = BigInt(wei)
+  if (value < 0n) return `-${inUnit(String(-value), coin, shown)}`
   if (value === 0n) return `0 ${coin}`
   if (value < leastGwei) return `${value} wei`
   return value < leastCoins ? `${shown(scaled(wei, decimalsOf.gwei))} gwei` : `${shown(scaled(wei, decimalsOf.ether))} ${coin}`

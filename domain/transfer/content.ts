@@ -1,4 +1,6 @@
 import { scaled } from '../text/amounts.ts'
+import type { TransferTransaction } from './attempts.ts'
+import type { Delivery } from './transfer.ts'
 
 /** Shown to people. No decision depends on it. */
 export interface TransferContent {
@@ -11,7 +13,17 @@ export interface TransferContent {
   readonly recipient: string
 }
 
-export type KnownContent = Partial<TransferContent> & { readonly sourceTxHash?: string }
+/** For a delivery at the source. Decimal. */
+export interface Payment {
+  /** Wei of the source's coin. */
+  readonly paid: string
+  /** The same in wei of the target's coin, at the prices of the quote. */
+  readonly worth: string
+  /** Wei of the target's coin that the delivery carries. */
+  readonly coins: string
+}
+
+export type KnownContent = Partial<TransferContent & Payment> & { readonly sourceTxHash?: string }
 
 const digits = /^[0-9]{1,78}$/
 const word = /^[\w./:-]{1,120}$/
@@ -21,6 +33,9 @@ const shapes = {
   token: word,
   recipient: word,
   sourceTxHash: word,
+  paid: digits,
+  worth: digits,
+  coins: digits,
 } as const satisfies Record<keyof KnownContent, RegExp>
 
 /** Omits every malformed field, because anyone with access to Temporal can write a memo. */
@@ -39,4 +54,19 @@ export function shownContent(memo: unknown): KnownContent & { readonly tokenAmou
   const { amount, decimals } = content
   if (amount === undefined) return content
   return { ...content, tokenAmount: decimals === undefined ? `${amount} raw units` : scaled(amount, Number(decimals)) }
+}
+
+/**
+ * Wei of the target's coin: the payment without coins and gas of Portage's own transactions. Undefined: nobody paid, or
+ * it is not delivered.
+ */
+export function profitOf(
+  { worth, coins = '0' }: KnownContent,
+  { delivery, transactions = [] }: { readonly delivery?: Delivery; readonly transactions?: readonly TransferTransaction[] },
+): string | undefined {
+  if (worth === undefined || !delivery) return undefined
+  const gas = transactions.flatMap(({ gasPaid }) => gasPaid ?? [])
+  const all = gas.length > 0 ? gas : [delivery.gasPaid ?? '0']
+  const sent = delivery.ours ? BigInt(coins) : 0n
+  return String(all.reduce((rest, wei) => rest - BigInt(wei), BigInt(worth) - sent))
 }

@@ -122,8 +122,13 @@ export const transfers: Dashboard = {
       panels: [
         {
           ...{ title: 'Fees earned', unit: 'short' },
-          description: "Coins of the target chain per second, at the config's prices.",
+          description: "Coins of the target chain per second, at the config's prices and those of quotes.",
           series: [[coins(rate('chain, bridge', 'portage_fees_earned_wei_total')), '{{ bridge }} to {{ chain }}']],
+        },
+        {
+          ...{ title: 'Cost of deliveries', unit: 'short' },
+          description: 'Gas and coins of the transactions that delivered, coins of the target chain per second.',
+          series: [[coins(rate('chain, bridge', 'portage_delivery_cost_wei_total')), '{{ bridge }} to {{ chain }}']],
         },
         {
           ...{ title: 'Shadow mode: deliveries not sent', unit: 'short' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { contentIn, shownContent } from '../../domain/transfer/content.ts'
+import { contentIn, profitOf, shownContent } from '../../domain/transfer/content.ts'
 
 const content = {
   amount: '1500000',
@@ -34,4 +34,16 @@ test('an amount is shown with its decimals, and without them as raw units; the r
     expect(shownContent({ ...content, decimals })).toEqual({ ...content, tokenAmount: '1500000 raw units' })
   }
   expect(shownContent({ decimals: '6' })).toEqual({ decimals: '6' })
+})
+
+test('the profit of a paid request counts the coins and the gas of all own transactions', () => {
+  const payment = { paid: '90', worth: '100', coins: '10' }
+  const delivery = { ours: true, gasPaid: '30' }
+  expect(profitOf(payment, { delivery })).toBe('60')
+  const gas = (gasPaid: string) =>
+    ({ lane: 'evm-1:0x', nonce: 1, round: 0, kind: 'call', maxFee: '1', tip: '1', fate: 'mined', gasPaid }) as const
+  expect(profitOf(payment, { delivery, transactions: [gas('100'), gas('30')] })).toBe('-40')
+  expect(profitOf(payment, { delivery: { ours: false } })).toBe('100')
+  expect(profitOf(payment, {})).toBeUndefined()
+  expect(profitOf(content, { delivery })).toBeUndefined()
 })

@@ -5,11 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRequest, requestTopic } from '../../bridges/executor/event.ts'
 import { digestOf } from '../../bridges/executor/message.ts'
 import { placeOf } from '../../domain/stream/places.ts'
+import { watermarks } from '../../lab/demo/streams.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { deployExecutors, devnetQuoter, executorConfig, type ExecutorEnd, quoterVariable } from '../../lab/devnet/executor/deploy.ts'
 import { type ExecutorMessage, requestDelivery, type SentRequest } from '../../lab/devnet/executor/users.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
@@ -24,11 +26,8 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
     stage = await startStage()
     const { ethereum, bsc } = stage.devnet.chains
     ends = await deployExecutors([ethereum, bsc])
-    const executor = executorConfig(ends)
-    // The devnet has no contract that pays a drop-off.
-    for (const chain of Object.values(executor.chains)) chain.maxGasDropOff = '0'
     portage = await stage.portage({
-      configure: (config) => ({ ...config, bridges: { ...config.bridges, executor } }),
+      configure: (config) => ({ ...config, bridges: { ...config.bridges, executor: executorConfig(ends) } }),
       env: { [quoterVariable]: devnetQuoter.privateKey },
     })
   })
@@ -56,7 +55,8 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
     return transferId({ bridge: 'executor', sourceId: String(sourceChain), emitter: toUniversal(executor), sequence, digest })
   }
 
-  const coinsOf = async ({ chain, receiver }: ExecutorEnd) => BigInt(await chain.anvil.rpc<string>('eth_getBalance', [receiver, 'latest']))
+  const coinsOf = async ({ chain, receiver }: ExecutorEnd, owner = receiver) =>
+    BigInt(await chain.anvil.rpc<string>('eth_getBalance', [owner, 'latest']))
   const countOf = async ({ chain, receiver }: ExecutorEnd) => {
     const call = { to: receiver, data: receiverAbi.encodeFunctionData('count') }
     return BigInt(await chain.anvil.rpc<string>('eth_call', [call, 'latest']))
@@ -64,15 +64,27 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
 
   test('a paid request is delivered both ways, with the coins that were paid for', async () => {
     const [ethereum, bsc] = ends
-    const there = await request(ethereum, bsc, { msgValue: 7n })
+    const recipient = freshAddress()
+    const there = await request(ethereum, bsc, { msgValue: 7n, dropOff: { amount: 5n, recipient } })
     const back = await request(bsc, ethereum)
-    const outcomes = await stage.outcomes(await Promise.all([idOf(ethereum, there), idOf(bsc, back)]))
+    const ids = await Promise.all([idOf(ethereum, there), idOf(bsc, back)])
+    const outcomes = await stage.outcomes(ids)
     expect(outcomes.map(({ state, delivery }) => [state, delivery?.ours])).toEqual([
       ['delivered', true],
       ['delivered', true],
     ])
-    expect(await coinsOf(bsc)).toBe(7n)
+    expect([await coinsOf(bsc), await coinsOf(bsc, recipient)]).toEqual([7n, 5n])
     expect([await countOf(ethereum), await countOf(bsc)]).toEqual([1n, 1n])
+    await until(async () => (await watermarks(stage.client)).every(({ open }) => open === 0), {
+      ...{ timeoutMs: 30_000, everyMs: 200, what: 'the streams to see the deliveries' },
+    })
+    const report = await fetch(`${portage.apiUrl}/v1/transfers/${ids[0]}`, { headers: portage.admin })
+    const { paid, worth, coins, profit } = (await report.json()) as Record<string, string>
+    expect([paid, coins]).toEqual([String(there.estimatedCost), '12'])
+    expect(BigInt(profit!)).toBe(BigInt(worth!) - 12n - BigInt(outcomes[0]!.delivery!.gasPaid!))
+    const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
+    for (const name of ['fees_earned', 'delivery_cost'])
+      expect(metrics).toMatch(new RegExp(`^portage_${name}_wei_total\\{chain="bsc",bridge="executor"\\} [1-9]`, 'm'))
   })
 
   test('an underpaid request, and one for a contract without a view, cost nothing', async () => {

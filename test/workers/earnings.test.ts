@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Bridge, Bridges } from '../../bridges/port.ts'
 import { createMetrics } from '../../observability/metrics.ts'
-import type { StepTimes } from '../../observability/step-times.ts'
+import { createStepTimes, type StepTimes } from '../../observability/step-times.ts'
 import { withEarnings } from '../../workers/roles/context.ts'
 import { transfer } from '../workflows/scripted.ts'
 import { onEveryChain } from '../helpers/on-every-chain.ts'
@@ -21,9 +21,19 @@ test('the fee of a delivered transfer counts at its configured price, and errors
   const endpoint = { delivery: ({ sequence }: { sequence: string }) => ({ earned: worth[sequence]?.() }) }
   const bridges = new Map([['wormhole-token-bridge', { endpoints: onEveryChain(endpoint) } as unknown as Bridge]]) satisfies Bridges
   const { delivered } = withEarnings(times, bridges, metrics)
-  for (const sequence of ['1', '2', '3', '4']) delivered({ ...transfer, sequence }, undefined)
-  delivered({ ...transfer, sequence: '1', bridge: 'none' }, undefined)
+  for (const sequence of ['1', '2', '3', '4']) delivered({ ...transfer, sequence }, undefined, '1')
+  delivered({ ...transfer, sequence: '1', bridge: 'none' }, undefined, '1')
   expect(told).toEqual(['1', '2', '3', '4', '1'])
   const lines = (await metrics.render()).split('\n').filter((line) => line.startsWith('portage_fees_earned_wei_total{'))
   expect(lines).toEqual(['portage_fees_earned_wei_total{chain="bsc",bridge="wormhole-token-bridge"} 6000000000000000'])
+})
+
+test('a paid request counts what was paid, and the coins that it carries as cost', async () => {
+  const metrics = createMetrics()
+  const endpoint = { delivery: () => ({ payment: { paid: '70', worth: '80', coins: '30' } }) }
+  const bridges = new Map([['executor', { endpoints: onEveryChain(endpoint) } as unknown as Bridge]]) satisfies Bridges
+  withEarnings(createStepTimes(metrics), bridges, metrics).delivered({ ...transfer, bridge: 'executor' }, undefined, '20')
+  const lines = (await metrics.render()).split('\n')
+  expect(lines).toContain('portage_fees_earned_wei_total{chain="bsc",bridge="executor"} 80')
+  expect(lines).toContain('portage_delivery_cost_wei_total{chain="bsc",bridge="executor"} 50')
 })

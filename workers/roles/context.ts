@@ -87,16 +87,18 @@ function createRouteHalts({ client, config, logger, metrics, network }: ProcessP
 export function withEarnings(
   times: StepTimes,
   bridges: Pick<Bridges, 'get'>,
-  metrics: Pick<Metrics, 'portage_fees_earned_wei_total'>,
+  metrics: Pick<Metrics, 'portage_fees_earned_wei_total' | 'portage_delivery_cost_wei_total'>,
 ): StepTimes {
   return {
     ...times,
-    delivered(transfer, seenAt) {
-      times.delivered(transfer, seenAt)
+    delivered(transfer, seenAt, gasPaid) {
+      times.delivered(transfer, seenAt, gasPaid)
       const { bridge, targetChain: chain } = transfer
       try {
-        const wei = bridges.get(bridge)?.endpoints.get(chain)?.delivery(transfer).earned ?? 0n
+        const { earned = 0n, payment } = bridges.get(bridge)?.endpoints.get(chain)?.delivery(transfer) ?? {}
+        const wei = payment ? BigInt(payment.worth) : earned
         if (wei > 0n) metrics.portage_fees_earned_wei_total.inc({ chain, bridge }, Number(wei))
+        if (payment) metrics.portage_delivery_cost_wei_total.inc({ chain, bridge }, Number(payment.coins))
       } catch {
         // An error of a metric must not fail a delivery.
       }

@@ -3,7 +3,7 @@ import { roundOf, workflowOf } from '../../../domain/lane/lane.ts'
 import { unpaged } from '../../../domain/lane/storage/pages.ts'
 import { type Order, portageItself } from '../../../domain/order.ts'
 import type { TransferTransaction } from '../../../domain/transfer/attempts.ts'
-import { shownContent } from '../../../domain/transfer/content.ts'
+import { profitOf, shownContent } from '../../../domain/transfer/content.ts'
 import { mip61Of, type Mip61State, type BridgeName, type ChainName, type Transfer } from '../../../domain/transfer/transfer.ts'
 import { adoptSignal, retrySignal, statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { checkedOrder } from '../calls/workflow-calls.ts'
@@ -15,7 +15,8 @@ import { contentMemo, stateOf, type TransferRow, toRow } from './transfer-list.t
 import { running, transfersWith } from './transfer-queries.ts'
 
 export type TransferReport =
-  | (TransferStatus & ReturnType<typeof shownContent> & { readonly execution: string; readonly mip61: Mip61State | undefined })
+  | (TransferStatus &
+      ReturnType<typeof shownContent> & { readonly execution: string; readonly mip61: Mip61State | undefined; readonly profit?: string })
   | (TransferRow & { readonly partial: string })
 
 const queryTimeoutMs = 5_000
@@ -29,7 +30,9 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
   const content = shownContent(info.memo?.[contentMemo])
   if (name === 'COMPLETED') {
     const result = () => handle.result() as Promise<TransferStatus>
-    return { ...toReport(await within(client, serverTimeoutMs, result).catch(rethrowAs(codes, { transfer: id })), name), ...content }
+    const status = await within(client, serverTimeoutMs, result).catch(rethrowAs(codes, { transfer: id }))
+    const profit = profitOf(content, status)
+    return { ...toReport(status, name), ...content, ...(profit !== undefined && { profit }) }
   }
   if (info.closeTime) return { ...toRow(info), partial: 'closed without an outcome; retry starts it again' }
   try {
