@@ -5,17 +5,15 @@ import type { Payment } from '../../domain/transfer/content.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import { parseVaa } from '../../domain/vaa.ts'
-import { selectorOf } from '../kit/bytes-call.ts'
-import { encodeCall, shows } from '../kit/calls.ts'
+import { shows } from '../kit/calls.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
-import { digestOf as digestOfVaa } from '../kit/guardian-sets.ts'
 import type { Decode } from '../kit/published.ts'
 import { signedRefusals } from '../kit/signed-messages.ts'
 import { provedBy, type Refusals, toVerdict, unproved } from '../kit/verdict.ts'
 import { placedRefusals } from '../kit/placed-logs.ts'
 import type { At } from '../../chains/port.ts'
 import type { Attestation, Endpoint } from '../port.ts'
-import { type DeliveredView, shownBy } from '../kit/delivered-view.ts'
+import { intentOf, selectorsOf, shownOf, type TargetContracts } from './calls.ts'
 import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts'
 import { decodeInstructions, decodeRequest, executor } from './requests.ts'
 import { decodeQuote } from './quote.ts'
@@ -31,17 +29,13 @@ export type FindVaa = (place: {
   | { readonly kind: 'absent' | 'unknown'; readonly againInMs?: number | undefined; readonly why: string }
 >
 
-export interface ExecutorEndpointOptions {
+export interface ExecutorEndpointOptions extends TargetContracts {
   readonly chain: ContractReader
   /** Ms since the epoch. */
   readonly clock?: () => number
   readonly terms: ExecutorTerms
   /** Most coins of a delivery to this chain, wei. */
   readonly maxMsgValue: bigint
-  /** Receiving contract (0x, lower case) → view that shows a delivery. Requests for other contracts are declined. */
-  readonly receivers: Readonly<Record<string, DeliveredView>>
-  /** Pays the drop-off with the delivery (VAAv1ReceiveWithGasDropOff). Absent: none is paid. */
-  readonly dropOffContract?: string | undefined
   /** Checks the guardians' signatures on this chain. */
   readonly verify: (vaa: Uint8Array) => Promise<void>
   /** Checks that the source logged the request, in a final block and by most nodes. Throws `placedRefusals`. */
@@ -50,8 +44,6 @@ export interface ExecutorEndpointOptions {
   readonly findVaa: FindVaa
 }
 
-const receive = 'executeVAAv1(bytes)'
-const receiveWithDropOff = 'receiveMessage(address,bytes,address,uint256)'
 const firstWaitMs = 5_000
 
 const refusals: Refusals = {
@@ -75,7 +67,7 @@ const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerC
 
 /** Reads a request: its call, the view of its effect, and everything that justifies the call. */
 function createRequests(options: ExecutorEndpointOptions) {
-  const { chain, clock = Date.now, terms, receivers, dropOffContract, verify, verifyRequest, findVaa } = options
+  const { chain, clock = Date.now, terms, verify, verifyRequest, findVaa } = options
   /** Signed messages of requests that came without, by their place. */
   const found = boundedMap<string, Uint8Array>(1_000)
 
@@ -88,21 +80,7 @@ function createRequests(options: ExecutorEndpointOptions) {
     return judged
   }
 
-  function callOf(message: ExecutorMessage): Intent {
-    const { wanted } = accept(message)
-    const contract = addressOf(message.request.targetAddress) ?? ''
-    const { vaa = new Uint8Array() } = message
-    if (wanted.dropOff === 0n) return { to: contract, data: encodeCall({ function: receive, args: [vaa] }), value: String(wanted.msgValue) }
-    const recipient = addressOf(wanted.recipient ?? '')
-    if (dropOffContract === undefined || recipient === undefined)
-      throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'The config has no contract that pays a drop-off.' })
-    const args = [contract, vaa, recipient, wanted.dropOff]
-    return {
-      to: dropOffContract,
-      data: encodeCall({ function: receiveWithDropOff, args }),
-      value: String(wanted.msgValue + wanted.dropOff),
-    }
-  }
+  const callOf = (message: ExecutorMessage) => intentOf(options, message, accept(message).wanted)
 
   /** A stream knows requests as they were logged. Undefined: not signed yet, or no API answers. */
   async function vaaOf(message: ExecutorMessage): Promise<Uint8Array | undefined> {
@@ -117,14 +95,11 @@ function createRequests(options: ExecutorEndpointOptions) {
     return answer.vaa
   }
 
-  /** False for a contract that is no longer in the config. */
+  /** False for a contract that the config no longer serves. */
   async function isShown(message: ExecutorMessage, at: At): Promise<boolean> {
-    const contract = addressOf(message.request.targetAddress) ?? ''
-    const view = receivers[contract]
-    const bytes = view && (await vaaOf(message))
-    if (!bytes) return false
-    const vaa = parseVaa(bytes)
-    return shows(chain, shownBy({ ...vaa, digest: digestOfVaa(vaa) }, contract, view), at)
+    const bytes = await vaaOf(message)
+    const shown = bytes && shownOf(options, message, bytes)
+    return shown ? shows(chain, shown, at) : false
   }
 
   /** Everything that justifies the call of a message with its VAA. */
@@ -168,12 +143,11 @@ async function attest(
 
 /** Delivers a signed message to the contract that a paid request names, with the coins that it asks for. */
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
-  const { chain, dropOffContract, verifyRequest, decode } = options
+  const { chain, verifyRequest, decode } = options
   const requests = createRequests(options)
   const { accept, callOf, isShown, prove } = requests
   /** `to/value/data` → the request whose call this is. Hints only: `proveCall` reads the source chain. */
   const hints = boundedMap<string, ExecutorMessage>(10_000)
-  const functions = dropOffContract === undefined ? [receive] : [receive, receiveWithDropOff]
 
   async function check(transfer: Transfer): Promise<void> {
     const message = readMessage(decodeBase64(transfer.message))
@@ -206,7 +180,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
       }
     },
     calls: {},
-    openCalls: Object.fromEntries(functions.map((one) => [selectorOf(one), String(options.maxMsgValue)])),
+    openCalls: Object.fromEntries(selectorsOf(options).map((selector) => [selector, String(options.maxMsgValue)])),
     async proveCall(intent: Intent) {
       const message = hints.get(keyOf(intent))
       if (!message) throw unproved('No paid request for it is known here.', { to: intent.to, selector: intent.data.slice(0, 10) })

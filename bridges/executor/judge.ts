@@ -20,9 +20,12 @@ export interface ExecutorTerms {
   readonly honourExpired: boolean
   /**
    * Wormhole chain id → the chain as a target. `receivers`: contracts (0x, lower case) with a view that shows a
-   * delivery. Requests for other contracts are not delivered.
+   * delivery. Requests for other contracts need the `recordContract`.
    */
-  readonly chains: ReadonlyMap<number, { readonly caps: Caps; readonly receivers: Readonly<Record<string, unknown>> }>
+  readonly chains: ReadonlyMap<
+    number,
+    { readonly caps: Caps; readonly receivers: Readonly<Record<string, unknown>>; readonly recordContract?: string | undefined }
+  >
 }
 
 /** The requests that Portage delivers. */
@@ -67,7 +70,8 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
     return refused('EXECUTOR_UNSUPPORTED', `no request of ${deliveredPrefixes.join(', ')}`)
   const contract = addressOf(request.targetAddress)
   if (contract === undefined) return refused('EXECUTOR_UNSUPPORTED', `${request.targetAddress} is no contract's address on an EVM chain`)
-  if (!Object.hasOwn(terms.chains.get(quote.targetChain)?.receivers ?? {}, contract))
+  const { receivers = {}, recordContract } = terms.chains.get(quote.targetChain) ?? {}
+  if (!Object.hasOwn(receivers, contract) && recordContract === undefined)
     return refused('EXECUTOR_UNSUPPORTED', `no view of ${contract} is configured that shows a delivery`)
   const wanted = decodeInstructions(request.instructions)
   const excess = wanted ? exceeded(wanted, terms.chains.get(quote.targetChain)?.caps) : 'the relay instructions cannot be read'

@@ -20,7 +20,7 @@ export function checkExecutor({ quoter, chains: own }: Fields, chains: Chains): 
 function checkExecutorChain(
   path: string,
   name: string,
-  { maxGasLimit, maxMsgValue, maxGasDropOff, dropOffContract }: Fields,
+  { maxGasLimit, maxMsgValue, maxGasDropOff, dropOffContract, recordContract }: Fields,
   chains: Chains,
 ): Problem[] {
   const chain = new Map(chains).get(name)
@@ -28,6 +28,7 @@ function checkExecutorChain(
   const { wormholeChainId, contracts, shadow, lanes, signing } = chain
   const at = `chains.${name}`
   const signed = number(map(signing)['maxGasPerTransaction'], '16777216')
+  const paid = number(map(signing)['maxPaymentWei'], String(10n ** 19n))
   return [
     ...unless(
       wormholeChainId !== undefined,
@@ -44,6 +45,7 @@ function checkExecutorChain(
       `is above ${at}.signing.maxGasPerTransaction`,
       'Lower it, or raise the other.',
     ),
+    ...unless(number(maxMsgValue) <= paid, `${path}.maxMsgValue`, `is above ${at}.signing.maxPaymentWei`, 'Lower it, or raise the other.'),
     ...unless(
       number(maxGasDropOff) <= number(maxMsgValue),
       `${path}.maxGasDropOff`,
@@ -51,9 +53,9 @@ function checkExecutorChain(
       'Lower it.',
     ),
     ...unless(
-      number(maxGasDropOff) === 0n || dropOffContract !== undefined,
+      number(maxGasDropOff) === 0n || dropOffContract !== undefined || recordContract !== undefined,
       `${path}.maxGasDropOff`,
-      'needs a dropOffContract, which pays it',
+      'needs a dropOffContract or a recordContract, which pays it',
       'Add the contract, or remove the cap.',
     ),
   ]

@@ -30,11 +30,16 @@ const executorChainSchema = z.strictObject({
     .record(address, deliveredViewSchema)
     .default({})
     .describe(
-      'Contract on this chain that takes executeVAAv1(bytes) → the view that shows a delivery. Requests for other contracts are declined.',
+      'Contract on this chain that takes executeVAAv1(bytes) → the view that shows a delivery. Requests for other contracts are declined without a recordContract.',
     ),
   dropOffContract: address
     .optional()
     .describe('Contract on this chain that pays the drop-off with the delivery (VAAv1ReceiveWithGasDropOff). maxGasDropOff needs it.'),
+  recordContract: address
+    .optional()
+    .describe(
+      'Contract on this chain that delivers to contracts that are not in `receivers`, and shows these deliveries (DeliveryRecord).',
+    ),
   startBlock: whole(0)
     .optional()
     .describe('First block of this chain to read requests from. Absent: the blocks of the last `streams.lookBackDays`.'),

@@ -103,6 +103,13 @@ describe('the judgement of a request', () => {
     })
   })
 
+  test('a request for any contract is accepted where a record shows deliveries', () => {
+    const other = request({ targetAddress: `${'0'.repeat(24)}${'dd'.repeat(20)}` })
+    expect(judged(other)).toMatchObject({ code: 'EXECUTOR_UNSUPPORTED' })
+    const recordContract = quoter
+    expect(judged(other, at, { ...terms, chains: new Map([[4, { caps, receivers, recordContract }]]) })).toMatchObject({ kind: 'accepted' })
+  })
+
   test.each<[string, RequestForExecution, string, string]>([
     ['a quoter that is not ours', request({ quoter: devnetAccount(21).address }), 'EXECUTOR_QUOTE_UNKNOWN', 'unsupported'],
     [

@@ -73,6 +73,11 @@ test('a good Executor has no problems', () => {
   expect(problems({})).toEqual([])
 })
 
+test('a record pays drop-offs', () => {
+  const paying = { ...own, maxMsgValue: '5', maxGasDropOff: '5', recordContract: address('ee') }
+  expect(problems({ chains: { ...executor.chains, bsc: paying } })).toEqual([])
+})
+
 test.each<[string, object, object, string[]]>([
   ['one chain', { chains: { bsc: own } }, {}, ['bridges.executor.chains']],
   ['a chain that does not exist', { chains: { ...executor.chains, solana: own } }, {}, ['bridges.executor.chains.solana']],
@@ -98,6 +103,12 @@ test.each<[string, object, object, string[]]>([
     { chains: { ...executor.chains, bsc: { ...own, maxMsgValue: '5', maxGasDropOff: '5' } } },
     {},
     ['bridges.executor.chains.bsc.maxGasDropOff'],
+  ],
+  [
+    'more coins than a key pays',
+    { chains: { ...executor.chains, bsc: { ...own, maxMsgValue: '8' } } },
+    { bsc: { ...chains.bsc, signing: { maxPaymentWei: '7' } } },
+    ['bridges.executor.chains.bsc.maxMsgValue'],
   ],
   ['junk', { chains: 7, quoter: [] }, {}, ['bridges.executor.chains']],
 ])('an Executor with %s is refused, and the field is named', (_, changes, config, paths) => {

@@ -1,12 +1,14 @@
 import { toChain } from '@wormhole-foundation/sdk-base'
 import { fetchStatus } from '@wormhole-foundation/sdk-definitions'
-import { dataSlice, Interface } from 'ethers'
+import { dataSlice, id, Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRequest, requestTopic } from '../../bridges/executor/event.ts'
 import { digestOf } from '../../bridges/executor/message.ts'
 import { placeOf } from '../../domain/stream/places.ts'
 import { watermarks } from '../../lab/demo/streams.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { Script } from '../../lab/devnet/chain/contracts.ts'
+import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
 import { deployExecutors, devnetQuoter, executorConfig, type ExecutorEnd, quoterVariable } from '../../lab/devnet/executor/deploy.ts'
 import { type ExecutorMessage, requestDelivery, type SentRequest } from '../../lab/devnet/executor/users.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
@@ -26,8 +28,10 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
     stage = await startStage()
     const { ethereum, bsc } = stage.devnet.chains
     ends = await deployExecutors([ethereum, bsc])
+    const executor = executorConfig(ends)
+    executor.chains['ethereum']!.recordContract = ends[0].record
     portage = await stage.portage({
-      configure: (config) => ({ ...config, bridges: { ...config.bridges, executor: executorConfig(ends) } }),
+      configure: (config) => ({ ...config, bridges: { ...config.bridges, executor } }),
       env: { [quoterVariable]: devnetQuoter.privateKey },
     })
   })
@@ -107,5 +111,23 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
     for (const one of [underpaid, strange])
       await expect(stage.client.workflow.getHandle(await idOf(ethereum, one)).describe()).rejects.toThrow('not found')
     expect(await countOf(bsc)).toBe(before + 1n)
+  })
+
+  test('a contract without a view gets its message through the record, once for each payment', async () => {
+    const [ethereum, bsc] = ends
+    const script = await Script.of(ethereum.chain.anvil, ethereum.chain.deployer)
+    const from = [bsc.chain.wormholeChainId, `0x${toUniversal(bsc.sender)}`]
+    const receiver = script.deploy('MessageReceiver', [ethereum.chain.core, ...from], await compiledArtifact('MessageReceiver'))
+    await script.mine()
+    const [unlisted, recipient] = [{ ...ethereum, receiver }, freshAddress()]
+    const sent = await request(bsc, unlisted, { gasLimit: 400_000n, msgValue: 3n, dropOff: { amount: 2n, recipient } })
+    const [outcome] = await stage.outcomes([await idOf(bsc, sent)])
+    expect(outcome).toMatchObject({ state: 'delivered', delivery: { ours: true } })
+    expect([await countOf(unlisted), await coinsOf(unlisted), await coinsOf(ethereum, recipient)]).toEqual([1n, 3n, 2n])
+    const { rpc } = ethereum.chain.anvil
+    const delivering = await rpc<{ to: string; input: string; value: string }>('eth_getTransactionByHash', [outcome!.delivery!.txHash])
+    expect(delivering.to).toBe(ethereum.record)
+    const again = { from: ethereum.user.address, to: ethereum.record, data: delivering.input, value: delivering.value }
+    await expect(rpc('eth_call', [again, 'latest'])).rejects.toThrow(id('AlreadyDelivered(bytes32)').slice(0, 10))
   })
 })

@@ -16,6 +16,8 @@ export interface ExecutorEnd {
   readonly receiver: string
   /** Pays a drop-off with a delivery. */
   readonly dropOff: string
+  /** A DeliveryRecord. */
+  readonly record: string
   /** Gets the payments for requests. */
   readonly payee: string
   readonly user: DevnetAccount
@@ -29,7 +31,7 @@ export async function deployExecutors(chains: readonly [WormholeChain, WormholeC
   return Promise.all([deployReceiver(a, b), deployReceiver(b, a)])
 }
 
-type Requests = Omit<ExecutorEnd, 'receiver' | 'dropOff'>
+type Requests = Omit<ExecutorEnd, 'receiver' | 'dropOff' | 'record'>
 
 async function deployRequests(chain: WormholeChain, position: number): Promise<Requests> {
   const user = devnetAccount(accountIndex.executorUser + position)
@@ -46,8 +48,9 @@ async function deployReceiver(end: Requests, other: Requests): Promise<ExecutorE
   const from = [other.chain.wormholeChainId, `0x${toUniversal(other.sender)}`]
   const receiver = script.deploy('MessageReceiver', [end.chain.core, ...from], await compiledArtifact('MessageReceiver'))
   const dropOff = script.deploy('DropOffReceiver', [], await compiledArtifact('DropOffReceiver'))
+  const record = script.deploy('DeliveryRecord', [], await compiledArtifact('DeliveryRecord'))
   await script.mine()
-  return { ...end, receiver, dropOff }
+  return { ...end, receiver, dropOff, record }
 }
 
 /** The environment variable with the quoter's DEVNET key. */
