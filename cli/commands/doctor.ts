@@ -4,6 +4,7 @@ import { checkFiles } from '../doctor/files.ts'
 import { checkLanes, checkStreams } from '../doctor/workflows.ts'
 import { checkChains, checkNodeCounts } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
+import { checkCctp } from '../doctor/cctp.ts'
 import { checkExecutor } from '../doctor/executor.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { checkArchive, checkNativeRoutes, checkReceiverRoutes, checkServices, checkSources } from '../doctor/services.ts'
@@ -20,6 +21,7 @@ const checkers = [
   checkReceiverRoutes,
   checkTokens,
   checkExecutor,
+  checkCctp,
   checkServices,
   checkLanes,
   checkStreams,
@@ -32,7 +34,8 @@ export const doctorCommand: CommandSpec = {
   notes: `Checks: the Temporal server, the settings and security of the connection, its namespace, the
 permission there and its search attributes; each node's network, head and finality, and whether a chain has
 only one node that reads; the Wormhole contracts and the guardian set; the token bridges of sources without a node; the native bridges'
-contracts, pause, budget and roles; the contracts, peers, threshold and pause of NTT; the Executor contracts, and the quoter's key; the lanes' balances and keys, each of which signs a no-op that
+contracts, pause, budget and roles; the contracts, peers, threshold and pause of NTT; the Executor contracts, and the quoter's key;
+CCTP's contracts, domains, pause and attesters, and Circle's APIs; the lanes' balances and keys, each of which signs a no-op that
 is not sent; the fees for which tokens are delivered; the guardian spy; the guardian APIs; how many nonces wait for finality; whether the
 streams run with the values of the config; the keys of access tokens and whether a valid token exists;
 the delay of the archive, if there is one; whether the host of each receiver of notifications can be reached, the form

@@ -27,8 +27,12 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   return Promise.all([
     ...Object.keys(chains).map((chain) => look(area, `fees of ${chain}`, () => feesFinding(chain, wormhole))),
     ...spies.map((one) => look(area, `spy ${one.address}`, () => reachSpy(one, checkTimeoutMs / 2).then(() => 'reachable'))),
-    ...guardianApis.map((url) => look(area, `guardian API ${redactUrl(url)}`, () => reachApi(url, 'v1/signed_vaa', 'guardianApis'))),
-    ...wormholescanApis.map((url) => look(area, `Wormholescan ${redactUrl(url)}`, () => reachApi(url, 'api/v1/vaas', 'wormholescanApis'))),
+    ...guardianApis.map((url) =>
+      look(area, `guardian API ${redactUrl(url)}`, () => reachApi(url, `v1/signed_vaa/${noVaa}`, 'guardianApis')),
+    ),
+    ...wormholescanApis.map((url) =>
+      look(area, `Wormholescan ${redactUrl(url)}`, () => reachApi(url, `api/v1/vaas/${noVaa}`, 'wormholescanApis')),
+    ),
   ])
 }
 
@@ -41,12 +45,15 @@ function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Con
   return warn('no token has a fee, and no route there is free: nothing is delivered there', remedy)
 }
 
-/** Asks for a message that cannot exist, so any status below 500 shows that the API works. */
-async function reachApi(url: string, route: string, field: string): Promise<Finding> {
+/** The place of a message that cannot exist. */
+const noVaa = `1/${'0'.repeat(64)}/0`
+
+/** Any status below 500 shows that the API works. */
+export async function reachApi(url: string, path: string, field: string): Promise<Finding> {
   const base = trimEnd(url, '/')
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`
   try {
-    const answer = await fetch(`${base}/${route}/1/${'0'.repeat(64)}/0`, { signal: AbortSignal.timeout(checkTimeoutMs / 2) })
+    const answer = await fetch(`${base}/${path}`, { signal: AbortSignal.timeout(checkTimeoutMs / 2) })
     await answer.body?.cancel()
     return answer.status < 500 ? 'reachable' : fail(`answers ${answer.status}`, remedy)
   } catch {

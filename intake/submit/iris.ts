@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { printable } from '../../domain/text/printable.ts'
 import { createHttpHost, type HostAnswer, type HttpHost } from './http-host.ts'
 
 export interface IrisOptions {
@@ -24,10 +25,12 @@ export type IrisFound<T> = { readonly kind: 'found'; readonly value: T } | { rea
 type Read<T> = (body: unknown) => Promise<{ readonly value?: T | undefined; readonly why: string }>
 
 const hex = z.string().regex(/^0x([0-9a-fA-F]{2}){1,200000}$/)
-const entryShape = z.object({ status: z.string().max(100), message: hex, attestation: hex })
-const pendingShape = z.object({ status: z.string().max(100), delayReason: z.string().max(100).nullish() })
+/** A word of the API, which operators see. */
+const state = z.string().max(100).transform(printable)
+const entryShape = z.object({ status: state, message: hex, attestation: hex })
+const pendingShape = z.object({ status: state, delayReason: state.nullish() })
 const messagesShape = z.object({ messages: z.array(z.unknown()).max(1_000) })
-const attestationShape = z.object({ status: z.string().max(100), attestation: z.string().max(20_000).nullish() })
+const attestationShape = z.object({ status: state, attestation: z.string().max(20_000).nullish() })
 
 /** Limits belong to a URL, so that all clients of a process share them. */
 const hosts = new Map<string, HttpHost>()

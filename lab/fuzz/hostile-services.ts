@@ -2,7 +2,9 @@ import type fc from 'fast-check'
 import { createJsonRpcClient } from '../../chains/evm/nodes/json-rpc-client.ts'
 import { TransportError, RpcError } from '../../chains/evm/nodes/node-errors.ts'
 import { createRemoteKey } from '../../chains/evm/signers/remote.ts'
-import { type FuzzTarget, isTyped, target } from './fuzz.ts'
+import { type FuzzTarget, isTyped, target, wordsOf } from './fuzz.ts'
+import { createIris } from '../../intake/submit/iris.ts'
+import { goodBurn } from './cctp-targets.ts'
 import { type HttpAct, httpActs, listen, perform } from './hostile-http.ts'
 
 /** Longest wait for an answer that does not come, ms. */
@@ -38,6 +40,27 @@ export function startNodeTarget() {
     await client.request('eth_getLogs', []).finally(() => closing.abort())
   }
   return startTarget('node-http', httpActs(good), ask, (error) => error instanceof TransportError || error instanceof RpcError)
+}
+
+/** Circle's attestation API. Its states of a message are shown to operators. */
+export function startIrisTarget() {
+  const message = `0x${goodBurn.toString('hex')}`
+  const [complete, pending] = [
+    { status: 'complete', message, attestation: `0x${'11'.repeat(65)}` },
+    { status: 'pending_confirmations', message: '0x', attestation: 'PENDING', delayReason: 'insufficient_fee' },
+  ]
+  let asked = 0
+  const ask = async (url: string, act: HttpAct) => {
+    // The limits belong to a URL. Each answer must be read.
+    const iris = createIris({ urls: [`${url}/${asked++}`], timeoutMs: timeoutOf(act), restAfter429Ms: 1 })
+    const answers = [
+      await iris.ofTransaction({ domain: 0, txHash: '0x11' }, async ([one]) => one),
+      await iris.ofHash('0x11', async (one) => one),
+    ]
+    for (const one of answers)
+      if (one.kind === 'pending' && !wordsOf(one.why)) throw new Error(`a stranger's words: ${one.why.slice(0, 500)}`)
+  }
+  return startTarget('attestation-api', httpActs([{ messages: [complete, pending] }, complete]), ask, isTyped)
 }
 
 /** A key behind web3signer. */

@@ -1,7 +1,7 @@
 import type { FuzzTarget } from './fuzz.ts'
 import { decodeVaa, goodPlace, goodVaa } from './good-vaa.ts'
 import { startHttpTarget } from './hostile-http.ts'
-import { startNodeTarget, startSignerTarget } from './hostile-services.ts'
+import { startIrisTarget, startNodeTarget, startSignerTarget } from './hostile-services.ts'
 import { startSpyTarget } from './hostile-spy.ts'
 
 /** Readers behind a real connection, with the servers of an attacker at its other end. */
@@ -11,6 +11,7 @@ export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTar
     await startSpyTarget(goodVaa, decodeVaa),
     await startNodeTarget(),
     await startSignerTarget(),
+    await startIrisTarget(),
   ]
   return {
     targets: started.map(({ target }) => target),
@@ -19,4 +20,4 @@ export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTar
 }
 
 /** Their names, for the help. */
-export const networkTargets = ['guardian-api', 'spy-stream', 'node-http', 'remote-signer']
+export const networkTargets = ['guardian-api', 'spy-stream', 'node-http', 'remote-signer', 'attestation-api']

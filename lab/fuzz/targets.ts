@@ -28,6 +28,7 @@ import { messageBytes } from '../../intake/submit/message-bytes.ts'
 import { parseCheckpoint } from '../../intake/streams/checkpoints.ts'
 import { decodeVaa as decode, goodNtt, goodPayload as payload, goodPlace, goodVaa as vaa } from './good-vaa.ts'
 import { nearly, nearlyBytes, nearlyText, orLong, orLongBytes } from './arbitraries.ts'
+import { cctpTargets } from './cctp-targets.ts'
 import { fileTargets } from './file-targets.ts'
 import { type FuzzTarget, isTyped, namesField, target } from './fuzz.ts'
 import { textTargets } from './text-targets.ts'
@@ -295,6 +296,7 @@ export const targets: readonly FuzzTarget[] = [
     },
     namesField,
   ),
+  ...cctpTargets,
   ...textTargets,
   ...fileTargets,
 ]

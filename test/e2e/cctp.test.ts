@@ -9,11 +9,13 @@ import { cctpAbis, type CctpEnd } from '../../lab/devnet/cctp/cctp.ts'
 import { startIris } from '../../lab/devnet/cctp/iris.ts'
 import type { CctpNetwork } from '../../lab/devnet/cctp/network.ts'
 import { burnTransferId } from '../../lab/devnet/sent.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { placeOf } from '../../domain/stream/places.ts'
 import { workflowIdOf } from '../../temporal/client/streams/streams.ts'
 import { streamViewQuery } from '../../temporal/contracts/stream.ts'
+import { runCli } from '../cli/run-cli.ts'
 import { cleanUp } from '../helpers/clean-up.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
@@ -24,11 +26,12 @@ const [first, second, third] = devnetAttesters(3) as [DevnetAccount, DevnetAccou
 describe('Burns of CCTP, delivered by a Portage process', () => {
   let stage: Stage
   let cctp: CctpNetwork
+  let portage: PortageProcess
 
   beforeAll(async () => {
     stage = await startStage({ auditMinutes: 0.1, cctp: { fastBlocks }, keysPerChain: 2 })
     cctp = stage.devnet.cctp!
-    await stage.portage()
+    portage = await stage.portage()
   })
 
   afterAll(() => stage?.close())
@@ -130,6 +133,21 @@ describe('Burns of CCTP, delivered by a Portage process', () => {
     const sent = await Promise.all(lanes.map(({ address: caller }, index) => burn({ caller, amount: BigInt(7_000_000 + index) })))
     const ended = await outcomes(...sent)
     expect(ended.map(({ state, delivery }) => [state, delivery?.by])).toEqual(lanes.map(({ address }) => ['delivered', address]))
+  })
+
+  test('the doctor finds both versions on both chains, and reports a paused contract', async () => {
+    const { bsc } = cctp.ends
+    const doctor = async () => {
+      const { json } = await runCli(['doctor', '--json', '--config', portage.configPath], { env: stage.devnet.env })
+      const { checks } = json() as { checks: readonly { area: string; status: string; name: string; detail: string }[] }
+      return checks.filter(({ area }) => area === 'bridge cctp')
+    }
+    const checks = await doctor()
+    expect(checks.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok'])
+    expect(checks.at(-1)).toMatchObject({ name: 'v2 on bsc', detail: `${bsc.contracts[2].transmitter}, 2 of 2 attesters must sign` })
+    await owner(bsc, 'pause')
+    expect((await doctor()).filter(({ status }) => status !== 'ok')).toMatchObject([{ status: 'warn', name: 'v2 on bsc' }])
+    await owner(bsc, 'unpause')
   })
 
   test('messages to other domains, and other messages, are passed over', async () => {
