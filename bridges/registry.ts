@@ -2,7 +2,7 @@ import type { EvmChain } from '../chains/evm/index.ts'
 import { chainTime } from '../chains/heads.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { isPluginFailure, RelayerError } from '../domain/catalogue/errors.ts'
-import type { TermRule } from '../domain/settings/terms.ts'
+import type { TariffRule } from '../domain/settings/tariff.ts'
 import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 import {
   type BridgesOptions,
@@ -52,7 +52,7 @@ interface Links {
   readonly signed: ReturnType<typeof createSigned>
   readonly loaded?: LoadedPlugins | undefined
   readonly findVaa: FindVaa
-  readonly terms?: (() => readonly TermRule[]) | undefined
+  readonly tariff?: (() => readonly TariffRule[]) | undefined
   readonly attestations: AttestationApis
 }
 
@@ -88,7 +88,7 @@ function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links
 function tokenBridgeOf(
   { assets, minimumFees, prices, freeRoutes, calls }: Settings<typeof wormholeTokenBridge>,
   { chains }: BridgesOptions,
-  { terms }: Pick<Links, 'terms'>,
+  { tariff }: Pick<Links, 'tariff'>,
 ) {
   const targets = Object.entries(chains).map(([name, chain]) => {
     const { wormholeChainId, tokenBridge } = wormholeOf(name, chain)
@@ -96,7 +96,7 @@ function tokenBridgeOf(
   })
   const isFree = (from: ChainName, to: ChainName) =>
     freeRoutes.some(({ source, target }) => target === to && (source === undefined || source === from))
-  return createTokenBridge({ targets: new Map(targets), assets, isFree, terms })
+  return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff })
 }
 
 /** Without `loaded`, the process runs no code of plug-ins, and knows them by the routes of the config. */
@@ -233,13 +233,13 @@ export function createBridges(
   options: BridgesOptions,
   connected: Chains,
   served: Iterable<ChainName> = connected.keys(),
-  { loaded, findVaa = findNone, attestations = noAttestations, terms }: Partial<Omit<Links, 'connected' | 'served' | 'signed'>> = {},
+  { loaded, findVaa = findNone, attestations = noAttestations, tariff }: Partial<Omit<Links, 'connected' | 'served' | 'signed'>> = {},
 ): Bridges {
   const names = new Set(served)
   const bridges = new Map<BridgeName, Bridge>()
   const signed = createSigned(options, bridges)
   const own = new Map([...connected].filter(([name]) => names.has(name)))
-  const links = { connected, served: own, signed, loaded, findVaa, attestations, terms }
+  const links = { connected, served: own, signed, loaded, findVaa, attestations, tariff }
   const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]) =>
     settings && bridges.set(name, makers[name](settings, options, links))
   // A plug-in reads a message after the built-in products, and before the token bridge.

@@ -11,7 +11,7 @@ import { configCommand, initCommand } from './commands/config.ts'
 import { deployCommand, setupCommand } from './commands/temporal.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { feesCommand } from './commands/settings/fees.ts'
-import { termsCommand } from './commands/settings/terms.ts'
+import { tariffCommand } from './commands/settings/tariff.ts'
 import { settingsCommand } from './commands/settings/settings.ts'
 import { keystoreCommand } from './commands/keystore.ts'
 import { laneCommand } from './commands/lane/lane.ts'
@@ -38,7 +38,7 @@ export const commands: Commands = {
   deny: orderCommand('deny'),
   allow: orderCommand('allow'),
   fees: feesCommand,
-  terms: termsCommand,
+  tariff: tariffCommand,
   node: nodeCommand,
   lane: laneCommand,
   stream: streamCommand,

@@ -28,7 +28,7 @@ export async function settings(input: SettingsInput): Promise<void> {
   await continueAsNew<typeof settings>({ ...input, settings: now })
 }
 
-function details({ version, halts, denied, fees, nodes, terms, audit }: Settings): string {
+function details({ version, halts, denied, fees, nodes, tariff, audit }: Settings): string {
   const last = audit.at(-1)
   const haltLine = ({ scope, by, reason }: Settings['halts'][number]) =>
     `- ${foreign(JSON.stringify(scope))} by ${foreign(by)}: ${foreign(reason)}`
@@ -37,6 +37,6 @@ function details({ version, halts, denied, fees, nodes, terms, audit }: Settings
     halts.length > 0 &&
       `**${halts.length} halted** (to end one: ${asCode('portage unhalt')}, with the same scope):\n\n${halts.map(haltLine).join('\n')}`,
     last && `last change: ${last.order.kind} by ${foreign(last.by)}: ${foreign(last.reason)}`,
-    `${denied.length} denied, ${fees.length} fee rules, ${terms.length} changed terms, ${nodes.length} changed nodes; all of it: ${asCode('portage settings')}`,
+    `${denied.length} denied, ${fees.length} fee rules, ${tariff.length} tariff rules, ${nodes.length} changed nodes; all of it: ${asCode('portage settings')}`,
   )
 }

@@ -1,6 +1,6 @@
 import { id, toBeHex } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { feeTerms, isAssetDelivered, isRouteFree, type TermRule } from '../../domain/settings/terms.ts'
+import { tariffOfFee, isAssetDelivered, isRouteFree, type TariffRule } from '../../domain/settings/tariff.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { CallRule, Message, Route } from '../kit/plugin.ts'
 import type { Product } from '../kit/plugin-bridge.ts'
@@ -29,8 +29,8 @@ export interface TokenBridgeOptions {
   readonly assets?: readonly string[] | undefined
   /** True if tokens without a minimum fee are delivered. Absent: on no route. */
   readonly isFree?: (source: ChainName, target: ChainName) => boolean
-  /** Terms of operators, in place of the others. Absent: none. */
-  readonly terms?: (() => readonly TermRule[]) | undefined
+  /** Rules of operators, in place of the others. Absent: none. */
+  readonly tariff?: (() => readonly TariffRule[]) | undefined
 }
 
 type Content = TokenTransfer & { readonly target: Target }
@@ -61,15 +61,15 @@ function routesOf({ name, wormholeChainId, tokenBridge: contract, calls = {} }: 
   return [route({ 0: '01' }, completions), ...redeemers, route({ 0: '03' }, [])]
 }
 
-function createAdmit({ assets, isFree, terms = () => [] }: Omit<TokenBridgeOptions, 'targets'>) {
+function createAdmit({ assets, isFree, tariff = () => [] }: Omit<TokenBridgeOptions, 'targets'>) {
   return ({ source, content: { kind, recipient, originToken, fee, target } }: Message<Content>): void => {
     if (kind === 3 && target.calls?.[recipient] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient } })
-    const rules = terms()
+    const rules = tariff()
     if (!(isAssetDelivered(rules, originToken) ?? assets?.includes(originToken) ?? true))
       throw new RelayerError('ASSET_UNSUPPORTED', { facts: { token: originToken } })
     if (kind === 3) return
     const free = isRouteFree(rules, source, target.name) ?? isFree?.(source, target.name)
-    const minimum = feeTerms(rules, target.name, originToken).minimumFee ?? target.minimumFees?.[originToken] ?? (free ? '0' : undefined)
+    const minimum = tariffOfFee(rules, target.name, originToken).minimumFee ?? target.minimumFees?.[originToken] ?? (free ? '0' : undefined)
     if (minimum === undefined) throw new RelayerError('FEE_NOT_CONFIGURED', { facts: { token: originToken, sourceChain: source } })
     if (fee < BigInt(minimum)) throw new RelayerError('FEE_TOO_LOW', { facts: { token: originToken, fee: String(fee), minimum } })
   }
@@ -129,7 +129,7 @@ export function createTokenBridge({ targets, ...policy }: TokenBridgeOptions): P
       topics: [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)],
     }),
     earned({ content: { kind, originToken, fee, target } }) {
-      const price = feeTerms(policy.terms?.() ?? [], target.name, originToken).price ?? target.prices?.[originToken]
+      const price = tariffOfFee(policy.tariff?.() ?? [], target.name, originToken).price ?? target.prices?.[originToken]
       // A transfer with a configured call (payload 3) pays no fee and is delivered for free.
       return price === undefined || kind === 3 ? undefined : fee * BigInt(price)
     },

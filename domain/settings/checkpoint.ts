@@ -27,7 +27,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
     version: rule((version) => version === 1, '1'),
     namespace: rule((name) => name === namespace, 'the namespace of this Temporal'),
     at: time,
-    settings: fields({ version: whole, halts: list, denied: list, fees: list, nodes: list, terms: optional(list), tokens: list }),
+    settings: fields({ version: whole, halts: list, denied: list, fees: list, nodes: list, tariff: optional(list), tokens: list }),
   } satisfies Record<keyof SettingsCheckpoint, Check>)(value, '')
   const { at, settings: found } = value as SettingsCheckpoint
   // One of an older version has fewer lists.
@@ -48,7 +48,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
 }
 
 export function ordersOf(
-  { halts, denied, fees, nodes, terms, tokens }: Settings,
+  { halts, denied, fees, nodes, tariff, tokens }: Settings,
   at: number,
 ): (SettingsOrders & { readonly at: number })[] {
   const ours = { by: 'portage', reason: 'from a checkpoint', at }
@@ -57,7 +57,7 @@ export function ordersOf(
     ...halts.map((one) => ({ ...givenBy(one), orders: [{ kind: 'halt' as const, scope: one.scope }] })),
     ...denied.map((one) => ({ ...givenBy(one), orders: [{ kind: 'deny' as const, what: one.kind, value: one.value }] })),
     ...fees.map((one) => ({ ...ours, orders: [{ kind: 'setFees' as const, scope: one.scope, policy: one.policy }] })),
-    ...terms.map((one) => ({ ...ours, orders: [{ kind: 'setTerms' as const, ...one }] })),
+    ...tariff.map((one) => ({ ...ours, orders: [{ kind: 'setTariff' as const, ...one }] })),
     ...nodes.map((change) => ({ ...ours, orders: [{ kind: 'setNode' as const, change }] })),
     ...listed.map(({ revoked: _, ...token }) => ({ ...ours, orders: [{ kind: 'addToken' as const, token: token as never }] })),
     ...tokens.flatMap((one) =>
@@ -67,8 +67,8 @@ export function ordersOf(
 }
 
 export function missingRestrictions(kept: Settings, settings: Settings, at: number): readonly SettingsOrders[] {
-  const terms = kept.terms.filter(({ terms: { delivered } }) => delivered === false)
-  const restricting = { ...kept, fees: [], nodes: [], terms, tokens: kept.tokens.filter(({ revoked }) => revoked) }
+  const tariff = kept.tariff.filter(({ tariff: { delivered } }) => delivered === false)
+  const restricting = { ...kept, fees: [], nodes: [], tariff, tokens: kept.tokens.filter(({ revoked }) => revoked) }
   return ordersOf(restricting, at).filter((given) => applySettingsOrders(settings, given, at) !== settings)
 }
 

@@ -58,7 +58,7 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
     }
     case 'setFees':
       return assertFeeScope(order.scope, `${path}.scope`, known)
-    case 'setTerms': {
+    case 'setTariff': {
       const { scope } = order
       if (scope.kind === 'fee') return one(scope.chain, chains, 'chain', `${path}.scope.chain`)
       if (scope.kind === 'route') assertScope({ sourceChain: scope.source, targetChain: scope.target }, `${path}.scope`, known)

@@ -2,7 +2,7 @@ import type { FeePolicy, FeeScope } from '../fees/fees.ts'
 import { accessLevels, type Principal } from '../access.ts'
 import { byKind, type Check, fields, flag, listOf, object, ofForm, oneOf, optional, pattern, rule, text, time } from '../field-checks.ts'
 import { forms, isOf } from '../text/forms.ts'
-import type { Terms, TermScope } from './terms.ts'
+import type { Tariff, TariffScope } from './tariff.ts'
 import type { SettingsOrders, HaltScope, Settings, SettingsOrder } from './settings.ts'
 
 /** Throws an Error that names a malformed field and never its value, because it may be a secret. */
@@ -13,7 +13,7 @@ export function assertSettingsOrders(request: SettingsOrders): void {
 }
 
 /** Maximum rows. Every answer contains all settings and must stay far below the server's 2 MB. */
-const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, terms: 500, tokens: 200 } as const
+const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tariff: 500, tokens: 200 } as const
 
 export function assertSettingsFit(settings: Settings): void {
   for (const name of Object.keys(most) as (keyof typeof most)[]) {
@@ -88,20 +88,20 @@ const token = object({
   expiresAt: time,
 } satisfies Record<keyof Principal, Check>)
 
-const termScope = byKind({
+const tariffScope = byKind({
   asset: object({ kind, token: deniedToken }),
   fee: object({ kind, chain: name, token: deniedToken }),
   route: object({ kind, source: maybe, target: name }),
-} satisfies Record<TermScope['kind'], Check>)
-const termsOf: Readonly<Record<TermScope['kind'], Check>> = {
-  asset: object({ delivered: optional(flag) } satisfies Partial<Record<keyof Terms, Check>>),
-  fee: object({ minimumFee: wei, price: wei } satisfies Partial<Record<keyof Terms, Check>>),
-  route: object({ free: optional(flag) } satisfies Partial<Record<keyof Terms, Check>>),
+} satisfies Record<TariffScope['kind'], Check>)
+const tariffOf: Readonly<Record<TariffScope['kind'], Check>> = {
+  asset: object({ delivered: optional(flag) } satisfies Partial<Record<keyof Tariff, Check>>),
+  fee: object({ minimumFee: wei, price: wei } satisfies Partial<Record<keyof Tariff, Check>>),
+  route: object({ free: optional(flag) } satisfies Partial<Record<keyof Tariff, Check>>),
 }
-const setTerms: Check = (order, path) => {
-  object({ kind, scope: termScope, terms: kind })(order, path)
-  const { scope, terms } = order as { scope: TermScope; terms: unknown }
-  termsOf[scope.kind](terms, path === '' ? 'terms' : `${path}.terms`)
+const setTariff: Check = (order, path) => {
+  object({ kind, scope: tariffScope, tariff: kind })(order, path)
+  const { scope, tariff } = order as { scope: TariffScope; tariff: unknown }
+  tariffOf[scope.kind](tariff, path === '' ? 'tariff' : `${path}.tariff`)
 }
 
 const settingsOrder = byKind({
@@ -110,7 +110,7 @@ const settingsOrder = byKind({
   deny: denied,
   allow: denied,
   setFees: object({ kind, scope: feeScope, policy: feePolicy }),
-  setTerms,
+  setTariff,
   setNode: object({ kind, change: nodeChange }),
   clearNode: object({ kind, chain: name, name }),
   addToken: object({ kind, token }),

@@ -2,7 +2,7 @@ import { longestTokenMs, type Principal } from '../access.ts'
 import { defined, type FeeScope, type FeePolicy, type FeeRule } from '../fees/fees.ts'
 import type { Order } from '../order.ts'
 import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
-import { lowerTermScope, type TermRule, type Terms, type TermScope } from './terms.ts'
+import { lowerTariffScope, type TariffRule, type Tariff, type TariffScope } from './tariff.ts'
 
 /** Each field narrows the scope. A scope without fields covers everything. */
 export interface HaltScope {
@@ -60,8 +60,8 @@ export type SettingsOrder =
   | { readonly kind: 'allow'; readonly what: DenyRule['kind']; readonly value: string }
   /** Replaces the rule of this scope. A `policy` without fields removes the rule. */
   | { readonly kind: 'setFees'; readonly scope: FeeScope; readonly policy: FeePolicy }
-  /** Replaces the rule of this scope. `terms` without fields removes the rule. */
-  | { readonly kind: 'setTerms'; readonly scope: TermScope; readonly terms: Terms }
+  /** Replaces the rule of this scope. `tariff` without fields removes the rule. */
+  | { readonly kind: 'setTariff'; readonly scope: TariffScope; readonly tariff: Tariff }
   | { readonly kind: 'setNode'; readonly change: NodeChange }
   | { readonly kind: 'clearNode'; readonly chain: ChainName; readonly name: string }
   | { readonly kind: 'addToken'; readonly token: Principal }
@@ -73,12 +73,12 @@ export interface Settings {
   readonly denied: readonly DenyRule[]
   readonly fees: readonly FeeRule[]
   readonly nodes: readonly NodeChange[]
-  readonly terms: readonly TermRule[]
+  readonly tariff: readonly TariffRule[]
   readonly tokens: readonly IssuedToken[]
   readonly audit: readonly SettingsChange[]
 }
 
-export const noSettings: Settings = { version: 0, halts: [], denied: [], fees: [], nodes: [], terms: [], tokens: [], audit: [] }
+export const noSettings: Settings = { version: 0, halts: [], denied: [], fees: [], nodes: [], tariff: [], tokens: [], audit: [] }
 
 export function haltOf(
   { halts }: Pick<Settings, 'halts'>,
@@ -138,9 +138,9 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
       const { scope, policy } = order
       return edited(settings, 'fees', { scope }, () => (Object.keys(policy).length > 0 ? { scope, policy } : undefined))
     }
-    case 'setTerms': {
-      const { scope, terms } = order
-      return edited(settings, 'terms', { scope }, () => (Object.keys(terms).length > 0 ? { scope, terms } : undefined))
+    case 'setTariff': {
+      const { scope, tariff } = order
+      return edited(settings, 'tariff', { scope }, () => (Object.keys(tariff).length > 0 ? { scope, tariff } : undefined))
     }
     case 'setNode': {
       const { chain, name } = order.change
@@ -166,7 +166,7 @@ function withoutExpired(settings: Settings, at: number): Settings {
   return left.length === tokens.length ? settings : { ...settings, tokens: left }
 }
 
-type Lists = Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes' | 'terms' | 'tokens'>
+type Lists = Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes' | 'tariff' | 'tokens'>
 
 function edited<Name extends keyof Lists>(
   settings: Settings,
@@ -191,8 +191,8 @@ function canonical(order: SettingsOrder): SettingsOrder {
       return { ...comparable(order), kind: order.kind }
     case 'setFees':
       return { kind: order.kind, scope: lowerScope(order.scope), policy: defined(order.policy) }
-    case 'setTerms':
-      return { kind: order.kind, scope: lowerTermScope(order.scope), terms: defined(order.terms) }
+    case 'setTariff':
+      return { kind: order.kind, scope: lowerTariffScope(order.scope), tariff: defined(order.tariff) }
     case 'setNode':
       return { kind: order.kind, change: defined(order.change) }
     case 'addToken':

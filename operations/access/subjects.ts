@@ -41,7 +41,7 @@ function aboutOne(order: SettingsOrder): OrderSubject {
       if (scope.kind === 'lane') return { lane: scope.lane.toLowerCase() }
       return scope.kind === 'chain' || scope.kind === 'call' ? { chains: [scope.chain] } : {}
     }
-    case 'setTerms': {
+    case 'setTariff': {
       const { scope } = order
       if (scope.kind === 'asset') return {}
       return { chains: scope.kind === 'fee' ? [scope.chain] : [scope.source, scope.target].filter((one) => one !== undefined) }

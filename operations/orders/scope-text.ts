@@ -1,6 +1,6 @@
 import type { FeeScope } from '../../domain/fees/fees.ts'
 import type { HaltScope } from '../../domain/settings/settings.ts'
-import type { Terms, TermScope } from '../../domain/settings/terms.ts'
+import type { Tariff, TariffScope } from '../../domain/settings/tariff.ts'
 
 /** `global`, `chain:bsc`, `call:bsc/0x…` or `call:bsc/0x…/0x12345678`, `lane:evm-56:0x…`, `transfer:<id>` */
 export function feeScopeText(scope: FeeScope): string {
@@ -19,7 +19,7 @@ export function feeScopeText(scope: FeeScope): string {
 }
 
 /** `asset 2/00…`, `fee of 2/00… to bsc`, `route from ethereum to bsc` */
-export function termScopeText(scope: TermScope): string {
+export function tariffScopeText(scope: TariffScope): string {
   switch (scope.kind) {
     case 'asset':
       return `asset ${scope.token}`
@@ -30,7 +30,7 @@ export function termScopeText(scope: TermScope): string {
   }
 }
 
-export function termsText({ delivered, minimumFee, price, free }: Terms): string {
+export function tariffText({ delivered, minimumFee, price, free }: Tariff): string {
   const parts = [
     delivered === undefined ? '' : delivered ? 'delivered' : 'declined',
     minimumFee === undefined ? '' : `minimum ${minimumFee}`,

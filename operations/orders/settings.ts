@@ -8,7 +8,7 @@ import { aboutSettings } from '../access/subjects.ts'
 import { changesNothing, field, type Fields, type Given, invalid, type OrderContext, type OrderSpec, type OrderText } from './spec.ts'
 import { feeTexts } from './fees.ts'
 import { haltScopeText } from './scope-text.ts'
-import { termOrders, termScopeSchema, termsSchema } from './terms.ts'
+import { tariffOrders, tariffScopeSchema, tariffSchema } from './tariff.ts'
 import { feeScopeSchema, nameSchema as name, oneOf, optional, settingsOrders, textSchema, usually, values } from './values.ts'
 
 const text = textSchema()
@@ -40,7 +40,7 @@ const otherOrders = [
   z.strictObject({ kind: z.literal('deny'), ...denied }),
   z.strictObject({ kind: z.literal('allow'), ...denied }),
   z.strictObject({ kind: z.literal('setFees'), scope: feeScopeSchema, policy: policySchema }),
-  z.strictObject({ kind: z.literal('setTerms'), scope: termScopeSchema, terms: termsSchema }),
+  z.strictObject({ kind: z.literal('setTariff'), scope: tariffScopeSchema, tariff: tariffSchema }),
   z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
 ] as const
@@ -58,7 +58,7 @@ export const settingsSchema = z
     denied: z.array(z.object({ kind: denied.what, value: text, ...author })).readonly(),
     fees: z.array(z.object({ scope: feeScopeSchema, policy: policySchema })).readonly(),
     nodes: z.array(nodeChangeSchema).readonly(),
-    terms: z.array(z.object({ scope: termScopeSchema, terms: termsSchema })).readonly(),
+    tariff: z.array(z.object({ scope: tariffScopeSchema, tariff: tariffSchema })).readonly(),
   })
   .meta({ id: 'Settings' })
 export const settingsAuditSchema = z
@@ -182,9 +182,9 @@ A token is <wormhole chain id>/<64 hex digits>: the chain where it is native, an
   }),
   'fees set': settingsOrder(feeTexts.set),
   'fees clear': settingsOrder(feeTexts.clear),
-  'terms asset': settingsOrder(termOrders.asset),
-  'terms fee': settingsOrder(termOrders.fee),
-  'terms route': settingsOrder(termOrders.route),
+  'tariff asset': settingsOrder(tariffOrders.asset),
+  'tariff fee': settingsOrder(tariffOrders.fee),
+  'tariff route': settingsOrder(tariffOrders.route),
   'node add': settingsOrder({
     summary: 'Add a node to a chain',
     details: 'Each worker checks that the node serves the right network before it uses the node.',
@@ -241,7 +241,7 @@ not answer. It does not count in any majority.`,
   }),
   'settings import': {
     ...settingsOrder({
-      summary: 'Change the settings: halts, deny-list, fees, terms, nodes. Portage obeys all orders or none, and you may repeat them',
+      summary: 'Change the settings: halts, deny-list, fees, tariff, nodes. Portage obeys all orders or none, and you may repeat them',
       details: 'The command reads a file that portage settings export wrote; - reads it from stdin. Other settings stay.',
       examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
       fields: { orders: field('<file>', settingsOrders(orderSchema), 'the orders') },

@@ -6,7 +6,7 @@ import { assertSettingsFit, assertSettingsOrders } from '../../domain/settings/r
 const address = `0x${'ab'.repeat(20)}`
 const halt = { kind: 'halt', scope: {} } as const
 const request = (...orders: unknown[]) => ({ by: 'me', reason: 'a test', orders }) as SettingsOrders
-const terms = (scope: object, own: object) => request({ kind: 'setTerms', scope, terms: own })
+const tariff = (scope: object, own: object) => request({ kind: 'setTariff', scope, tariff: own })
 const node = (change: object) => request({ kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: false, ...change } })
 
 describe('a change of the settings', () => {
@@ -16,9 +16,9 @@ describe('a change of the settings', () => {
     ['a recipient', request({ kind: 'deny', what: 'recipient', value: `bsc/${address}` })],
     ['a token', request({ kind: 'allow', what: 'token', value: `2/0x${'0'.repeat(64)}` })],
     ['fees of a lane', request({ kind: 'setFees', scope: { kind: 'lane', lane: `evm-1:${address}` }, policy: { maxFeePerGas: '1' } })],
-    ['terms of an asset', terms({ kind: 'asset', token: `2/0x${'0'.repeat(64)}` }, { delivered: false })],
-    ['terms of a fee', terms({ kind: 'fee', chain: 'bsc', token: `2/${'0'.repeat(64)}` }, { minimumFee: '5', price: '7' })],
-    ['terms of a route, removed', terms({ kind: 'route', target: 'bsc' }, {})],
+    ['tariff of an asset', tariff({ kind: 'asset', token: `2/0x${'0'.repeat(64)}` }, { delivered: false })],
+    ['tariff of a fee', tariff({ kind: 'fee', chain: 'bsc', token: `2/${'0'.repeat(64)}` }, { minimumFee: '5', price: '7' })],
+    ['tariff of a route, removed', tariff({ kind: 'route', target: 'bsc' }, {})],
     ['a node', node({ url: 'http://127.0.0.1:8545' })],
     ['a disabled node', request({ kind: 'setNode', change: { chain: 'bsc', name: 'node-1', disabled: true } })],
   ])('a well-formed change of the settings is accepted: %s', (_, orders) => {
@@ -58,15 +58,15 @@ describe('a change of the settings', () => {
     ['orders[0].policy.tipFactor: must be', request({ kind: 'setFees', scope: { kind: 'global' }, policy: { tipFactor: 11 } })],
     ['orders[0].policy.bumpPercent: must be', request({ kind: 'setFees', scope: { kind: 'global' }, policy: { bumpPercent: 12.5 } })],
     ['orders[0].policy.bumpPercent: must be', request({ kind: 'setFees', scope: { kind: 'global' }, policy: { bumpPercent: 9 } })],
-    ['orders[0].terms.free: unknown; known: delivered', terms({ kind: 'asset', token: `2/${'0'.repeat(64)}` }, { free: true })],
-    ['orders[0].terms.delivered: must be true or false', terms({ kind: 'asset', token: `2/${'0'.repeat(64)}` }, { delivered: 'no' })],
+    ['orders[0].tariff.free: unknown; known: delivered', tariff({ kind: 'asset', token: `2/${'0'.repeat(64)}` }, { free: true })],
+    ['orders[0].tariff.delivered: must be true or false', tariff({ kind: 'asset', token: `2/${'0'.repeat(64)}` }, { delivered: 'no' })],
     [
-      'orders[0].terms.minimumFee: must be a decimal',
-      terms({ kind: 'fee', chain: 'bsc', token: `2/${'0'.repeat(64)}` }, { minimumFee: '-1' }),
+      'orders[0].tariff.minimumFee: must be a decimal',
+      tariff({ kind: 'fee', chain: 'bsc', token: `2/${'0'.repeat(64)}` }, { minimumFee: '-1' }),
     ],
-    ['orders[0].terms: must be an object', terms({ kind: 'route', target: 'bsc' }, undefined as never)],
-    ['orders[0].scope.token: must be <wormhole', terms({ kind: 'asset', token: 'usdc' }, {})],
-    ['orders[0].scope.kind: unknown', terms({ kind: 'token' }, {})],
+    ['orders[0].tariff: must be an object', tariff({ kind: 'route', target: 'bsc' }, undefined as never)],
+    ['orders[0].scope.token: must be <wormhole', tariff({ kind: 'asset', token: 'usdc' }, {})],
+    ['orders[0].scope.kind: unknown', tariff({ kind: 'token' }, {})],
     ['orders[0].change.disabled: must be true or false', node({ disabled: 'no' })],
     ['orders[0].change.use: must be', node({ use: 'write' })],
     ['orders[0].name: must be lower case letters', request({ kind: 'clearNode', chain: 'bsc', name: '' })],

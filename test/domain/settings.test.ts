@@ -22,7 +22,7 @@ describe('settings', () => {
       denied: [{ kind: 'token', value: token, ...author, at: 1_000 }],
       fees: [],
       nodes: [],
-      terms: [],
+      tariff: [],
       tokens: [],
       audit: [
         { version: 1, ...author, at: 1_000, order: { kind: 'halt', scope: { chain: 'bsc' } } },

@@ -126,7 +126,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
       Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
     /** Resolves when the process works by the order. */
     const order = async (...argv: string[]) => {
-      const { code, err, json } = await cli('terms', ...argv, '--reason', 'a test', '--json')
+      const { code, err, json } = await cli('tariff', ...argv, '--reason', 'a test', '--json')
       expect([code, err]).toEqual([0, ''])
       await expect.poll(versionIn).toBe(json().version)
     }
@@ -141,12 +141,12 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     await order('asset', token, 'decline')
     await submit(declined)
     expect(await stage.reaches(declined.id, 'declined')).toMatchObject({ code: 'ASSET_UNSUPPORTED' })
-    expect((await cli('terms', 'show')).out).toMatch(/from +operator\s+terms +declined/)
+    expect((await cli('tariff', 'show')).out).toMatch(/from +operator\s+tariff +declined/)
     await order('asset', token, 'config')
     expect((await cli('transfer', 'retry', declined.id, '--reason', 'a test')).code).toBe(0)
     await stage.reaches(declined.id, 'delivered')
     await order('fee', 'bsc', token, '--clear')
-    expect((await cli('settings', '--json')).json()).toMatchObject({ terms: [] })
+    expect((await cli('settings', '--json')).json()).toMatchObject({ tariff: [] })
     await expectDelivered(stage, [cheap, declined])
   })
 

@@ -70,8 +70,8 @@ export async function awaitStartupDependencies(
         : await retryUntilAvailable(
             'nodes',
             () => {
-              const terms = () => watch?.current().terms ?? []
-              return connectNetwork(config, { only: chains, stopping, onAway, logger, runsPlugins: !holdsKeys(role), terms })
+              const tariff = () => watch?.current().tariff ?? []
+              return connectNetwork(config, { only: chains, stopping, onAway, logger, runsPlugins: !holdsKeys(role), tariff })
             },
             retry,
           )

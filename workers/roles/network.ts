@@ -8,7 +8,7 @@ import { chainOf, nodeVariables } from '../../config/chains.ts'
 import type { ChainConfig, Config } from '../../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { NodeChange } from '../../domain/settings/settings.ts'
-import type { TermRule } from '../../domain/settings/terms.ts'
+import type { TariffRule } from '../../domain/settings/tariff.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { createIris } from '../../intake/submit/iris.ts'
 import { createVaaLookup, type VaaLookup } from '../../intake/submit/vaa-lookup.ts'
@@ -35,14 +35,14 @@ interface NetworkOptions {
   readonly logger?: Logger
   /** Loads the plug-ins of the config. Never true in a process with a key. */
   readonly runsPlugins?: boolean
-  /** Terms of operators in place of those of the config. Absent: none. */
-  readonly terms?: () => readonly TermRule[]
+  /** Rules of operators, in place of the config's. Absent: none. */
+  readonly tariff?: () => readonly TariffRule[]
 }
 
 /** Throws CHAIN_ID_MISMATCH, INPUT_INVALID, NODE_UNAVAILABLE (with `onAway`: only if all chains are away). */
 export async function connectNetwork(
   config: Config,
-  { only, stopping, onAway, logger, runsPlugins = false, terms }: NetworkOptions = {},
+  { only, stopping, onAway, logger, runsPlugins = false, tariff }: NetworkOptions = {},
 ): Promise<Network> {
   const served = [...new Set(only ?? Object.keys(config.chains))]
   const names = [...new Set([...served, ...sourcesOf(config, served)])]
@@ -64,7 +64,12 @@ export async function connectNetwork(
     const loaded = runsPlugins ? await readPlugins(config, logger) : undefined
     const vaaLookup = createVaaLookup(signedApis(config))
     const attestations = attestationsOf(config)
-    const bridges = createBridges(config, chains, served, { loaded, findVaa: vaaLookup.find, terms, ...(attestations && { attestations }) })
+    const bridges = createBridges(config, chains, served, {
+      loaded,
+      findVaa: vaaLookup.find,
+      tariff,
+      ...(attestations && { attestations }),
+    })
     for (const chain of away.keys()) onAway?.(chain, closing.signal)
     return { chains, served, bridges, vaaLookup, close }
   } catch (error) {

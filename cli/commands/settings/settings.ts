@@ -9,10 +9,10 @@ import { giveOrder, type OrderOptions, orderText } from '../../orders.ts'
 import { list, type Part, section, type Text, verbatim } from '../../output/output.ts'
 import { limitText } from './fees.ts'
 import type { FeePolicy } from '../../../domain/fees/fees.ts'
-import { feeScopeText, haltScopeText, termScopeText, termsText } from '../../../operations/orders/scope-text.ts'
+import { feeScopeText, haltScopeText, tariffScopeText, tariffText } from '../../../operations/orders/scope-text.ts'
 
 export const settingsCommand: CommandSpec = {
-  description: 'Changes of operators to the running processes: halts, deny-list, fees, terms, nodes. Portage keeps them in Temporal.',
+  description: 'Changes of operators to the running processes: halts, deny-list, fees, tariff, nodes. Portage keeps them in Temporal.',
   options: (command) => command.option('--audit', 'the newest 200 changes, with name, time and reason'),
   examples: ['portage settings', 'portage settings --audit --json'],
   commands: {
@@ -42,12 +42,12 @@ export const settingsCommand: CommandSpec = {
   },
 }
 
-function toOrders({ halts, denied, fees, nodes, terms, tokens }: Settings): SettingsOrder[] {
+function toOrders({ halts, denied, fees, nodes, tariff, tokens }: Settings): SettingsOrder[] {
   return [
     ...halts.map(({ scope }): SettingsOrder => ({ kind: 'halt', scope })),
     ...denied.map(({ kind: what, value }): SettingsOrder => ({ kind: 'deny', what, value })),
     ...fees.map((rule): SettingsOrder => ({ kind: 'setFees', ...rule })),
-    ...terms.map((rule): SettingsOrder => ({ kind: 'setTerms', ...rule })),
+    ...tariff.map((rule): SettingsOrder => ({ kind: 'setTariff', ...rule })),
     ...nodes.map((change): SettingsOrder => ({ kind: 'setNode', change })),
     ...tokens.flatMap(tokenOrders),
   ]
@@ -78,12 +78,12 @@ async function readOrders(context: CliContext, file: string): Promise<SettingsOr
 
 const since = (at: number) => new Date(at).toISOString()
 
-function settingsText({ version, halts, denied, fees, nodes, terms }: Settings): Text {
+function settingsText({ version, halts, denied, fees, nodes, tariff }: Settings): Text {
   const parts: Part[] = [
     section(halts, ({ scope, by, at, reason }) => ({ halted: haltScopeText(scope), by, since: since(at), reason })),
     section(denied, ({ kind, value, by, at, reason }) => ({ denied: `${kind} ${value}`, by, since: since(at), reason })),
     section(fees, ({ scope, policy }) => ({ 'fees of': feeScopeText(scope), policy: policyText(policy) })),
-    section(terms, ({ scope, terms: own }) => ({ 'terms of': termScopeText(scope), terms: termsText(own) })),
+    section(tariff, ({ scope, tariff: own }) => ({ 'tariff of': tariffScopeText(scope), tariff: tariffText(own) })),
     section(nodes, ({ chain, name, ...rest }) => ({ node: `${chain}/${name}`, change: nodeText(rest) })),
   ].flat()
   return [`version ${version}`, ...(parts.length > 0 ? parts : ['Nothing is halted, denied or changed.'])]
@@ -106,8 +106,8 @@ function changeText(one: SettingsOrder): string {
       return `${one.kind} ${one.what} ${one.value}`
     case 'setFees':
       return `fees of ${feeScopeText(one.scope)}: ${policyText(one.policy)}`
-    case 'setTerms':
-      return `${termScopeText(one.scope)}: ${termsText(one.terms)}`
+    case 'setTariff':
+      return `${tariffScopeText(one.scope)}: ${tariffText(one.tariff)}`
     case 'setNode':
       return `node ${one.change.chain}/${one.change.name}: ${nodeText(one.change)}`
     case 'clearNode':

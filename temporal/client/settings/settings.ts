@@ -84,7 +84,7 @@ function waitingTransfersOf(order: SettingsOrder): string[] {
     return [transfersWith({ ...waiting, TargetChain: scope.kind === 'chain' || scope.kind === 'call' ? scope.chain : undefined }, running)]
   }
   // A transfer whose fee was worth too little waits.
-  if (order.kind === 'setTerms')
+  if (order.kind === 'setTariff')
     return order.scope.kind === 'fee' ? [transfersWith({ ...waiting, TargetChain: order.scope.chain }, running)] : []
   if (order.kind !== 'unhalt') return []
   const { bridge, chain, sourceChain, targetChain } = order.scope

@@ -1,7 +1,7 @@
 import type { ChainName } from '../transfer/transfer.ts'
 
 /** Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
-export type TermScope =
+export type TariffScope =
   | { readonly kind: 'asset'; readonly token: string }
   /** `chain`: the target. */
   | { readonly kind: 'fee'; readonly chain: ChainName; readonly token: string }
@@ -9,7 +9,7 @@ export type TermScope =
   | { readonly kind: 'route'; readonly source?: ChainName | undefined; readonly target: ChainName }
 
 /** Fields for the kind of the scope. An absent field leaves the config in force. */
-export interface Terms {
+export interface Tariff {
   /** Of an asset. */
   readonly delivered?: boolean | undefined
   /** Of a fee: in the VAA's units of the token, decimal. */
@@ -20,27 +20,27 @@ export interface Terms {
   readonly free?: boolean | undefined
 }
 
-export interface TermRule {
-  readonly scope: TermScope
-  readonly terms: Terms
+export interface TariffRule {
+  readonly scope: TariffScope
+  readonly tariff: Tariff
 }
 
-export function lowerTermScope(scope: TermScope): TermScope {
+export function lowerTariffScope(scope: TariffScope): TariffScope {
   if (scope.kind !== 'route') return { ...scope, token: scope.token.toLowerCase().replace('/0x', '/') }
   const { kind, source, target } = scope
   return source === undefined ? { kind, target } : { kind, source, target }
 }
 
-export function isAssetDelivered(rules: readonly TermRule[], token: string): boolean | undefined {
-  return rules.find(({ scope }) => scope.kind === 'asset' && scope.token === token)?.terms.delivered
+export function isAssetDelivered(rules: readonly TariffRule[], token: string): boolean | undefined {
+  return rules.find(({ scope }) => scope.kind === 'asset' && scope.token === token)?.tariff.delivered
 }
 
-export function feeTerms(rules: readonly TermRule[], chain: ChainName, token: string): Pick<Terms, 'minimumFee' | 'price'> {
-  return rules.find(({ scope }) => scope.kind === 'fee' && scope.chain === chain && scope.token === token)?.terms ?? {}
+export function tariffOfFee(rules: readonly TariffRule[], chain: ChainName, token: string): Pick<Tariff, 'minimumFee' | 'price'> {
+  return rules.find(({ scope }) => scope.kind === 'fee' && scope.chain === chain && scope.token === token)?.tariff ?? {}
 }
 
-export function isRouteFree(rules: readonly TermRule[], source: ChainName, target: ChainName): boolean | undefined {
+export function isRouteFree(rules: readonly TariffRule[], source: ChainName, target: ChainName): boolean | undefined {
   const freeFrom = (from: ChainName | undefined) =>
-    rules.find(({ scope }) => scope.kind === 'route' && scope.target === target && scope.source === from)?.terms.free
+    rules.find(({ scope }) => scope.kind === 'route' && scope.target === target && scope.source === from)?.tariff.free
   return freeFrom(source) ?? freeFrom(undefined)
 }

@@ -1,27 +1,27 @@
 import { z } from 'zod'
 import { decimal } from '../../config/load/values.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
-import type { Terms, TermScope } from '../../domain/settings/terms.ts'
-import { termScopeText } from './scope-text.ts'
+import type { Tariff, TariffScope } from '../../domain/settings/tariff.ts'
+import { tariffScopeText } from './scope-text.ts'
 import { field, type Fields, type Given } from './spec.ts'
 import { nameSchema as name, oneOf, optional, textSchema, values } from './values.ts'
 
 const text = textSchema()
-export const termScopeSchema = z
+export const tariffScopeSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('asset'), token: text }),
     z.strictObject({ kind: z.literal('fee'), chain: name, token: text }),
     z.strictObject({ kind: z.literal('route'), source: name.optional(), target: name }),
   ])
-  .meta({ id: 'TermScope' })
-export const termsSchema = z
+  .meta({ id: 'TariffScope' })
+export const tariffSchema = z
   .strictObject({
     delivered: z.boolean().optional().describe('Of an asset.'),
     minimumFee: decimal.optional().describe("Of a fee: in the VAA's units of the token."),
     price: decimal.optional().describe("Of a fee: value of one VAA unit, wei of the target's coin."),
     free: z.boolean().optional().describe('Of a route.'),
   })
-  .meta({ id: 'Terms', description: 'Fields for the kind of the scope. Without any, the terms of the config apply.' })
+  .meta({ id: 'Tariff', description: 'Fields for the kind of the scope. Without any, the config applies.' })
 
 const token = field('<token>', values.text, '<wormhole chain id>/<64 hex digits>: the chain where it is native, and its address there')
 const assetFields = { token, answer: field('<answer>', oneOf(['deliver', 'decline', 'config']), 'config: as the config says') }
@@ -34,7 +34,7 @@ const feeFields = {
     optional(values.wei),
     "value of one unit in the target's coin; a fee below the cost of its delivery waits",
   ),
-  clear: field('--clear', optional(values.flag), 'return to the terms of the config'),
+  clear: field('--clear', optional(values.flag), 'return to the config'),
 }
 const routeFields = {
   target: field('<target>', values.chainName, 'the target chain'),
@@ -46,47 +46,47 @@ const routeFields = {
   ),
 }
 
-function ofOneScope<Of extends Fields>(fields: Of, read: (given: Given<Of>) => { readonly scope: TermScope; readonly terms: Terms }) {
+function ofOneScope<Of extends Fields>(fields: Of, read: (given: Given<Of>) => { readonly scope: TariffScope; readonly tariff: Tariff }) {
   return {
     fields,
-    orders: (given: Given<Of>): SettingsOrder[] => [{ kind: 'setTerms', ...read(given) }],
-    done: (given: Given<Of>) => `changed: ${termScopeText(read(given).scope)}`,
-    same: (given: Given<Of>) => `the terms of ${termScopeText(read(given).scope)} are so already`,
+    orders: (given: Given<Of>): SettingsOrder[] => [{ kind: 'setTariff', ...read(given) }],
+    done: (given: Given<Of>) => `changed: ${tariffScopeText(read(given).scope)}`,
+    same: (given: Given<Of>) => `the tariff has this already: ${tariffScopeText(read(given).scope)}`,
   }
 }
 
 const details = 'Every process obeys within about two seconds. Transfers that were declined before: portage transfer retry.'
 
-export const termOrders = {
+export const tariffOrders = {
   asset: {
     summary: 'Deliver a token of the token bridge, or decline its transfers',
     details,
-    examples: ['portage terms asset "$TOKEN" decline --reason "the token is paused"'],
+    examples: ['portage tariff asset "$TOKEN" decline --reason "the token is paused"'],
     ...ofOneScope(assetFields, ({ token: of, answer }) => ({
       scope: { kind: 'asset', token: of },
-      terms: answer === 'config' ? {} : { delivered: answer === 'deliver' },
+      tariff: answer === 'config' ? {} : { delivered: answer === 'deliver' },
     })),
   },
   fee: {
     summary: 'Set the minimum fee of a token of the token bridge, and the value of its fees, on a target chain',
-    details: `The command replaces both terms. One that is not named is that of the config. ${details}`,
-    examples: ['portage terms fee bsc "$TOKEN" --minimum-fee 500000 --price 1500000000wei --reason "BNB fell"'],
+    details: `The command replaces both. The config applies for one that is not named. ${details}`,
+    examples: ['portage tariff fee bsc "$TOKEN" --minimum-fee 500000 --price 1500000000wei --reason "BNB fell"'],
     misuse: ({ minimumFee, price, clear }: Given<typeof feeFields>) =>
       (minimumFee === undefined && price === undefined) !== (clear === true)
         ? 'give --minimum-fee, --price or both, or --clear alone'
         : undefined,
     ...ofOneScope(feeFields, ({ chain, token: of, minimumFee, price }) => ({
       scope: { kind: 'fee', chain, token: of },
-      terms: { ...(minimumFee !== undefined && { minimumFee }), ...(price !== undefined && { price }) },
+      tariff: { ...(minimumFee !== undefined && { minimumFee }), ...(price !== undefined && { price }) },
     })),
   },
   route: {
     summary: 'Deliver tokens without a minimum fee for free on a route of the token bridge, or no longer',
     details: `On a free route, anyone can make your lanes pay for gas. ${details}`,
-    examples: ['portage terms route bsc free --source ethereum --reason "promotion"', 'portage terms route bsc paid --reason "flood"'],
+    examples: ['portage tariff route bsc free --source ethereum --reason "promotion"', 'portage tariff route bsc paid --reason "flood"'],
     ...ofOneScope(routeFields, ({ source, target, answer }) => ({
       scope: { kind: 'route', target, ...(source !== undefined && { source }) },
-      terms: answer === 'config' ? {} : { free: answer === 'free' },
+      tariff: answer === 'config' ? {} : { free: answer === 'free' },
     })),
   },
 }
