@@ -1,3 +1,4 @@
+import type { UserBurn } from '../devnet/cctp/cctp-users.ts'
 import { type ExecutionWish, executionForms } from '../devnet/executor/network.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { NativeUserTransfer } from '../devnet/native/native-users.ts'
@@ -23,6 +24,8 @@ export interface Wish {
   readonly messages: readonly UserTransfer[]
   /** Requests at the Executor. */
   readonly executions: readonly ExecutionWish[]
+  /** Of CCTP. */
+  readonly burns: readonly UserBurn[]
 }
 
 /** The products of a run's transfers, in turn. */
@@ -30,7 +33,7 @@ const products = {
   wormhole: ['wormhole'],
   native: ['native'],
   both: ['wormhole', 'native'],
-  all: ['wormhole', 'native', 'messages', 'ntt', 'executions'],
+  all: ['wormhole', 'native', 'messages', 'ntt', 'executions', 'burns'],
 } as const satisfies Record<BridgeChoice, readonly (keyof Wish)[]>
 
 /** Above the limit (whole tokens) a transfer is queued, for a time that a run can wait. */
@@ -45,8 +48,8 @@ const burst = 200
  * Users' transfers, alternating between both chains. Over Wormhole of every kind (wrapAndTransferETH, transferTokens,
  * and each back home): ERC20s always with a fee, since the fee table asks for one, coins alternately with and without.
  * Over the native bridge and NTT of their tokens; one of four NTT transfers is above the inbound limit. Requests at
- * the Executor carry coins in turn, and every third comes with an underpaid one, of which nothing may come. All go to
- * fresh recipients.
+ * the Executor carry coins in turn, and every third comes with an underpaid one, of which nothing may come. Burns of
+ * CCTP are of v2, fast and at finality, and of v1, in turn. All go to fresh recipients.
  */
 export async function sendTransfers(
   devnet: Devnet,
@@ -94,14 +97,16 @@ export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
     messages: over('messages').map((index) => ({ kind: messageKind, amount: amountOf(turn(index)) })),
     ntt: over('ntt').map((index) => nttTransfer(turn(index))),
     executions: over('executions').flatMap((index) => executionsOf(turn(index))),
+    burns: over('burns').map((index) => burnOf(turn(index))),
   }
 }
 
 /** Resolves when all are mined. */
-export async function sendWish({ users, native, ntt, executor }: Devnet, source: Source, wish: Wish): Promise<AnySent[]> {
-  const { wormhole, messages, native: natives, ntt: ntts, executions } = wish
+export async function sendWish({ users, native, ntt, executor, cctp }: Devnet, source: Source, wish: Wish): Promise<AnySent[]> {
+  const { wormhole, messages, native: natives, ntt: ntts, executions, burns } = wish
   const signed = [...wormhole, ...messages]
   if (executions.length > 0 && !executor) throw new Error('The devnet was started without an Executor')
+  if (burns.length > 0 && !cctp) throw new Error('The devnet was started without CCTP')
   if (ntts.length > 0 && !ntt) throw new Error('The devnet was started without NTT')
   if (natives.length > 0 && !native) throw new Error('The devnet was started without a native bridge')
   const sent = await Promise.all([
@@ -109,6 +114,7 @@ export async function sendWish({ users, native, ntt, executor }: Devnet, source:
     native && natives.length > 0 ? native.users[source].send(natives) : [],
     ntt && ntts.length > 0 ? ntt.users[source].send(ntts) : [],
     executor && executions.length > 0 ? executor.users[source].send(executions) : [],
+    cctp && burns.length > 0 ? cctp.users[source].burn(burns) : [],
   ])
   return sent.flat()
 }
@@ -134,6 +140,13 @@ function executionsOf(index: number): ExecutionWish[] {
   const turn = Math.floor(index / 2)
   const form = executionForms[turn % executionForms.length] ?? 'plain'
   return form === 'plain' ? [{ form }, { form, underpaid: true }] : [{ form }]
+}
+
+/** Dollars of 6 decimals. Every third pays for a fast attestation. */
+function burnOf(index: number): UserBurn {
+  const kind = Math.floor(index / 2) % 3
+  const amount = 1_000_000n + BigInt(index)
+  return { version: kind === 2 ? 1 : 2, amount, ...(kind === 0 && { minFinality: 1_000, maxFee: amount / 100n }) }
 }
 
 /** Small and all different, so that no two balances can be mistaken for each other. */

@@ -20,7 +20,7 @@ const parts = {
   wormhole: 'the Wormhole contracts, and a guardian',
   native: 'a native bridge both ways',
   both: 'the Wormhole contracts and a native bridge, and a guardian',
-  all: 'the Wormhole contracts, contracts that take messages, NTT, an Executor, a native bridge, and a guardian',
+  all: 'the Wormhole contracts, contracts that take messages, NTT, an Executor, CCTP, a native bridge, and a guardian',
 } as const
 
 /** Since this process was started. */
@@ -37,7 +37,7 @@ export async function demo(options: DemoOptions): Promise<number> {
   const devnet = await startDevnet({
     ...{ keysPerChain: keys, blockTimeSeconds: blockTime, guardians, inMemory, dir, log: say },
     ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', receivers: bridge === 'all' },
-    ...{ ntt: nttOptions(bridge), executor: bridge === 'all', batch, auditMinutes: 0.1 },
+    ...{ ntt: nttOptions(bridge), executor: bridge === 'all', cctp: bridge === 'all' ? {} : undefined, batch, auditMinutes: 0.1 },
   })
   try {
     say(`They run, after ${seconds()} s. Starting Portage…`)

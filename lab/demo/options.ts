@@ -26,7 +26,7 @@ Examples:
   npm run demo
   npm run demo -- --transfers 100 --rate 0
   npm run demo -- --bridge native
-  npm run demo -- --bridge all          both bridges, NTT, payload 3 to a contract, and an Executor
+  npm run demo -- --bridge all          both bridges, NTT, payload 3 to a contract, an Executor and CCTP
   npm run demo -- --bridge native --transfers 200 --rate 0 --batch 20
   npm run demo -- --transfers 20 --json > summary.json
 

@@ -56,7 +56,7 @@ export function summarize(input: {
   const known = new Map(seen.map((one) => [one.key, one]))
   const ours = sent.flatMap((one) => known.get(keyOf(one)) ?? [])
   const inState = (state: Seen['state']) => ours.filter((one) => one.state === state).length
-  const findings = [...check.findings, ...check.nativeFindings, ...check.nttFindings, ...check.executionFindings]
+  const findings = [...check.findings, ...check.nativeFindings, ...check.nttFindings, ...check.executionFindings, ...check.cctpFindings]
   const latencies = findings.flatMap(({ latencyMs }) => latencyMs ?? []).sort((a, b) => a - b)
   const mean = (values: readonly number[]) => round(values.reduce((a, b) => a + b, 0) / Math.max(1, values.length))
   return {
@@ -91,7 +91,7 @@ export function summarize(input: {
   }
 }
 
-type Findings = CheckResult['findings' | 'nativeFindings' | 'nttFindings' | 'executionFindings'][number]
+type Findings = CheckResult['findings' | 'nativeFindings' | 'nttFindings' | 'executionFindings' | 'cctpFindings'][number]
 
 function deliveredOn(findings: readonly Findings[]): Record<string, number> {
   const counts: Record<string, number> = {}

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { accountIndex, devnetAccount, devnetGuardians, type DevnetAccount } from './chain/accounts.ts'
 import { startAnvil, type Anvil } from './chain/anvil.ts'
-import type { CctpEnd } from './cctp/cctp.ts'
-import { type CctpNetwork, type CctpNetworkOptions, startCctpNetwork } from './cctp/network.ts'
-import { check, type CheckInput, type CheckResult } from '../checker/checker.ts'
+import { type CctpNetwork, type CctpNetworkOptions, cctpPlaces, startCctpNetwork } from './cctp/network.ts'
+import { check, type CheckResult } from '../checker/checker.ts'
 import { devnetQuoter, quoterVariable } from './executor/deploy.ts'
 import { type ExecutorNetwork, startExecutorNetwork } from './executor/network.ts'
 import { startFaultProxy, type FaultProxy } from './fault-proxy/proxy.ts'
@@ -302,12 +301,6 @@ function places(chains: Devnet['chains']): Record<string, { url: string; tokenBr
 
 function executorPlaces({ ends }: ExecutorNetwork) {
   return Object.fromEntries(Object.values(ends).map(({ chain: { name, core }, ...end }) => [name, { ...end, core }]))
-}
-
-function cctpPlaces({ ends }: CctpNetwork): NonNullable<CheckInput['cctp']>['ends'] {
-  const place = ({ domain, token, contracts }: CctpEnd) =>
-    ({ domain, token, transmitters: [contracts[1].transmitter, contracts[2].transmitter] }) as const
-  return Object.fromEntries(Object.values(ends).map((end) => [end.name, place(end)]))
 }
 
 function addresses(lanes: readonly LaneKey[]): Record<string, string[]> {

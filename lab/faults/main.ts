@@ -70,6 +70,7 @@ function devnetOf({ bridge, batch, window, keep, fleet, quickTakeover: isQuick }
     receivers: bridge === 'all',
     ntt: nttOptions(bridge),
     executor: bridge === 'all',
+    cctp: bridge === 'all' ? {} : undefined,
     batch,
   } as const
   return { ...(fleet ? fleetDevnet : faultDevnet), ...bridges, ...(isQuick && { worker: quickTakeover }), window, ui: keep }

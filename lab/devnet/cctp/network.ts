@@ -1,3 +1,4 @@
+import type { CctpCheckInput } from '../../checker/cctp.ts'
 import { devnetAttesters } from '../chain/accounts.ts'
 import type { ConfigInput } from '../relayer-config.ts'
 import type { WormholeChain } from '../wormhole/wormhole.ts'
@@ -50,4 +51,11 @@ export async function startCctpNetwork(
 function contractsOf({ contracts }: CctpEnd) {
   const of = ({ transmitter, messenger }: CctpEnd['contracts'][1]) => ({ messageTransmitter: transmitter, tokenMessenger: messenger })
   return { v1: of(contracts[1]), v2: of(contracts[2]) }
+}
+
+/** As the checker takes them. */
+export function cctpPlaces({ ends }: CctpNetwork): CctpCheckInput['ends'] {
+  const place = ({ domain, token, contracts }: CctpEnd) =>
+    ({ domain, token, transmitters: [contracts[1].transmitter, contracts[2].transmitter] }) as const
+  return Object.fromEntries(Object.values(ends).map((end) => [end.name, place(end)]))
 }
