@@ -106,10 +106,11 @@ export interface Endpoint {
   /** Selector → most coins (wei, decimal) of a delivering call that may go to any contract. Absent: none. */
   readonly openCalls?: Readonly<Record<string, string>>
   /**
-   * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain.
+   * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain. Resolves to
+   * the source chains of these transfers. For a call without a message: to all chains that it may come from.
    * Throws CALL_UNJUSTIFIED, read errors, and NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which may heal with time.
    */
-  proveCall(intent: Intent): Promise<void>
+  proveCall(intent: Intent): Promise<readonly ChainName[]>
   /** `transfer` lets the bridge distinguish an amount that never fits from a spent budget. */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
   /** Reserves the amount if the gate is open. Absent: no gate. Call through `withReservation`. */

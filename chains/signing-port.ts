@@ -1,5 +1,6 @@
 import type { Fees } from '../domain/fees/fees.ts'
 import type { Intent, LaneId } from '../domain/lane/lane.ts'
+import type { TransferRoute } from '../domain/transfer/transfer.ts'
 
 export interface UnsignedTransaction extends Fees {
   readonly networkId: string
@@ -42,8 +43,13 @@ export interface SigningPolicy {
   readonly openCalls: Readonly<Record<string, string>>
   /** Contract → how operators' calls must begin (hex). The calls carry no coins. Further arguments are not proved. */
   readonly operatorCalls: ContractCalls
-  /** Proves one of `calls` or `openCalls` from its calldata. Throws CALL_UNJUSTIFIED, or retryable read errors. */
-  readonly proveCall: (call: Intent) => Promise<void>
+  /**
+   * Proves one of `calls` or `openCalls` from its calldata, and resolves to the routes of its transfers. Throws
+   * CALL_UNJUSTIFIED, or retryable read errors.
+   */
+  readonly proveCall: (call: Intent) => Promise<readonly TransferRoute[]>
+  /** Throws HALTED if one of the routes is halted now, and SETTINGS_UNREACHABLE before the settings are read. */
+  readonly demandOpen: (routes: readonly TransferRoute[]) => void
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId

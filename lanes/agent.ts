@@ -121,7 +121,7 @@ export class LaneAgent {
     return this.#requests.acquire(request, limit)
   }
 
-  /** Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, read errors. */
+  /** Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, HALTED, read errors. */
   async checkSigning({ intent, first }: Pick<NonceRequest, 'intent' | 'first'>): Promise<void> {
     const { signer, chain } = this.#deps
     const { gasLimit, maxFee, tip } = first

@@ -13,7 +13,7 @@ import { defaultFailoverTimes } from '../../temporal/contracts/failover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
 import { isDelivered } from '../checks/effect.ts'
-import { restrictionOf } from '../checks/restrictions.ts'
+import { type NoSlot, restrictionOf } from '../checks/restrictions.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import type { Context } from '@temporalio/activity'
 
@@ -71,7 +71,8 @@ export async function acquire(
   const shared = isAlone ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
   if (shared?.kind === 'member') return { kind: 'acquired', pending: shared.batch.pending, batch: shared.batch }
   if (shared && shared.kind !== 'alone') return shared.kind === 'refused' ? refused(shared) : shared
-  const acquired = await agent.acquire(request, { signal, timeoutMs: deps.forNonceMs ?? 60_000 })
+  const acquired = await agent.acquire(request, { signal, timeoutMs: deps.forNonceMs ?? 60_000 }).catch(noSlotIfHalted)
+  if (acquired.kind === 'no-slot') return acquired
   if (acquired.kind === 'refused') return refused(acquired)
 
   const { pending } = acquired
@@ -116,6 +117,12 @@ function effectReader(
     block = latest
     return isDelivered(chain, endpoint, transfer)
   }
+}
+
+/** The key judges halts by the call. A call without a message may come from several sources, and waits for each. */
+function noSlotIfHalted(error: unknown): NoSlot {
+  if (!(error instanceof RelayerError) || error.code !== 'HALTED') throw error
+  return { kind: 'no-slot', code: error.code, reason: error.about }
 }
 
 function refused({ why, detail }: Refused): Acquisition {

@@ -2,6 +2,7 @@ import { Interface } from 'ethers'
 import type { Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { decodeBytesArguments, decodeBytesCall, encodeBytesCall, selectorOf } from '../kit/bytes-call.ts'
 import { provedBy, unproved } from '../kit/verdict.ts'
 import type { Attested } from './attestation.ts'
@@ -30,11 +31,12 @@ export function decodeReceive(data: string): Attested | undefined {
 
 /** See `Endpoint.proveCall`. */
 export function createProveCall(verify: Verify) {
-  return async function proveCall({ to, data, value }: Intent): Promise<void> {
+  return async function proveCall({ to, data, value }: Intent): Promise<readonly ChainName[]> {
     const received = decodeReceive(data)
     if (value !== '0') throw unproved('It carries coins.', { to, value })
     if (!received) throw unproved('It is no exactly encoded receiveMessage.', { to, selector: data.slice(0, 10) })
-    const { to: contracts } = await provedBy(() => verify(received), proofRefusals)
+    const { source, to: contracts } = await provedBy(() => verify(received), proofRefusals)
     if (to.toLowerCase() !== contracts.transmitter) throw unproved('It does not call the MessageTransmitter of the message.', { to })
+    return [source.chain]
   }
 }

@@ -184,10 +184,11 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     async proveCall(intent: Intent) {
       const message = hints.get(keyOf(intent))
       if (!message) throw unproved('No paid request for it is known here.', { to: intent.to, selector: intent.data.slice(0, 10) })
-      await provedBy(async () => {
+      return provedBy(async () => {
         await prove(message)
         // Paid once, so sent once.
         if (await isShown(message, 'majority-latest')) throw unproved('It is delivered.', { to: intent.to })
+        return [decode(writeMessage(message)).sourceChain]
       }, refused)
     },
     explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),

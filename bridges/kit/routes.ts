@@ -1,6 +1,7 @@
 import { groupBy } from '../../domain/group-by.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
 import { remember } from '../../runtime/remember.ts'
 import { selectorOf } from './bytes-call.ts'
@@ -72,7 +73,7 @@ interface ProofOptions {
 /** See `Endpoint.proveCall`. Runs no code of the product: the rules of its routes suffice. */
 export function createProveCall({ chain, routes, chainNames, verify, demandAccepted = createAcceptance(chain) }: ProofOptions) {
   const own = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
-  return async function proveCall({ to, data, value }: Intent): Promise<void> {
+  return async function proveCall({ to, data, value }: Intent): Promise<readonly ChainName[]> {
     const [contract, selector] = [to.toLowerCase(), data.slice(0, 10).toLowerCase()]
     const isCall = (rule: CallRule) => rule.contract === contract && selectorOf(rule.function) === selector
     const rule = own.find(isCall)
@@ -80,7 +81,13 @@ export function createProveCall({ chain, routes, chainNames, verify, demandAccep
     if (!rule) throw unproved('No route has this call.', { to, selector })
     const [argument] = decodeCall(rule.function, data) ?? []
     if (argument === undefined) throw unproved('It is not exactly encoded.', { to, selector })
-    if (rule.proof !== 'message') return proveState(chain, rule.proof, argument, { to, data })
+    if (rule.proof !== 'message') {
+      await proveState(chain, rule.proof, argument, { to, data })
+      return sourcesOf(
+        routes.filter((route) => route.to === chain.name && route.calls.some(isCall)),
+        chainNames,
+      )
+    }
     const bytes = argument as Uint8Array
     const proof = async () => {
       const vaa = parseVaa(bytes)
@@ -89,9 +96,15 @@ export function createProveCall({ chain, routes, chainNames, verify, demandAccep
       if (route.to !== chain.name || !route.calls.some(isCall))
         throw unproved('It is not the call of the route of this message.', { to, selector })
       await demandAccepted(route, { ...vaa, digest: digestOf(vaa) })
+      return [sourceName(chainNames, vaa.emitterChain)]
     }
-    await provedBy(proof, signedRefusals)
+    return provedBy(proof, signedRefusals)
   }
+}
+
+function sourcesOf(routes: readonly Route[], chainNames: ChainNames): readonly ChainName[] {
+  const sources = routes.flatMap(({ from }) => (from === 'accepted' ? [...chainNames.values()] : from.map(({ source }) => source)))
+  return [...new Set(sources)]
 }
 
 /** Anyone may send such a call, so a call that succeeds does what the contract allows. It must also have a reason. */

@@ -1,5 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import {
   type CompletionArguments,
@@ -50,7 +51,7 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
 /** See `Endpoint.proveCall`. The target trusts every RELAYER_ROLE holder, so the source's table is checked. */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
-  return async function proveCall({ to, data, value }: Intent): Promise<void> {
+  return async function proveCall({ to, data, value }: Intent): Promise<readonly ChainName[]> {
     const route = byTarget.get(to.toLowerCase())
     if (!route) throw unproved('It calls no target contract of a route.', { to })
     if (value !== '0') throw unproved('It carries coins.', { to, value })
@@ -65,6 +66,7 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
     await inTicks(transfers, (transfer) =>
       provedBy(async () => verify(writeMessage({ ...transfer, sourceNetworkId, sourceBridge })), refusals),
     )
+    return [route.sourceChain]
   }
 }
 

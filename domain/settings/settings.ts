@@ -1,7 +1,7 @@
 import { longestTokenMs, type Principal } from '../access.ts'
 import { defined, type FeeScope, type FeePolicy, type FeeRule } from '../fees/fees.ts'
 import type { Order } from '../order.ts'
-import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
+import type { BridgeName, ChainName, TransferRoute } from '../transfer/transfer.ts'
 import { lowerTariffScope, type TariffRule, type Tariff, type TariffScope } from './tariff.ts'
 
 /** Each field narrows the scope. A scope without fields covers everything. */
@@ -80,10 +80,7 @@ export interface Settings {
 
 export const noSettings: Settings = { version: 0, halts: [], denied: [], fees: [], nodes: [], tariff: [], tokens: [], audit: [] }
 
-export function haltOf(
-  { halts }: Pick<Settings, 'halts'>,
-  transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>,
-): Halt | undefined {
+export function haltOf({ halts }: Pick<Settings, 'halts'>, transfer: TransferRoute): Halt | undefined {
   return halts.find(
     ({ scope: { bridge, chain, sourceChain, targetChain } }) =>
       (bridge === undefined || bridge === transfer.bridge) &&

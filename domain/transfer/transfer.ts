@@ -25,6 +25,8 @@ export interface Transfer {
   readonly terms?: Terms
 }
 
+export type TransferRoute = Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>
+
 /** Limits of a submission. They can only lower the limits of the config and of the signer. */
 export interface Terms {
   /** Wei per gas, decimal. */

@@ -18,8 +18,11 @@ interface SigningCall {
   readonly tried?: readonly SignedHash[] | undefined
 }
 
-/** `call`: the signer never signs this call. `limit`: the call exceeds a limit of the config; a cheaper one may not. */
-type SigningRefusal = 'call' | 'limit'
+/**
+ * `call`: the signer never signs this call. `limit`: the call exceeds a limit of the config; a cheaper one may not.
+ * `halt`: an operator has ordered a halt, and may end it.
+ */
+type SigningRefusal = 'call' | 'limit' | 'halt'
 
 type AttemptTimes = { at: number } & { -readonly [Time in 'acceptedAt' | 'includedAt' | 'reorgedAt']?: number }
 
@@ -29,6 +32,7 @@ const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpending
 export function signingRefusal(error: unknown): SigningRefusal | undefined {
   if (!(error instanceof RelayerError)) return undefined
   if (error.code === 'CALL_UNJUSTIFIED') return 'call'
+  if (error.code === 'HALTED') return 'halt'
   if (error.code !== 'SIGNING_REFUSED') return undefined
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
@@ -205,7 +209,10 @@ export class Attempts {
   }
 
   #isRefusedForGood(place: number): boolean {
-    const facts = this.#refused.get(place)?.facts
+    const refusal = this.#refused.get(place)
+    const facts = refusal?.facts
+    // A halt may end, and an earlier process may have signed the attempt before the halt.
+    if (signingRefusal(refusal) === 'halt') return false
     // Spending and data fees fall with time, so a refusal because of them may end.
     return facts !== undefined && !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { scriptedChain } from './scripted-chain.ts'
 import { acquire, type AcquireDeps } from '../../activities/transfer/acquire-nonce.ts'
+import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import { laneId } from '../../domain/lane/lane.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { Terms } from '../../domain/transfer/transfer.ts'
@@ -120,4 +121,13 @@ describe('A recipient that is denied after the admission', () => {
     expect(await got()).toEqual(declinedLater)
     expect(seen).toMatchObject({ asked: 1, givenBack: 1 })
   })
+})
+
+test('a call that the key holds back because of a halt waits without a nonce; other refusals are thrown', async () => {
+  const refusing = (code: ErrorCode) =>
+    setting(1, () => {
+      throw new RelayerError(code, { detail: 'halted by ops: a test' })
+    })
+  expect(await refusing('HALTED').got()).toEqual({ kind: 'no-slot', code: 'HALTED', reason: 'halted by ops: a test' })
+  await expect(refusing('CALL_UNJUSTIFIED').got()).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
 })

@@ -109,7 +109,7 @@ describe('A key signs only the call that a request paid for', () => {
     const { endpoint, intent } = await planned(message())
     expect(intent).toEqual({ to: receiver, data: encodeCall({ function: 'executeVAAv1(bytes)', args: [vaaOf()] }), value: '5' })
     expect(endpoint.delivery(transferOf(message())).gasAtMost).toBe(100_000n)
-    await expect(endpoint.proveCall(intent)).resolves.toBeUndefined()
+    await expect(endpoint.proveCall(intent)).resolves.toEqual(['ethereum'])
     expect(endpoint.openCalls).toEqual({ [selectorOf('executeVAAv1(bytes)')]: '10' })
   })
 
@@ -118,7 +118,7 @@ describe('A key signs only the call that a request paid for', () => {
     logs.push(writeMessage({ ...unlisted, vaa: undefined }))
     const { endpoint, intent } = await planned(unlisted, { recordContract: record })
     expect(intent).toMatchObject({ to: record, value: '5' })
-    await expect(endpoint.proveCall(intent)).resolves.toBeUndefined()
+    await expect(endpoint.proveCall(intent)).resolves.toEqual(['ethereum'])
     for (const change of [{ to: other }, { value: '4' }, { data: `${intent.data}00` }])
       await expect(endpoint.proveCall({ ...intent, ...change })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     const done = await planned(unlisted, { recordContract: record, isDelivered: true })

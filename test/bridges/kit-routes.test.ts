@@ -77,7 +77,8 @@ function proverWith({
   waiting = 1n,
   finishes = true,
   verify = async () => {},
-}: { waiting?: bigint; finishes?: boolean; verify?: () => Promise<void> } = {}) {
+  routes: given = routes,
+}: { waiting?: bigint; finishes?: boolean; verify?: () => Promise<void>; routes?: readonly Route[] } = {}) {
   const asked: string[] = []
   const chain = {
     name: 'bsc',
@@ -87,15 +88,15 @@ function proverWith({
       return data.startsWith(call(finish, word).data.slice(0, 10)) ? '0x' : toBeHex(waiting, 32)
     },
   }
-  return { asked, proveCall: createProveCall({ chain, routes, chainNames: names, verify }) }
+  return { asked, proveCall: createProveCall({ chain, routes: given, chainNames: names, verify }) }
 }
 const refused = { code: 'CALL_UNJUSTIFIED' }
 
 describe('The proof of a call', () => {
   test('a message justifies the call of its own route alone', async () => {
     const { proveCall } = proverWith()
-    await expect(proveCall(call(take(first), signed('0x01ff02')))).resolves.toBeUndefined()
-    await expect(proveCall(call(take(second), signed('0x01ff03')))).resolves.toBeUndefined()
+    await expect(proveCall(call(take(first), signed('0x01ff02')))).resolves.toEqual(['ethereum'])
+    await expect(proveCall(call(take(second), signed('0x01ff03')))).resolves.toEqual(['ethereum'])
     for (const [rule, payload] of [
       [take(second), '0x01ff02'],
       [take(first), '0x01ff03'],
@@ -107,10 +108,15 @@ describe('The proof of a call', () => {
 
   test('a state justifies a call that most nodes let succeed, and nothing else does', async () => {
     const { proveCall, asked } = proverWith()
-    await expect(proveCall(call(finish, word))).resolves.toBeUndefined()
+    await expect(proveCall(call(finish, word))).resolves.toEqual(['ethereum'])
     expect(new Set(asked)).toEqual(new Set(['majority-latest']))
     await expect(proverWith({ waiting: 0n }).proveCall(call(finish, word))).rejects.toMatchObject(refused)
     await expect(proverWith({ finishes: false }).proveCall(call(finish, word))).rejects.toMatchObject(refused)
+    // Nothing names the source, so the call may come from each source of the routes that have it.
+    const more: readonly Route[] = [...routes, { from: [{ source: 'base', emitter }], to: 'bsc', calls: [finish] }]
+    expect(await proverWith({ routes: more }).proveCall(call(finish, word))).toEqual(['ethereum', 'base'])
+    const any: readonly Route[] = [{ from: 'accepted', to: 'bsc', calls: [finish] }]
+    expect(await proverWith({ routes: any }).proveCall(call(finish, word))).toEqual([...names.values()])
     for (const forged of [
       { value: '1' },
       { to: first },

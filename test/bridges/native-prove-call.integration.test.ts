@@ -8,6 +8,7 @@ import { signingPolicy } from '../../workers/roles/signer.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
@@ -39,7 +40,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
     const call = completionIntent(to, forge({ recipient: thief, amount: 10n ** 6n }))
     expect(await network.target.chain.simulate(call, network.relayer.address)).toMatchObject({ ok: true })
     await refused(call)
-    const bridges = [endpoint]
+    const bridges = [{ ...endpoint, bridge: 'native-bridge' }]
     const chain = { family: 'evm' as const, networkId: 1397, lanes: [], signing: signingLimitsSchema.parse({}) }
     const policy = signingPolicy({
       chainName: 'target',
@@ -47,6 +48,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
       lane: { address: network.relayer.address },
       dataFee: async () => '0',
       bridges,
+      settings: () => noSettings,
       spendingFolder: temporaryFolder(),
     })
     const signer = withPolicy(network.relayer, policy)
@@ -61,7 +63,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
   })
 
   test('a batch needs every row: one forged, one twice, or none, and it is not signed', async () => {
-    await endpoint.proveCall(batchIntent(to, recorded))
+    expect(await endpoint.proveCall(batchIntent(to, recorded))).toEqual([network.route.sourceChain])
     await refused(batchIntent(to, [...recorded.slice(0, 3), forge({ recipient: thief }, recorded[4]), recorded[5]!]))
     const rows = [recorded[0]!, recorded[0]!].map((row) => ({ ...row }))
     const twice = rows.map(({ id }) => id)

@@ -249,7 +249,7 @@ describe('A process with a key', () => {
     const planned = endpointWith(`0x${'1'.padStart(64, '0')}`).planned!(plan)
     const call = await planned.delivery(transfer).call()
     expect(call).toMatchObject({ to: contract, value: '0' })
-    await expect(planned.proveCall(call)).resolves.toBeUndefined()
+    await expect(planned.proveCall(call)).resolves.toEqual(['ethereum'])
     expect(await planned.delivered(transfer, 'latest')).toBe(true)
     expect(calls.at(-1)).toContain(message.digest.slice(2))
     expect(await endpointWith(`0x${'0'.repeat(64)}`).planned!(plan).delivered(transfer, 'latest')).toBe(false)

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { judge, withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { TransferRoute } from '../../domain/transfer/transfer.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
@@ -135,7 +136,7 @@ describe('a delivery is proved before the key is asked', () => {
   const delivery = unsigned(bridge, `${complete}00ff`)
 
   /** A key that counts its signatures, and a proof that counts how often it is asked. */
-  function setting(answer: () => Promise<void>, clock?: () => number) {
+  function setting(answer: () => Promise<TransferRoute[]>, clock?: () => number) {
     const seen = { signed: 0, asked: [] as string[] }
     const key = { address: self, sign: () => Promise.resolve({ raw: String(++seen.signed) } as SignedTransaction) }
     const proveCall = (call: { data: string }) => {
@@ -146,7 +147,7 @@ describe('a delivery is proved before the key is asked', () => {
   }
 
   test('once for each call, whatever its fee and nonce; no-ops, payments and operators calls need no proof', async () => {
-    const { seen, signer } = setting(() => Promise.resolve())
+    const { seen, signer } = setting(() => Promise.resolve([]))
     await signer.check?.(delivery)
     await signer.sign(delivery)
     await signer.sign({ ...delivery, maxFee: '40', nonce: 6 })
@@ -157,7 +158,7 @@ describe('a delivery is proved before the key is asked', () => {
 
   test('after ten minutes again, but for a nonce that was signed with it: a raise of its fee must not wait', async () => {
     let [now, isGenuine] = [0, true]
-    const answer = () => (isGenuine ? Promise.resolve() : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
+    const answer = () => (isGenuine ? Promise.resolve([]) : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
     const { seen, signer } = setting(answer, () => now)
     await signer.sign({ ...delivery, nonce: 6 })
     now = 599_999
@@ -178,7 +179,7 @@ describe('a delivery is proved before the key is asked', () => {
       address: self,
       sign: () => (isAway ? Promise.reject(new RelayerError('SIGNER_UNAVAILABLE')) : Promise.resolve({ raw: '0x' } as SignedTransaction)),
     }
-    const proveCall = () => (isGenuine ? Promise.resolve() : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
+    const proveCall = () => (isGenuine ? Promise.resolve([]) : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
     const limits = { ...policy.limits, maxSpendingPerHourWei: String(BigInt(delivery.gasLimit) * BigInt(delivery.maxFee)) }
     const signer = withPolicy(key, { ...policy, limits, proveCall, spendingFolder: temporaryFolder() }, () => now)
     await signer.check?.({ ...delivery, nonce: 5 })
@@ -202,7 +203,7 @@ describe('a delivery is proved before the key is asked', () => {
 
   test('a proof that could not be read is asked for again', async () => {
     let away = true
-    const { seen, signer } = setting(() => (away ? Promise.reject(new RelayerError('NODE_UNAVAILABLE')) : Promise.resolve()))
+    const { seen, signer } = setting(() => (away ? Promise.reject(new RelayerError('NODE_UNAVAILABLE')) : Promise.resolve([])))
     await expect(signer.sign(delivery)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', retriable: true })
     away = false
     await signer.sign(delivery)

@@ -103,8 +103,9 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
     })
 
     test('proves the calls that deliver, and no other: a key signs what this proves', async () => {
-      const intent = await endpoint.delivery(next()).call()
-      await endpoint.proveCall(intent)
+      const transfer = next()
+      const intent = await endpoint.delivery(transfer).call()
+      expect(await endpoint.proveCall(intent)).toEqual([transfer.sourceChain])
       await endpoint.proveCall({ ...intent, to: intent.to.toUpperCase().replace('0X', '0x') })
       const forged = harness
         .forgeries()

@@ -93,7 +93,7 @@ function valuesOf(message: Uint8Array): readonly [place: bigint, contract: strin
 }
 
 function createEndpoint(
-  { target: chain, contract }: MessageBridgeOptions,
+  { source, target: chain, contract }: MessageBridgeOptions,
   abi: Interface,
   verify: (message: Uint8Array) => Promise<void>,
 ): Endpoint {
@@ -121,6 +121,7 @@ function createEndpoint(
       const values = abi.decodeFunctionData('receiveMessage', data)
       if (abi.encodeFunctionData('receiveMessage', values) !== data) throw unproved('It is not exactly encoded.', { selector })
       await provedBy(() => verify(getBytes(coder.encode(types, values.toArray()))), placedRefusals)
+      return [source.name]
     },
     explainRevert: ({ reason }) =>
       reason.includes('already received') ? { kind: 'delivered' } : { kind: 'unknown', code: 'DELIVERY_REVERTED', reason },

@@ -57,6 +57,7 @@ test('a nonce whose call the key refuses is given back once', async () => {
 
 test('a nonce whose call the key refuses is filled if another try may have sent the call', async () => {
   expect(await askedAfter('SIGNING_REFUSED', { maybeSent: true })).toEqual({ asked: ['fill'], driven: 1 })
+  expect(await askedAfter('HALTED', { maybeSent: true })).toEqual({ asked: ['fill'], driven: 1 })
   expect(await askedAfter('SIGNING_REFUSED', { released: 'held' })).toEqual({ asked: ['release', 'fill'], driven: 0 })
 })
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { Chain } from '../../chains/port.ts'
-import type { SignedTransaction, SigningLimits, UnsignedTransaction } from '../../chains/signing-port.ts'
+import type { SignedTransaction, SigningLimits, SigningPolicy, UnsignedTransaction } from '../../chains/signing-port.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { LaneAnswer, LaneRequest } from '../../domain/lane/messages.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -19,7 +20,7 @@ const spike = 1_000n
 const calm = 10n
 
 /** A chain with a settable data fee, and a ledger that takes every attempt. */
-function setting(limits: Partial<SigningLimits>) {
+function setting(limits: Partial<SigningLimits>, own: Partial<Omit<SigningPolicy, 'limits'>> = {}, call = intent) {
   const seen = {
     dataFee: calm,
     onRecord: () => {},
@@ -62,11 +63,11 @@ function setting(limits: Partial<SigningLimits>) {
   }
   const deps = {
     ...{ chain, ledger, logger: silentLogger(), bumpAfterBlocks: 1, config: { lane: testPolicy().lane } },
-    signer: withPolicy(key, testPolicy({ coinPayees: [treasury], dataFee, limits })),
+    signer: withPolicy(key, testPolicy({ coinPayees: [treasury], dataFee, limits, ...own })),
   } as unknown as LaneDeps
   const pendingWith = (intentId: string, ...attempts: Attempt[]) => {
     seen.recorded = attempts
-    return new PendingTransaction(deps, 0, [...attempts], { intentId, intent })
+    return new PendingTransaction(deps, 0, [...attempts], { intentId, intent: call })
   }
   const pendingOf = (...attempts: Attempt[]) => pendingWith('one/1', ...attempts)
   /** Blocks, as one that is the lowest of its account sees them, until a test has what it waits for. */
@@ -115,6 +116,27 @@ describe.each([
     expect(BigInt(noop!.maxFee)).toBeGreaterThanOrEqual((BigInt(second.maxFee) * 11n) / 10n)
     expect(BigInt(noop!.tip)).toBeGreaterThanOrEqual((BigInt(second.tip) * 11n) / 10n)
   })
+})
+
+test('after a restart during a halt: a delivery that an earlier process may have sent is outbid by a no-op', async () => {
+  let isHalted = true
+  const demandOpen = () => {
+    if (isHalted) throw new RelayerError('HALTED')
+  }
+  const delivery = { to: treasury, data: '0x12345678', value: '0' }
+  const { seen, pendingOf } = setting({}, { calls: { [treasury]: [delivery.data] }, demandOpen }, delivery)
+  const pending = pendingOf(first, second)
+  await expect(pending.signAndSend()).rejects.toMatchObject({ code: 'HALTED' })
+  expect(pending.offered).toEqual([first, second])
+  await pending.fill(seen.recorded)
+  expect(seen.sent).toMatchObject([{ to: self, value: '0' }])
+  expect(BigInt(seen.sent[0]!.maxFee)).toBeGreaterThanOrEqual((BigInt(second.maxFee) * 11n) / 10n)
+  // Without a fill, the recorded call is signed once the halt ends.
+  const waiting = pendingOf(first)
+  await expect(waiting.signAndSend()).rejects.toMatchObject({ code: 'HALTED' })
+  isHalted = false
+  await waiting.signAndSend()
+  expect(seen.sent[1]).toMatchObject({ to: treasury, data: delivery.data })
 })
 
 test('a forged attempt near a limit blocks neither an honest raise nor a no-op', async () => {

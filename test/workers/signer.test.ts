@@ -8,6 +8,7 @@ import { freePort } from '../../lab/devnet/ports.ts'
 import { startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
 import { codeOf } from '../helpers/refusals.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 import { createLogger } from '../../observability/logger.ts'
@@ -35,7 +36,7 @@ describe("The policy of a lane's key", () => {
     },
     new Map([['here', chain]]),
   )
-  const endpoints = [...bridges.values()].map((one) => one.endpoints.get('here')!)
+  const endpoints = [...bridges].map(([bridge, { endpoints: all }]) => ({ ...all.get('here')!, bridge }))
 
   const signing = signingLimitsSchema.parse({})
   const here = { family: 'evm', networkId: 1, lanes, signing } as const
@@ -47,6 +48,7 @@ describe("The policy of a lane's key", () => {
       lane: { address: mine.address, ...lane },
       dataFee: async () => '0',
       bridges: endpoints,
+      settings: () => noSettings,
       spendingFolder: '/none',
     })
 
@@ -84,15 +86,17 @@ describe("The policy of a lane's key", () => {
 
   test('two bridges may deliver by the same call: one that proves it suffices, and an outage is no refusal', async () => {
     const calls = { [redeemer]: ['0x12345678'] }
-    const proved = async () => {}
+    const route = { bridge: 'one', sourceChain: 'there', targetChain: 'here' }
+    const proved = async () => ['there']
     const refusing = (code: ErrorCode) => () => Promise.reject(new RelayerError(code))
-    const prove = (...proofs: readonly (() => Promise<void>)[]) =>
+    const prove = (...proofs: readonly (() => Promise<readonly string[]>)[]) =>
       signingPolicy({
         ...{ chainName: 'here', chain: here, lane: { address: mine.address }, dataFee: async () => '0', spendingFolder: '/none' },
-        bridges: proofs.map((proveCall) => ({ calls, proveCall })),
+        bridges: proofs.map((proveCall) => ({ bridge: 'one', calls, proveCall })),
+        settings: () => noSettings,
       }).proveCall({ to: redeemer, data: '0x12345678', value: '0' })
-    await expect(prove(refusing('CALL_UNJUSTIFIED'), proved)).resolves.toBeUndefined()
-    await expect(prove(refusing('NODE_UNAVAILABLE'), proved)).resolves.toBeUndefined()
+    await expect(prove(refusing('CALL_UNJUSTIFIED'), proved)).resolves.toEqual([route])
+    await expect(prove(refusing('NODE_UNAVAILABLE'), proved)).resolves.toEqual([route])
     await expect(prove(refusing('CALL_UNJUSTIFIED'), refusing('CALL_UNJUSTIFIED'))).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     await expect(prove(refusing('NODE_UNAVAILABLE'), refusing('CALL_UNJUSTIFIED'))).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     await expect(prove(refusing('CALL_UNJUSTIFIED'), refusing('NODE_UNAVAILABLE'))).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })

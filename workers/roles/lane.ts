@@ -82,12 +82,12 @@ export async function createLaneWorker(
   const { client, network, settings, fees, losses, stepTimes } = context
   const config = laneConfig(context.config, chainConfig, lane)
   const logger = context.logger.child({ lane: config.lane })
-  const endpoints = [...network.bridges.values()].map((bridge) => ofChain(bridge.endpoints, { chain: chain.name }))
+  const endpoints = [...network.bridges].map(([bridge, { endpoints: all }]) => ({ ...ofChain(all, { chain: chain.name }), bridge }))
   demandSources(context, chain.name)
   const dataFolder = await makeDataFolder(context.config.dataFolder)
   const spendingFolder = join(dataFolder, 'spending', config.lane.replaceAll(/[^\w.-]/g, '_'))
   const { name: chainName, dataFee } = chain
-  const policy = signingPolicy({ chainName, chain: chainConfig, lane, dataFee, bridges: endpoints, spendingFolder })
+  const policy = signingPolicy({ chainName, chain: chainConfig, lane, dataFee, bridges: endpoints, settings, spendingFolder })
   const signer = await openSigner(lane.address, () => chainFamilies[chainConfig.family].createSigner(spec, lane.address, policy), logger)
   const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })
   const { bumpAfterBlocks, watchTokens: tokens } = chainConfig

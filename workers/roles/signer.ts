@@ -6,16 +6,19 @@ import { signingLimits } from '../../config/chains.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { selectorOf } from '../../domain/fees/fees.ts'
 import { type Intent, laneId } from '../../domain/lane/lane.ts'
-import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { haltOf, type Settings } from '../../domain/settings/settings.ts'
+import type { BridgeName, ChainName, TransferRoute } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { remember } from '../../runtime/remember.ts'
+import { isUnread } from '../../temporal/client/settings/settings-watch.ts'
 
 interface PolicyParts {
   readonly chainName: ChainName
   readonly chain: Pick<ChainConfig, 'family' | 'networkId' | 'lanes' | 'treasury' | 'signing' | 'topUp'>
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
-  readonly bridges: readonly Pick<Endpoint, 'calls' | 'openCalls' | 'proveCall'>[]
+  readonly bridges: readonly (Pick<Endpoint, 'calls' | 'openCalls' | 'proveCall'> & { readonly bridge: BridgeName })[]
+  readonly settings: () => Settings
   readonly spendingFolder: string
 }
 
@@ -24,7 +27,7 @@ interface PolicyParts {
  * lanes.
  * Throws CONFIG_INVALID if a listed call is a delivery.
  */
-export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendingFolder }: PolicyParts): SigningPolicy {
+export function signingPolicy({ chainName, chain, lane, dataFee, bridges, settings, spendingFolder }: PolicyParts): SigningPolicy {
   const { lanes, treasury, topUp } = chain
   const { address, allow, operatorCalls = {} } = lane
   const calls: Record<string, string[]> = {}
@@ -49,7 +52,8 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],
     tokenPayees: payees,
-    proveCall: (call) => proveCall(bridges, call),
+    proveCall: (call) => proveCall(bridges, call, chainName),
+    demandOpen: (routes) => demandOpen(settings(), routes),
     limits: signingLimits(chain, lane),
     dataFee,
     lane: laneId(chain.family, chain.networkId, address),
@@ -59,21 +63,30 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
 }
 
 /** A bridge whose deliveries have this form must prove the call. Throws CALL_UNJUSTIFIED, read errors. */
-async function proveCall(bridges: PolicyParts['bridges'], call: Intent): Promise<void> {
+async function proveCall(bridges: PolicyParts['bridges'], call: Intent, targetChain: ChainName): Promise<TransferRoute[]> {
   const [to, selector] = [call.to.toLowerCase(), selectorOf(call.data) ?? '']
   const provers = bridges.filter(({ calls, openCalls = {} }) => selector in openCalls || calls[to]?.includes(selector))
   if (provers.length === 0)
     throw new RelayerError('CALL_UNJUSTIFIED', { detail: 'No bridge of the config can prove it.', facts: { to, selector } })
   let refusal: RelayerError | undefined
-  for (const bridge of provers) {
+  for (const { bridge, proveCall: prove } of provers) {
     try {
-      return await bridge.proveCall(call)
+      return (await prove(call)).map((sourceChain) => ({ bridge, sourceChain, targetChain }))
     } catch (thrown) {
       const error = toRelayerError(thrown)
       refusal = refusal?.retriable ? refusal : error
     }
   }
-  if (refusal) throw refusal
+  throw refusal ?? new RelayerError('CALL_UNJUSTIFIED', { facts: { to, selector } })
+}
+
+/** Temporal can hold a forged transfer with another call, so the halts are judged by the call that is signed. */
+function demandOpen(settings: Settings, routes: readonly TransferRoute[]): void {
+  if (isUnread(settings)) throw new RelayerError('SETTINGS_UNREACHABLE', { detail: 'This process has not read the settings yet.' })
+  for (const route of routes) {
+    const halt = haltOf(settings, route)
+    if (halt) throw new RelayerError('HALTED', { detail: `halted by ${halt.by}: ${halt.reason}`, facts: { ...route } })
+  }
 }
 
 function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<SigningPolicy['fieldOf']>[0]): string {

@@ -5,6 +5,7 @@ import type { Proposed, Signer, SigningLimits, SigningPolicy, Spending } from '.
 import { createSpendingLog, type Exceeded, firstExceeded } from './spending-log.ts'
 import { LRUCache } from 'lru-cache'
 import type { Intent } from '../../../domain/lane/lane.ts'
+import type { TransferRoute } from '../../../domain/transfer/transfer.ts'
 import { fingerprint } from '../../crypto/fingerprint.ts'
 
 /** ERC-20 `transfer(address,uint256)`. */
@@ -16,7 +17,7 @@ type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'call
 /** The last check before signing. Throws what `Signer` throws. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, topUpLimits } = policy
-  const proofs = rememberProofs(policy.proveCall, clock)
+  const proofs = rememberProofs(policy, clock)
   const sums = createSums(policy, clock)
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
@@ -175,18 +176,26 @@ const mostProved = 4_096
 /** Ms. A proof may become void: a guardian set may expire, or a chain may be replaced. */
 const rememberMs = 10 * 60_000
 
-/** A signed call stays proved for its nonce, because fee raises sign the call again. */
-function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock: () => number) {
-  const proved = new LRUCache<string, { readonly at: number; readonly nonces: Set<number> }>({ max: mostProved })
+interface Proof {
+  readonly at: number
+  readonly nonces: Set<number>
+  readonly routes: readonly TransferRoute[]
+}
+
+/** A signed call stays proved and open for its nonce, because fee raises sign the call again. */
+function rememberProofs({ proveCall, demandOpen }: Pick<SigningPolicy, 'proveCall' | 'demandOpen'>, clock: () => number) {
+  const proved = new LRUCache<string, Proof>({ max: mostProved })
   return {
     async prove(call: Intent, nonce: number | undefined): Promise<void> {
       const key = keyOf(call)
       const before = proved.get(key)
       const isNew = before !== undefined && Math.abs(clock() - before.at) < rememberMs
       const isSigned = nonce !== undefined && before?.nonces.has(nonce)
-      if (isNew || isSigned) return
-      await proveCall(call)
-      proved.set(key, { at: clock(), nonces: new Set(proved.get(key)?.nonces ?? before?.nonces) })
+      if (isSigned) return
+      if (isNew) return demandOpen(before.routes)
+      const routes = await proveCall(call)
+      proved.set(key, { at: clock(), nonces: new Set(proved.get(key)?.nonces ?? before?.nonces), routes })
+      demandOpen(routes)
     },
     signed(call: Intent, nonce: number): void {
       proved.get(keyOf(call))?.nonces.add(nonce)

@@ -13,7 +13,7 @@ const quietMs = 10_000
 /** The settings are at most two seconds old. If Temporal does not answer, they are the last known ones. */
 export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
-const unread: Settings = {
+export const unread: Settings = {
   ...noSettings,
   halts: [{ scope: {}, reason: 'this process has not read the settings yet', by: 'portage', at: 0 }],
 }

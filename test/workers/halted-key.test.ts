@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { withPolicy } from '../../chains/evm/signers/policy.ts'
+import type { SignedTransaction } from '../../chains/signing-port.ts'
+import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
+import { type HaltScope, noSettings, type Settings } from '../../domain/settings/settings.ts'
+import { unread } from '../../temporal/client/settings/settings-watch.ts'
+import { signingPolicy } from '../../workers/roles/signer.ts'
+import { self } from '../helpers/limited-key.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
+
+const contract = `0x${'a1'.repeat(20)}`
+const [fromEthereum, fromBase, fromBoth] = ['0x11111111', '0x22222222', '0x33333333'] as const
+const sources: Record<string, readonly string[]> = {
+  [fromEthereum]: ['ethereum'],
+  [fromBase]: ['base'],
+  [fromBoth]: ['ethereum', 'base'],
+}
+
+/** A key of bsc, and a bridge that proves calls from these sources. */
+function setting() {
+  const now: { settings: Settings } = { settings: noSettings }
+  const policy = signingPolicy({
+    chainName: 'bsc',
+    chain: { family: 'evm', networkId: 56, lanes: [], signing: signingLimitsSchema.parse({}) },
+    lane: { address: self },
+    dataFee: async () => '0',
+    bridges: [{ bridge: 'ntt', calls: { [contract]: Object.keys(sources) }, proveCall: async ({ data }) => sources[data] ?? [] }],
+    settings: () => now.settings,
+    spendingFolder: temporaryFolder(),
+  })
+  const key = { address: self, sign: () => Promise.resolve({ raw: '0x' } as SignedTransaction) }
+  const signer = withPolicy(key, policy)
+  const transaction = { networkId: '56', gasLimit: '100000', maxFee: '10', tip: '1', to: contract, value: '0' }
+  const sign = (data: string, nonce = 1, fee = '10') =>
+    signer.sign({ ...transaction, data, nonce, maxFee: fee }).then(
+      () => 'signed',
+      ({ code }) => code,
+    )
+  const check = (data: string) =>
+    signer.check!({ ...transaction, data }).then(
+      () => 'passed',
+      ({ code }) => code,
+    )
+  const halt = (...scopes: readonly HaltScope[]) =>
+    (now.settings = { ...noSettings, halts: scopes.map((scope) => ({ scope, by: 'ops', reason: 'a test', at: 0 })) })
+  return { now, sign, check, halt }
+}
+
+test.each<[HaltScope, ...string[]]>([
+  [{ sourceChain: 'ethereum' }, 'HALTED', 'signed', 'HALTED'],
+  [{ chain: 'base' }, 'signed', 'HALTED', 'HALTED'],
+  [{ bridge: 'ntt', sourceChain: 'base', targetChain: 'bsc' }, 'signed', 'HALTED', 'HALTED'],
+  [{ bridge: 'receivers', sourceChain: 'ethereum' }, 'signed', 'signed', 'signed'],
+  [{ targetChain: 'base' }, 'signed', 'signed', 'signed'],
+  [{}, 'HALTED', 'HALTED', 'HALTED'],
+])('a key judges the halt %o by the call that it signs', async (scope, ...wanted) => {
+  const { sign, halt } = setting()
+  halt(scope)
+  const got = []
+  for (const [nonce, data] of [fromEthereum, fromBase, fromBoth].entries()) got.push(await sign(data, nonce))
+  expect(got).toEqual(wanted)
+})
+
+test('a proof from before the halt does not help, and the halt ends with the order', async () => {
+  const { sign, check, halt } = setting()
+  expect(await check(fromEthereum)).toBe('passed')
+  halt({ sourceChain: 'ethereum' })
+  expect([await check(fromEthereum), await sign(fromEthereum)]).toEqual(['HALTED', 'HALTED'])
+  halt()
+  expect(await sign(fromEthereum)).toBe('signed')
+})
+
+test('a call that was signed with its nonce before the halt gets higher fees, so that the nonce is mined', async () => {
+  const { sign, halt } = setting()
+  expect(await sign(fromEthereum, 7)).toBe('signed')
+  halt({})
+  expect([await sign(fromEthereum, 7, '20'), await sign(fromEthereum, 8)]).toEqual(['signed', 'HALTED'])
+})
+
+test('no delivery is signed before the settings are read, and the refusal is an outage', async () => {
+  const { sign, now } = setting()
+  now.settings = unread
+  expect(await sign(fromEthereum)).toBe('SETTINGS_UNREACHABLE')
+})
