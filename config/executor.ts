@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { dollars } from './schema/executor-schema.ts'
 import type { ChainConfig, Config } from './schema/schema.ts'
 
 interface ExecutorConfig extends Pick<Config, 'bridges'> {
@@ -27,4 +29,17 @@ const weiPerUnit = 10n ** BigInt(18 - decimals)
 function dollarsOf(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.')
   return BigInt(whole + fraction.padEnd(decimals, '0'))
+}
+
+/** `at`: seconds since the epoch, when these prices held. Chain → dollars per coin, 10 decimals. */
+const pricesSchema = z.object({ at: z.int().min(1), dollars: z.record(z.string(), dollars.transform(dollarsOf)) })
+export type CoinPrices = z.output<typeof pricesSchema>
+
+/** Of a source of `priceFeed`. Undefined for another text. */
+export function readPrices(text: string): CoinPrices | undefined {
+  try {
+    return pricesSchema.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
 }

@@ -24,8 +24,8 @@ export interface ProviderOptions {
   readonly chains: ReadonlyMap<number, ProviderChain>
   /** The quoter's signature of a message: 65 bytes. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>
-  /** USD per coin, 10 decimals. */
-  readonly priceOf: (chain: ChainName) => bigint
+  /** USD per coin, 10 decimals. Throws EXECUTOR_PRICES while a feed has none. */
+  readonly priceOf: (chain: ChainName) => bigint | Promise<bigint>
   /** Wei per unit of gas now. Throws NODE_UNAVAILABLE. */
   readonly gasPriceOf: (chain: ChainName) => Promise<bigint>
   /** Throws HALTED while operators want no new transfers this way. */
@@ -98,9 +98,9 @@ async function makeQuote(options: ProviderOptions, { from, to, source, target }:
     gasPrice: await gasPriceOf(to.name),
     expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
     baseFee: from.baseFee,
-    sourcePrice: priceOf(from.name),
+    sourcePrice: await priceOf(from.name),
     // The margin is here and not in the gas price, so that it also covers the coins of a delivery.
-    targetPrice: divideUp(priceOf(to.name) * BigInt(100 + marginPercent), 100n),
+    targetPrice: divideUp((await priceOf(to.name)) * BigInt(100 + marginPercent), 100n),
   }
   const bytes = encodeQuote(quote)
   return { quote, signed: concat([bytes, await sign(bytes)]) }

@@ -39,6 +39,7 @@ function resolvePaths(config: Config, folder: string): Config {
   for (const { signer } of [...Object.values(chains).flatMap(({ lanes }) => lanes), ...(bridges.executor ? [bridges.executor.quoter] : [])])
     if (signer?.kind === 'keystore') makeAbsolute(signer, 'file', 'passwordFile')
   for (const plugin of Object.values(bridges.plugins ?? {})) makeAbsolute(plugin, 'module')
+  for (const source of bridges.executor?.priceFeed?.sources ?? []) if (source.kind === 'file') makeAbsolute(source, 'path')
   makeAbsolute(temporal, 'apiKeyFile')
   makeAbsolute(temporal.tls, 'caFile', 'certificateFile', 'keyFile')
   for (const { tls } of bridges['wormhole-token-bridge']?.spies ?? []) makeAbsolute(tls, 'caFile')

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { limits } from '../../domain/stream/gaps.ts'
-import { address, chainName, decimal, gasUnits, text, whole } from '../load/values.ts'
+import { address, chainName, decimal, gasUnits, path, text, url, whole } from '../load/values.ts'
 import { deliveredViewSchema } from './bridge-schema.ts'
 import { signerSchema } from './lane-schema.ts'
 
 /** The margin may multiply a price by 11, and a quote holds less than 2^64 / 10^10 dollars. */
-const dollars = text(
+export const dollars = text(
   /^[0-9]{1,8}(\.[0-9]{1,10})?$/,
   'must be dollars in quotes, like 3000.25: at most 8 digits, and 10 after the point',
 ).refine((value) => /[1-9]/.test(value), 'must be above 0')
@@ -62,6 +62,30 @@ export const executorSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe('Whether a request in time is delivered if its quote expires before the message can be delivered.'),
+  priceFeed: z
+    .strictObject({
+      sources: z
+        .array(
+          z.discriminatedUnion('kind', [
+            z.strictObject({
+              kind: z.literal('file').describe('A file of this machine.'),
+              path: path.describe('A JSON file, relative to the config file.'),
+            }),
+            z.strictObject({
+              kind: z.literal('http').describe('A web server.'),
+              url: url.describe('Answers GET with the same JSON, in at most 64 KiB.'),
+            }),
+          ]),
+        )
+        .min(1)
+        .max(9)
+        .describe('JSON with `at` (seconds since the epoch) and `dollars` (chain → text). Most must be current. The median counts.'),
+      everySeconds: whole(1, 3_600).default(30).describe('How often the sources are read.'),
+      maxAgeSeconds: whole(10, 86_400).default(600).describe('Older prices make no quotes.'),
+      mostChangePercent: whole(1, 1_000).default(50).describe('A price further away from `price` of its chain makes no quotes, percent.'),
+    })
+    .optional()
+    .describe('Prices of quotes while Portage runs. Absent: `price` of each chain.'),
   chains: z
     .record(chainName, executorChainSchema)
     .describe('The chains of the config that requests may start on and go to: at least two. Others get no quotes.'),

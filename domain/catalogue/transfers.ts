@@ -42,6 +42,10 @@ export const transferRows = {
     'The delivery needs more gas than its request pays for.',
     'The payer can request the delivery again, with a higher gas limit.',
   ),
+  EXECUTOR_PRICES: retry(
+    'There is no current price for quotes.',
+    'Make the sources of bridges.executor.priceFeed current, or correct `price` of the chain. Until then there are no quotes.',
+  ),
   EXECUTOR_EXPIRED: fatal(
     'The quote of a request for execution expired before the delivery could begin.',
     'The payer can request the delivery again, with a new quote. To deliver such requests: bridges.executor.honourExpired, then `portage transfer retry`.',

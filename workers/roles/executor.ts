@@ -19,6 +19,7 @@ import type { PlacedLog } from '../../chains/port.ts'
 import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
+import { createPriceFeed } from './price-feed.ts'
 
 /** Undefined unless the config has the key of a quoter. Throws SIGNER_UNAVAILABLE. */
 export async function openProvider({
@@ -33,7 +34,9 @@ export async function openProvider({
   if (!settings?.signer) return undefined
   const sign = await openQuoter(settings, settings.signer, logger)
   const chains = new Map([...settings.chains].filter(([, { name }]) => network.served.includes(name)))
-  return createProvider({ ...settings, chains, sign, priceOf: pricesOf(settings), gasPriceOf, assertOpen })
+  const usual = pricesOf(settings)
+  const priceOf = settings.priceFeed ? createPriceFeed(settings.priceFeed, usual) : usual
+  return createProvider({ ...settings, chains, sign, priceOf, gasPriceOf, assertOpen })
 
   function assertOpen(sourceChain: ChainName, targetChain: ChainName): void {
     if (haltOf(now(), { bridge: executor, sourceChain, targetChain }))
