@@ -1,7 +1,9 @@
-import { concat, toBeHex, zeroPadValue } from 'ethers'
+import { concat, getBytes, toBeHex, zeroPadValue } from 'ethers'
 import { idOf, type NativeTransfer, toTransfer } from '../../bridges/native-bridge/message.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { signMessage } from '../devnet/cctp/attestations.ts'
+import { cctpAbis } from '../devnet/cctp/cctp.ts'
 import { completionOf, nativeBridgeAbi } from '../devnet/native/native-bridge.ts'
 import { managerAbi, transceiverAbi } from '../devnet/ntt/ntt-contracts.ts'
 import { signVaa, toUniversal } from '../devnet/wormhole/vaa.ts'
@@ -67,6 +69,29 @@ export function forgedNtt(scene: AttackScene, target: Chain, dice: number): Inte
     { to: end.transceivers[0] ?? '', data: receive, value: '0' },
     { to: end.manager, data: complete, value: '0' },
   ]
+}
+
+/** Mints of both versions of CCTP to the thief, which nobody burnt. Two accounts have signed that are no attesters. */
+export async function forgedMints({ devnet, thief }: AttackScene, target: Chain, dice: number): Promise<Intent[]> {
+  const ends = devnet.cctp?.ends
+  if (!ends) throw new Error('The devnet was started without CCTP')
+  const [from, to] = target === 'ethereum' ? [ends.bsc, ends.ethereum] : [ends.ethereum, ends.bsc]
+  const word = (value: string | bigint) => zeroPadValue(typeof value === 'string' ? value : toBeHex(value), 32)
+  const signers = [devnetAccount(falseGuardian), devnetAccount(falseGuardian + 1)].toSorted((a, b) => (a.address < b.address ? -1 : 1))
+  const abis = await cctpAbis()
+  return ([1, 2] as const).map((version) => {
+    const own = toBeHex(version - 1, 4)
+    const nonce = toBeHex(inventedNonce(dice), version === 1 ? 8 : 32)
+    const [sender, recipient] = [word(from.contracts[version].messenger), word(to.contracts[version].messenger)]
+    const finality = version === 1 ? [] : [toBeHex(2_000, 4), toBeHex(2_000, 4)]
+    const body = [own, word(from.token), word(thief.address), word(booty), word(thief.address)]
+    const ofV2 = version === 1 ? [] : [0n, 0n, 0n].map(word)
+    const head = [own, toBeHex(from.domain, 4), toBeHex(to.domain, 4), nonce, sender, recipient, word(0n), ...finality]
+    const message = concat([...head, ...body, ...ofV2])
+    const { transmitter } = to.contracts[version]
+    const args = [message, signMessage(getBytes(message), signers)]
+    return { to: transmitter, data: abis[version].transmitter.encodeFunctionData('receiveMessage', args), value: '0' }
+  })
 }
 
 /** A nonce far above what users reach, so that it collides with nothing. */

@@ -116,12 +116,13 @@ export function describe({ attacks, ...figures }: AttackSummary): string {
   return [...rows, '  attacks', ...done.map(([kind, count]) => `    ${kind.padEnd(28)}${count}`)].join('\n')
 }
 
-function effectsOf({ findings, nativeFindings, nttFindings, executionFindings }: CheckResult): Map<string, number> {
+function effectsOf({ findings, nativeFindings, nttFindings, executionFindings, cctpFindings }: CheckResult): Map<string, number> {
   return new Map([
     ...findings.map(({ transfer, redeemed }) => [keyOf(transfer), redeemed] as const),
     ...nativeFindings.map(({ transfer, completed }) => [keyOf(transfer), completed] as const),
     ...nttFindings.map(({ transfer, redeemed }) => [keyOf(transfer), redeemed] as const),
     ...executionFindings.map(({ transfer, received }) => [keyOf(transfer), received] as const),
+    ...cctpFindings.map(({ transfer, received }) => [keyOf(transfer), received] as const),
   ])
 }
 
@@ -158,6 +159,7 @@ function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value 
     ...(ntt?.transceivers ?? []),
     executor?.receiver,
     executor?.dropOff,
+    ...Object.values(devnet.cctp?.ends[name].contracts ?? {}).map(({ transmitter }) => transmitter),
   ].includes(to)
 }
 
@@ -170,7 +172,13 @@ async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
   const balances = await Promise.all(
     (['ethereum', 'bsc'] as const).flatMap((name) => {
       const { anvil, weth, token, wrappedWeth, wrappedToken } = devnet.chains[name]
-      const tokens = [weth, token, wrappedWeth, wrappedToken, ...[devnet.native, devnet.ntt].flatMap((one) => one?.ends[name].token ?? [])]
+      const tokens = [
+        weth,
+        token,
+        wrappedWeth,
+        wrappedToken,
+        ...[devnet.native, devnet.ntt, devnet.cctp].flatMap((one) => one?.ends[name].token ?? []),
+      ]
       const data = `0x70a08231${thief.address.slice(2).toLowerCase().padStart(64, '0')}`
       return [
         anvil.rpc<string>('eth_getBalance', [thief.address, 'latest']),

@@ -46,6 +46,7 @@ export async function attack({
     receivers: true,
     ntt: nttOptions('all'),
     executor: true,
+    cctp: {},
     dir,
     ui: false,
     log: say,

@@ -14,7 +14,7 @@ const workflowWithinMs = 30_000
 /** An operator cancels transfers at random moments. Each ends delivered, or cancelled without an effect. */
 export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { client, devnet, locks, wait } = scene
-  const sent = await locks[chain].run(() => sendWish(devnet, chain, wishOf('all', [0, 2, 4, 6, 8])))
+  const sent = await locks[chain].run(() => sendWish(devnet, chain, wishOf('all', [0, 2, 4, 6, 8, 10])))
   scene.cancelled.push(...sent)
   const keys = new Set(sent.map(keyOf))
   const until = Date.now() + workflowWithinMs

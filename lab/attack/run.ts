@@ -83,7 +83,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
 /** One transfer of each direction and bridge, after the attacks: is the way still open? */
 async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent[]> {
   const probes = await Promise.all(
-    (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('all', indexesOf(source, 10))))),
+    (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('all', indexesOf(source, 12))))),
   )
   sent.push(...probes.flat())
   return probes.flat()

@@ -9,7 +9,7 @@ import type { LaneKey } from '../devnet/relayer-config.ts'
 import { isNative } from '../devnet/sent.ts'
 import { until } from '../devnet/until.ts'
 import { findBelieved } from './believed.ts'
-import { approval, forgedNtt, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
+import { approval, forgedMints, forgedNtt, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
 import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
@@ -44,6 +44,7 @@ async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAtta
     approval(scene, attack.chain),
     await inventedTransfer(scene, attack.chain, inventedNonce(attack.dice)).call(),
     ...forgedNtt(scene, attack.chain, attack.dice),
+    ...(await forgedMints(scene, attack.chain, attack.dice)),
   ]
   for (const [index, intent] of intents.entries()) {
     await scene.client.workflow.start('operatorTransaction', {

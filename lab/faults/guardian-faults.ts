@@ -1,9 +1,14 @@
+import type { CctpNetwork } from '../devnet/cctp/network.ts'
 import type { Guardian } from '../devnet/wormhole/guardian.ts'
 import type { GuardianKind, PlannedFault } from './plan.ts'
 
-/** Injects a fault into the spy or the guardians' REST API; resolves when it is over. */
+/**
+ * Injects a fault into the spy or the guardians' REST API; resolves when it is over. Circle's API fails together with
+ * the guardians'. It refuses no rate, after which Portage would rest for 5 minutes.
+ */
 export async function breakGuardian(
   { spy, api }: Guardian,
+  iris: CctpNetwork['iris'] | undefined,
   { kind, forMs, dice }: PlannedFault<GuardianKind>,
   wait: (ms: number) => Promise<void>,
 ): Promise<void> {
@@ -14,19 +19,19 @@ export async function breakGuardian(
       await wait(forMs)
       return spy.start()
     case 'guardian-429':
-      return troubled(api, { refuse: { status: 429, retryAfterSeconds: 1 + Math.floor(dice * 3) } }, forMs, wait)
+      return troubled([api], { refuse: { status: 429, retryAfterSeconds: 1 + Math.floor(dice * 3) } }, forMs, wait)
     case 'guardian-5xx':
-      return troubled(api, { refuse: { status: dice < 0.5 ? 500 : 503 } }, forMs, wait)
+      return troubled([api, ...(iris ? [iris.api] : [])], { refuse: { status: dice < 0.5 ? 500 : 503 } }, forMs, wait)
   }
 }
 
 async function troubled(
-  api: Guardian['api'],
+  apis: readonly Guardian['api'][],
   trouble: Parameters<Guardian['api']['trouble']>[0],
   forMs: number,
   wait: (ms: number) => Promise<void>,
 ): Promise<void> {
-  api.trouble(trouble)
+  for (const api of apis) api.trouble(trouble)
   await wait(forMs)
-  api.trouble()
+  for (const api of apis) api.trouble()
 }

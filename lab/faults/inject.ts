@@ -69,7 +69,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     return true
   }
   if (is(fault, guardianKinds)) {
-    await breakGuardian(devnet.guardian, fault, wait)
+    await breakGuardian(devnet.guardian, devnet.cctp?.iris, fault, wait)
     return true
   }
   if (is(fault, fleetKinds)) return breakFleet(targets, fault, tell)

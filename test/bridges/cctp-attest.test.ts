@@ -5,7 +5,7 @@ import { type CarriedMessage, readCarried, writeCarried } from '../../bridges/cc
 import { createEvmEndpoint, type EvmEndpointOptions } from '../../bridges/cctp/evm.ts'
 import { type CctpMessage, readBurn, readMessage, usedNonceKey, zeroWord } from '../../bridges/cctp/message.ts'
 import { createDecode } from '../../bridges/cctp/routes.ts'
-import { createLogDecode } from '../../bridges/cctp/source.ts'
+import { carriedIn, createLogDecode } from '../../bridges/cctp/source.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { createIris } from '../../intake/submit/iris.ts'
@@ -231,6 +231,8 @@ describe('Equal logs of one transaction', () => {
     const beside = [log(3), log(4, AbiCoder.defaultAbiCoder().encode(['bytes'], [loggedV2({ minFinality: 7 })])), log(6)]
     const read = createLogDecode(decode)
     const found = beside.map((one) => readCarried(decodeBase64(read(one, String(12_000_000 + one.index), beside)?.message ?? '')))
+    const carried = beside.map((one) => carriedIn(one, String(12_000_000 + one.index), beside))
+    expect(found.map(writeCarried)).toEqual(carried.map(writeCarried))
     expect(found.map(({ number, twin, twins }) => [number, twin, twins])).toEqual([
       ['12000003', 0, 2],
       ['12000004', 0, 1],

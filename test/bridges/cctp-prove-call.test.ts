@@ -2,6 +2,7 @@ import { concat, hexlify, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { createProveCall, receiveIntent } from '../../bridges/cctp/calls.ts'
 import type { CctpMessage } from '../../bridges/cctp/message.ts'
+import { createRoutes } from '../../bridges/cctp/routes.ts'
 import { createVerify, type VerifyOptions } from '../../bridges/cctp/verify.ts'
 import { selectorOf } from '../../bridges/kit/bytes-call.ts'
 import {
@@ -96,6 +97,15 @@ describe('The calls that a key signs for CCTP', () => {
     const { proveCall } = network({ finality: 'finalized' })
     await expect(proveCall(receiveIntent(v2, signed(2, fastFields)))).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     await proveCall(receiveIntent(v2, signed(2, { minFinality: 1_000 })))
+  })
+
+  test('not a burn that is not listed where the config has lists', async () => {
+    const listed = (...senders: readonly string[]) => network({ routes: createRoutes(cctpChains, { senders, recipients: [] }) })
+    await listed(word(`0x${'c3'.repeat(20)}`)).proveCall(call)
+    await expect(listed(word(lane)).proveCall(call)).rejects.toMatchObject({
+      code: 'CALL_UNJUSTIFIED',
+      message: expect.stringContaining('CCTP_UNPAID'),
+    })
   })
 
   test('not while nodes cannot say who the attesters are, which is no refusal', async () => {
