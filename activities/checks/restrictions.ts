@@ -37,7 +37,10 @@ export async function restrictionOf(
   const known = policy ?? (isWrapped ? undefined : await quarantineOf(deps, admitted))
   const ask = async (reserve: Reserve) => known ?? reserve(laneAddress(lane))
   const gate = await withReservation(endpoint, transfer, ask, ({ kind }) => kind === 'open')
-  return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
+  if (gate.kind === 'open') return undefined
+  // Another process may admit the transfer, which does not know the losses. So it learns how long to wait.
+  const again = known?.kind === 'waiting' && known.code !== 'HALTED' ? { retryInMs: known.retryInMs } : {}
+  return { kind: 'no-slot', code: gate.code, reason: gate.reason, ...again }
 }
 
 export function haltedBy(deps: Pick<Deps, 'settings' | 'bridges'>, transfer: Transfer): Waiting | undefined {

@@ -1,7 +1,7 @@
 import { invisible, utf8Bytes } from '../text/printable.ts'
 import { portageItself } from '../order.ts'
 import { addInterval, countNumbers, type IntervalSet, missingBetween } from './intervals.ts'
-import { boundedOutside, bringBack, uncounted, withCounted } from './outside-window.ts'
+import { boundedOutside, bringBack, sumCounted, uncounted, withCounted } from './outside-window.ts'
 import { heightOf } from './places.ts'
 import type { Gap, StreamState } from './stream.ts'
 
@@ -61,7 +61,9 @@ export function bounded(state: StreamState): StreamState {
     const { code: _, chain: __, ...lower } = low
     const merged: Gap = { ...lower, to: high.to, state: 'unasked' }
     const between = Number(gapSize(merged) - gapSize(low) - gapSize(high))
-    const one = withGapCounted(merged, (low.counted ?? 0) + (high.counted ?? 0) + between - unresolved)
+    const resolved = between - unresolved
+    const marked = [...open.filter((one) => !left.includes(one)), ...kept.outside].some(({ counted }) => counted !== undefined)
+    const one = withGapCounted(merged, sumCounted(low, high, ...(resolved > 0 || marked ? [{ counted: resolved }] : [])))
     gaps = [...gaps.slice(0, at - 1), one, ...gaps.slice(at + 1)]
     open = left
     kept = bringBack(kept, low.from, high.to)
@@ -75,7 +77,7 @@ function joined(gaps: readonly Gap[]): readonly Gap[] {
     const isAlike = last && last.state === one.state && last.code === one.code && last.chain === one.chain
     if (!isAlike || BigInt(last.to) + 1n !== BigInt(one.from)) return [...list, one]
     const both = { ...last, to: one.to, at: Math.min(last.at, one.at) }
-    return [...list.slice(0, -1), withGapCounted(both, (last.counted ?? 0) + (one.counted ?? 0))]
+    return [...list.slice(0, -1), withGapCounted(both, sumCounted(last, one))]
   }, [])
 }
 

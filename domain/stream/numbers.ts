@@ -53,10 +53,10 @@ export function isResolved(state: StreamState, number: string): boolean {
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
 }
 
-/** Whether `counts` may have the number already. */
-export function isCounted({ open, gaps, outside }: StreamState, number: string): boolean {
+/** Whether `counts` may have the number already (`OpenNumber`). */
+export function countedOf({ open, gaps, outside }: StreamState, number: string): OpenNumber['counted'] {
   const holder = open.find((one) => one.number === number) ?? gapAt(gaps, BigInt(number)) ?? outsideReason({ outside }, number)
-  return (holder?.counted ?? 0) > 0
+  return holder?.counted === undefined ? undefined : holder.counted > 0 ? 1 : 0
 }
 
 export function isAnyWanted(state: StreamState, numbers: IntervalSet): boolean {
@@ -101,21 +101,27 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   // The stream does not know which numbers of a block that is read again have ended since the earlier reading.
   const isAgain = placed && isNew && compare(number, draft.state.next) < 0
   const end = endOf(finding, number)
-  const counted = known ? known.counted : isCounted(draft.state, number) ? 1 : undefined
+  const counted = known ? known.counted : countedOf(draft.state, number)
+  const isCounted = end === 'completed' ? counted === 1 : counted !== undefined
   if (isNew) draft.state = withoutGap(draft.state, BigInt(number), at, end === 'completed' || isExcepted(draft.state, number))
   const { unknownCompletions, marks } = draft.state
   const early = hasNumber(unknownCompletions, number)
   draft.state = { ...draft.state, unknownCompletions: without(unknownCompletions, number, number) }
   if (end) {
     open.delete(number)
-    draft.state = count(bringBack(draft.state, number, number, end === 'completed'), end, counted || isAgain ? 0 : 1)
+    draft.state = count(bringBack(draft.state, number, number, end === 'completed'), end, isCounted || isAgain ? 0 : 1)
   } else if (isNew && isExcepted(draft.state, number)) {
     // A number that a checkpoint lists as an exception, or that was one before a merge of gaps, stays an exception.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })
   } else if (!isOutside)
-    open.set(number, { number, ...(height !== undefined && { height }), ...(early && { early }), ...(counted && { counted }) })
+    open.set(number, {
+      number,
+      ...(height !== undefined && { height }),
+      ...(early && { early }),
+      ...(counted !== undefined && { counted }),
+    })
   if (height !== undefined && !placed) draft.state = { ...draft.state, marks: mark(marks, number, height) }
 }
 
@@ -170,7 +176,7 @@ export function except(state: StreamState, exception: StreamException): StreamSt
           exceptions.findIndex((one) => !isOrdered(one)),
         )
       : Infinity
-  return count({ ...resolved, exceptions: exceptions.toSpliced(dropped, 1) }, outcome, isCounted(state, number) ? 0 : 1)
+  return count({ ...resolved, exceptions: exceptions.toSpliced(dropped, 1) }, outcome, countedOf(state, number) === undefined ? 1 : 0)
 }
 
 const isOrdered = ({ outcome }: StreamException) => outcome === 'cancelled' || outcome === 'skipped'

@@ -18,12 +18,19 @@ function intervalsOf(numbers: OutsideNumbers): Intervals {
   return known
 }
 
-/** `counted` is at most the count of numbers (`OutsideNumbers`). */
-export function withCounted<Numbers extends { readonly counted?: number }>(numbers: Numbers, counted = 0, size: bigint): Numbers {
-  const { counted: before = 0, ...rest } = numbers
-  const left = Math.min(counted, Number(size))
-  if (left === before) return numbers
-  return (left > 0 ? { ...rest, counted: left } : rest) as Numbers
+/** `counted` is at most the count of numbers, and stays at 0 (`OutsideNumbers`). */
+export function withCounted<Numbers extends { readonly counted?: number }>(
+  numbers: Numbers,
+  counted: number | undefined,
+  size: bigint,
+): Numbers {
+  const left = counted === undefined ? numbers.counted : Math.min(counted, Number(size))
+  return left === numbers.counted ? numbers : { ...numbers, counted: left }
+}
+
+/** Undefined: no part has numbers that may be counted. */
+export function sumCounted(...parts: readonly { readonly counted?: number }[]): number | undefined {
+  return parts.reduce<number | undefined>((sum, { counted }) => (counted === undefined ? sum : (sum ?? 0) + counted), undefined)
 }
 
 function withIntervals(numbers: OutsideNumbers, intervals: Intervals, counted = numbers.counted): OutsideNumbers {
@@ -40,14 +47,14 @@ export function isAnyOutside({ outside }: Outside, from: string, to: string): bo
   return outside.some((one) => overlaps(intervalsOf(one), BigInt(from), BigInt(to)))
 }
 
-export function moveOutside(state: StreamState, number: string, { code, waits }: Reason, isCounted: boolean): StreamState {
+export function moveOutside(state: StreamState, number: string, { code, waits }: Reason, counted?: number): StreamState {
   const isSame = (one: OutsideNumbers) => one.code === code && one.waits === waits && !one.condensed
   const now = outsideReason(state, number)
   if (now && isSame(now)) return state
   const others = bringBack(state, number, number).outside
   const before = others.find(isSame) ?? { code, ...(waits && { waits }), packed: '' }
   const intervals = joinIntervals([...intervalsOf(before), [BigInt(number), BigInt(number)]])
-  const after = withIntervals(before, intervals, (before.counted ?? 0) + (isCounted ? 1 : 0))
+  const after = withIntervals(before, intervals, sumCounted(before, { ...(counted !== undefined && { counted }) }))
   const outside = [...others.filter((one) => !isSame(one)), after]
   return boundedOutside({ ...state, open: state.open.filter((one) => one.number !== number), outside })
 }
@@ -64,12 +71,13 @@ export function boundedOutside(state: StreamState): StreamState {
   const merged = outside.filter((one) => !kept.includes(one))
   const code = merged.toSorted((a, b) => b.packed.length - a.packed.length)[0]?.code ?? ''
   const intervals = joinIntervals(merged.flatMap(intervalsOf))
-  const counted = merged.reduce((sum, one) => sum + (one.counted ?? 0), 0)
+  const counted = sumCounted(...merged)
   const single = [...open, ...exceptions].map(({ number }) => ({ from: number, to: number }))
   const apartFrom = joinIntervals([...single, ...gaps].map(toInterval))
   for (let reach = 2n; ; reach *= 2n) {
     const bridged = bridge(intervals, apartFrom, reach)
-    const one = withIntervals({ code, condensed: true, packed: '' }, bridged, counted + Number(countIn(bridged) - countIn(intervals)))
+    const between = Number(countIn(bridged) - countIn(intervals))
+    const one = withIntervals({ code, condensed: true, packed: '' }, bridged, between > 0 ? (counted ?? 0) + between : counted)
     const condensed = [...kept, one]
     if (bytesOf(condensed) <= crowdedBytes || reach > highestDistance) return { ...state, outside: condensed }
   }
@@ -94,7 +102,9 @@ export function bringBack(state: StreamState, from: string, to: string, areCompl
   const left = state.outside.flatMap((one) => {
     const intervals = subtractIntervals(intervalsOf(one), [[BigInt(from), BigInt(to)]])
     const taken = areCompleted ? Number(countIn(intervalsOf(one)) - countIn(intervals)) : 0
-    return intervals.length > 0 ? [withIntervals(one, intervals, Math.max(0, (one.counted ?? 0) - taken))] : []
+    return intervals.length > 0
+      ? [withIntervals(one, intervals, one.counted === undefined ? undefined : Math.max(0, one.counted - taken))]
+      : []
   })
   return { ...state, outside: left }
 }

@@ -69,8 +69,8 @@ export interface OpenNumber {
   readonly early?: true
   /** Error code of a parked transfer that stays in `open` because it is `early`. `maxOpen` does not count it. */
   readonly parked?: string
-  /** `counts` may have this number already (`OutsideNumbers`). */
-  readonly counted?: 1
+  /** `counts` may have this number already (`OutsideNumbers`). 0: as anything but completed. */
+  readonly counted?: 0 | 1
 }
 
 export interface OutsideNumbers {
@@ -81,7 +81,8 @@ export interface OutsideNumbers {
   readonly condensed?: true
   /**
    * At most this many of the numbers are resolved, and were counted in `counts` before the intervals were joined. The
-   * state does not show which. So that no number is counted twice, completing one of them lowers `counted` first.
+   * state does not show which. So that no number is counted twice, completing one of them lowers `counted` first. At 0,
+   * each number that is left may still be counted as an exception. Absent: none is counted.
    */
   readonly counted?: number
   readonly packed: PackedIntervals

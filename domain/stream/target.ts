@@ -1,7 +1,7 @@
 import { orderOf } from '../order.ts'
 import { bounded, compare, gapSize, limits, max, min } from './gaps.ts'
 import { countNumbers, hasNumber, type IntervalSet, missingBetween, union, without } from './intervals.ts'
-import { count, done, except, isCounted, isUnresolved, present, refused, reopen, type StreamStep } from './numbers.ts'
+import { count, countedOf, done, except, isUnresolved, present, refused, reopen, type StreamStep } from './numbers.ts'
 import { bringBack, moveOutside, outsideReason, uncounted } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
@@ -55,7 +55,7 @@ export function park(state: StreamState, { number, code, waits }: Omit<RequestOf
   const known = state.open.find((one) => one.number === number)
   const outside = outsideReason(state, number)
   if (!known && (!outside || outside.condensed)) return present(state)
-  if (!known?.early) return done(moveOutside(state, number, { code, ...(waits && { waits }) }, isCounted(state, number)))
+  if (!known?.early) return done(moveOutside(state, number, { code, ...(waits && { waits }) }, countedOf(state, number)))
   if (waits) return present(state)
   return done({ ...state, open: state.open.map((one) => (one === known ? { ...one, parked: code } : one)) })
 }
@@ -63,7 +63,8 @@ export function park(state: StreamState, { number, code, waits }: Omit<RequestOf
 export function unpark(state: StreamState, number: string): StreamStep {
   if (outsideReason(state, number)) {
     if (state.open.length >= limits.open) return present(state)
-    const known: OpenNumber = { number, ...(isCounted(state, number) && { counted: 1 }) }
+    const counted = countedOf(state, number)
+    const known: OpenNumber = { number, ...(counted !== undefined && { counted }) }
     const open = [...state.open, known].sort((a, b) => compare(a.number, b.number))
     return done({ ...bringBack(state, number, number), open })
   }

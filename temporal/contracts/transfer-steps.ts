@@ -116,8 +116,8 @@ export type BroadcastResult =
   | { kind: 'included'; landed: Landed; finalInMs: number }
   /** Not in a block yet. Call again with the same intent. `tried`: attempts that this process signed. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
-  /** The lane grants no nonce: it is paused, full, out of funds and so on. */
-  | { kind: 'no-slot'; code: ErrorCode; reason: string }
+  /** The lane grants no nonce: it is paused, full, out of funds and so on. `retryInMs`: no other lane would help. */
+  | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs?: number }
   /** Final, but reverted or without the effect. */
   | { kind: 'reverted'; landed: Landed; reason: string }
   /** A no-op or an external transaction used the nonce in a final block. */

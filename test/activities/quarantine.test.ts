@@ -135,7 +135,12 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     const { broadcast, prepare, signed } = setting()
     expect(await prepare(1)).toMatchObject({ kind: 'ready' })
     expect(await broadcast(1)).toMatchObject({ kind: 'included' })
-    expect(await broadcast(2)).toMatchObject({ kind: 'no-slot', code: 'QUARANTINED', reason: expect.stringContaining('tried again at 2') })
+    expect(await broadcast(2)).toMatchObject({
+      kind: 'no-slot',
+      code: 'QUARANTINED',
+      reason: expect.stringContaining('tried again at 2'),
+      retryInMs: expect.any(Number),
+    })
     expect(signed).toEqual([0])
     const waiting = await prepare(2)
     expect(waiting).toMatchObject({ kind: 'waiting', code: 'QUARANTINED', retryInMs: expect.any(Number) })

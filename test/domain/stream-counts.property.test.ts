@@ -134,6 +134,17 @@ describe('the counts of a stream', () => {
   }, 120_000)
 })
 
+test('a number counts as cancelled once, although a completion of its merged gap came in between', () => {
+  const counted = new Counted(limits.gaps)
+  for (const [what, index] of [
+    ['cancelled', 20],
+    ['delivered', 1],
+    ['cancelled', 20],
+  ] as const)
+    others[what]?.(counted, base + index)
+  expect(counted.state.counts).toMatchObject({ cancelled: 1 })
+})
+
 describe('counts of requests', () => {
   const tell = (state: StreamState, ...requests: readonly StreamRequest[]) => applyToStream(state, { requests }, 5).state
 

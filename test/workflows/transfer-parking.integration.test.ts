@@ -34,7 +34,7 @@ describe('A transfer whose rounds fail', () => {
       broadcast: async () => (broadcasts++, round()),
     }
     const bundle = await workflowBundle(silentLogger())
-    for (const taskQueue of [chainQueue('bsc'), laneQueue(lanes[0])])
+    for (const taskQueue of [chainQueue('bsc'), ...lanes.map(laneQueue)])
       workers.push(await Worker.create({ connection, taskQueue, activities, workflowBundle: bundle }))
     running = Promise.all(workers.map((worker) => worker.run()))
   })
@@ -87,6 +87,17 @@ describe('A transfer whose rounds fail', () => {
     expect(parked).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason: 'nonce 7 was used by a noop transaction' })
     expect(secondsBetweenRounds(parked).slice(-3)).toEqual([1_800, 1_800, 1_800])
     expect(broadcasts).toBe(20)
+    await handle.terminate()
+  })
+
+  test('waits as long as the lane says if recipient or token are quarantined there, and not at admission', async () => {
+    const retryInMs = 20 * 60_000
+    const { handle } = await started(() => ({ kind: 'no-slot', code: 'QUARANTINED', reason: 'a quarantine', retryInMs }))
+    await environment.sleep(60 * 60_000)
+    const { state, code, rounds } = await handle.query<TransferStatus>('status')
+    expect([state, code]).toEqual(['waiting', 'QUARANTINED'])
+    // The first round tries a call that runs no code of the recipient. Each later one waits for 20 minutes.
+    expect([rounds, broadcasts]).toEqual([5, 4])
     await handle.terminate()
   })
 

@@ -1,15 +1,9 @@
-import { backoffMs } from '../../domain/backoff.ts'
-import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { Admission, Ready, Waiting } from '../../temporal/contracts/transfer-steps.ts'
-import { waits } from '../policies.ts'
+import type { Admission, Ready } from '../../temporal/contracts/transfer-steps.ts'
 import { awaitFinality } from './outcome.ts'
 import * as steps from './steps.ts'
-import type { Outcome, TransferRun } from './transfer-run.ts'
+import { type Outcome, type TransferRun, wait } from './transfer-run.ts'
 import { isCancellation } from '@temporalio/workflow'
-
-/** Reasons that usually pass within minutes. A transfer that waits for one of them tries at least once a minute. */
-const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
 /** Steps 1-3: validate, check whether it is delivered, prepare. Returns undefined after a wait or if parked. */
 export async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
@@ -65,13 +59,4 @@ async function act(run: TransferRun, admission: Admission): Promise<Ready | Outc
       if (!admission.awaitNewSignatures) return admission
       return run.park(admission.code, admission.reason)
   }
-}
-
-async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
-  const { progress } = run
-  const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }
-  run.enter('waiting', why.reason, { code: why.code, reason: why.reason })
-  const longestMs = passing.includes(code) ? waits.longestLaneBackoffMs : waits.longestBackoffMs
-  await run.pause(Math.max(retryInMs, backoffMs(progress.waits++, waits.firstBackoffMs, longestMs)), `${why.code}: ${why.reason}`)
-  progress.turnedAway = undefined
 }

@@ -10,7 +10,7 @@ import { laneQueue } from '../../temporal/contracts/names.ts'
 import type * as contract from '../../temporal/contracts/transfer-steps.ts'
 import type { BroadcastInput, BroadcastMode, BroadcastResult, Landed, Ready, Withdrawal } from '../../temporal/contracts/transfer-steps.ts'
 import { broadcastPolicy, codeOf, failureText, localBroadcastPolicy, policies, timedOutInQueue, waits } from '../policies.ts'
-import { includedAt, type Outcome, type TransferRun } from './transfer-run.ts'
+import { includedAt, type Outcome, type TransferRun, wait } from './transfer-run.ts'
 
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
@@ -53,7 +53,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
       case 'no-slot':
         if (!(await lane.leave())) break
         await lane.freeIfEnding()
-        return turnAway(run, lane, { code: result.code, reason: `${ready.lane}: ${result.reason}` })
+        return holdBack(run, lane, result)
       case 'unserved':
         await lane.freeIfEnding()
         return leaveLane(run, lane, result, result.reason)
@@ -97,6 +97,15 @@ async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number
   if (!run.ending && nonce !== undefined) return failRound(run, 'spent', `nonce ${nonce} was used without the effect`)
   await lane.freeIfEnding()
   run.nextRound()
+}
+
+/** After the first quarantine, step 1 tries a call that runs no code of the recipient. Later, only time helps. */
+async function holdBack(run: TransferRun, lane: LaneIntent, refusal: Extract<BroadcastResult, { kind: 'no-slot' }>): Promise<undefined> {
+  const { code, retryInMs } = refusal
+  const reason = `${lane.ready.lane}: ${refusal.reason}`
+  const isFirst = code === 'QUARANTINED' && !run.progress.quarantined
+  turnAway(run, lane, { code, reason })
+  if (retryInMs !== undefined && !isFirst && !run.ending) await wait(run, { kind: 'waiting', code, reason, retryInMs })
 }
 
 function leaveLane(run: TransferRun, lane: LaneIntent, { code, reason }: Refused, note: string): undefined {

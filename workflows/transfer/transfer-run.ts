@@ -1,7 +1,8 @@
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/transfer/timeline.ts'
 import { dropAttempts, recordAttempts, rollBackAttempts } from '../../domain/transfer/attempts.ts'
-import type { AttemptRecord, Landed } from '../../temporal/contracts/transfer-steps.ts'
+import type { AttemptRecord, Landed, Waiting } from '../../temporal/contracts/transfer-steps.ts'
+import { backoffMs } from '../../domain/backoff.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { type LaneId, intentIdOf } from '../../domain/lane/lane.ts'
 import { type Order, withOrder } from '../../domain/order.ts'
@@ -275,4 +276,16 @@ export class TransferRun {
 
 export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>): number | undefined {
   return tried.find(({ hash }) => hash === txHash)?.includedAt
+}
+
+/** Reasons that usually pass within minutes. A transfer that waits for one of them tries at least once a minute. */
+const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
+
+export async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
+  const { progress } = run
+  const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }
+  run.enter('waiting', why.reason, { code: why.code, reason: why.reason })
+  const longestMs = passing.includes(code) ? waits.longestLaneBackoffMs : waits.longestBackoffMs
+  await run.pause(Math.max(retryInMs, backoffMs(progress.waits++, waits.firstBackoffMs, longestMs)), `${why.code}: ${why.reason}`)
+  progress.turnedAway = undefined
 }
