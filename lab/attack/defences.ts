@@ -50,7 +50,7 @@ export const defences = {
   },
   proofs: {
     file: 'workers/roles/signer.ts',
-    edits: [['    proveCall: (call) => proveCall(bridges, call),\n', '    proveCall: async () => {},\n']],
+    edits: [['    proveCall: (call) => proveCall(bridges, call, chainName),\n', '    proveCall: async () => [],\n']],
     exposedBy: ['forged-operator-transaction', 'forged-step'],
     shownBy: ['stolen'],
   },

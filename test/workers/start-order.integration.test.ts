@@ -55,7 +55,7 @@ describe('a process whose dependencies are not there yet', () => {
     expect([refused.status, JSON.parse(refused.text)]).toMatchObject([503, { code: 'TEMPORAL_UNAVAILABLE' }])
 
     const temporal = await temporalAt(at.temporal)
-    expect((await process.waitsFor('No node of the chain answered')).text).not.toContain('secret-key')
+    expect((await process.waitsFor('No node of the chain gave a usable answer')).text).not.toContain('secret-key')
     await anvilAt(at.node)
     await process.isReady()
     const waits = async () => (await process.lines()).filter(({ message }) => message.startsWith('waiting for'))
@@ -105,7 +105,7 @@ describe('a process whose dependencies are not there yet', () => {
     expect(await ended(withoutTemporal)).toBe('ended with code 0')
     await temporalAt(at.temporal)
     const withoutNode = await portage('all', at)
-    await withoutNode.waitsFor('No node of the chain answered')
+    await withoutNode.waitsFor('No node of the chain gave a usable answer')
     withoutNode.child.kill('SIGTERM')
     expect(await ended(withoutNode)).toBe('ended with code 0')
   })
