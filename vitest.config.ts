@@ -13,8 +13,16 @@ const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
  */
 const integration = ['test/{contract,lab/devnet,e2e,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
 
-/** Fault runs on whole networks, and suites that lose Temporal: `npm run test:faults`. CI runs them last. */
-const faults = ['test/faults/**/*.test.ts', 'test/e2e/{temporal-postgres,temporal-restart,native-wipe}.test.ts']
+/**
+ * Fault runs on whole networks, suites that lose Temporal, and the suites that take longest, so that `npm test` takes
+ * at most ten minutes on two cores: `npm run test:faults`. CI runs them last.
+ */
+const faults = [
+  'test/faults/**/*.test.ts',
+  'test/e2e/{temporal-postgres,temporal-restart,native-wipe}.test.ts',
+  'test/e2e/{halt,wormhole-gaps,lane-shedding,native-limits,deadline,secrets,signers,strangers,others,audit}.test.ts',
+  'test/{temporal/recovery/workflow-recovery,intake/streams/truth,lanes/chain-replaced}.integration.test.ts',
+]
 
 const common = {
   setupFiles: ['test/helpers/setup.ts'],
