@@ -201,11 +201,12 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  const [native, ntt, executor, cctp] = await Promise.all([
+  // The first start compiles contracts, which stops every timer of this process. So nothing else waits meanwhile.
+  const cctp = options.cctp && (await started.keep(startCctpNetwork(chains, { log, ...options.cctp })))
+  const executor = options.executor ? await startExecutorNetwork(chains) : undefined
+  const [native, ntt] = await Promise.all([
     variant === false ? undefined : startNativeNetwork(chains, { variant, lanes, batch, maxOpen }),
     options.ntt && deployNtt(chains, options.ntt),
-    options.executor ? startExecutorNetwork(chains) : undefined,
-    options.cctp && started.keep(startCctpNetwork(chains, { log, ...options.cctp })),
   ])
   return { chains, nodes, guardian, lanes, native, ntt, executor, cctp }
 }
