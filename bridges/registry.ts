@@ -70,7 +70,8 @@ function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links
   const chainNames = namesOf(options)
   const messages = createPluginMessages(product, chainNames)
   const decode = createPluginDecode(product, messages, chainNames)
-  signed.decodes.push(product.name === wormholeTokenBridge ? unlessOfOthers(decode, options) : decode)
+  const takesAnyEmitter = product.routes.some(({ from }) => from === 'accepted')
+  signed.decodes.push(takesAnyEmitter ? unlessOfOthers(decode, options) : decode)
   const endpoints = [...served].map(([chainName, chain]) => {
     const verify = signed.verifierOf(chainName, chain)
     return [chainName, createPluginEndpoint(product, messages, { chain, clock: () => chainTime(chain), chainNames, verify })] as const
@@ -167,7 +168,10 @@ function executorBridge(options: BridgesOptions, { connected, served, signed, fi
   return {
     name: executor,
     decode,
-    content: (bytes) => ({ ...partiesOf(readExecutorMessage(bytes)), ...paymentOf(readExecutorMessage(bytes)) }),
+    content(bytes) {
+      const message = readExecutorMessage(bytes)
+      return { ...partiesOf(message), ...paymentOf(message) }
+    },
     endpoints: new Map(endpoints),
     sources: [...logs].flatMap(([id, { source }]) => (isServed(id) ? [source] : [])),
   }
