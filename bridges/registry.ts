@@ -65,7 +65,9 @@ function pluginBridge(name: BridgeName, options: BridgesOptions, links: Links): 
   return ofProduct(plugin, options, links)
 }
 
-function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links): Bridge {
+type DecimalsOf<C> = (content: C) => Promise<number | undefined>
+
+function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links, decimals?: DecimalsOf<C>): Bridge {
   const { served, signed } = links
   const chainNames = namesOf(options)
   const messages = createPluginMessages(product, chainNames)
@@ -80,7 +82,8 @@ function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links
     name: product.name,
     decode: signed.messages.decode,
     content: (bytes) => product.parties(messages.readBytes(bytes).message),
-    signedBy,
+    ...(decimals && { decimals: (bytes: Uint8Array) => decimals(messages.readBytes(bytes).message.content) }),
+    signedBy: (bytes) => messages.readBytes(bytes).vaa.guardianSetIndex,
     endpoints: new Map(endpoints),
     sources: emittersOf(options).flatMap((emitter) => (emitter.bridge === product.name ? sourcesOfEmitter(emitter, options, links) : [])),
   }
@@ -191,14 +194,14 @@ const makers: {
 } = {
   receivers: (_, options, links) => pluginBridge('receivers', options, links),
   ntt: (_, options, links) => pluginBridge('ntt', options, links),
-  'wormhole-token-bridge': (settings, options, links) => ({
-    ...ofProduct(tokenBridgeOf(settings, options, links), options, links),
-    decimals: createAmountDecimals((id) => {
+  'wormhole-token-bridge'(settings, options, links) {
+    const decimals = createAmountDecimals((id) => {
       const name = namesOf(options).get(id) ?? ''
       const chain = links.connected.get(name)
       return chain && { chain, tokenBridge: wormholeOf(name, options.chains[name]).tokenBridge }
-    }),
-  }),
+    })
+    return ofProduct(tokenBridgeOf(settings, options, links), options, links, decimals)
+  },
   executor: (_, options, links) => executorBridge(options, links),
   cctp: (settings, { chains }, { connected, served, attestations: apis, signed }) =>
     createCctpBridge({ settings, chains, connected, served, apis, isDelivered: signed.messages.isDelivered }),

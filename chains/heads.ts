@@ -1,5 +1,5 @@
 import { RelayerError } from '../domain/catalogue/errors.ts'
-import { remember } from '../runtime/remember.ts'
+import { keptReads } from '../runtime/shared-read.ts'
 import { within } from '../runtime/wait.ts'
 import type { HeadEvent, Heads, NodeStatus } from './port.ts'
 
@@ -40,7 +40,7 @@ export function oncePerHead<T>(
   versionOf: (event: HeadEvent) => unknown = ({ latest }) => latest.hash,
 ) {
   let version: unknown
-  const answers = remember(ask)
+  const answers = keptReads(ask)
   return async (key = ''): Promise<T> => {
     const now = versionOf(currentHead(chain))
     if (now !== version) answers.clear()

@@ -13,23 +13,72 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
   return () => (next ??= begin())
 }
 
-type Keeping<T> = { readonly fromStart: number } | { readonly fromAnswer: number | ((answer: T | undefined) => number) }
+/**
+ * How long a read is kept, ms, counted from its start or from its end. An error is kept like an answer, and is
+ * `undefined` to a function. `lasting`: answers that pass are kept until `clear`, other answers and errors not at all.
+ */
+type Keeping<T> =
+  | { readonly fromStart: number }
+  | { readonly fromAnswer: number | ((answer: T | undefined) => number) }
+  | { readonly lasting: (answer: T) => boolean }
 
-/** Callers share one read, or its error, for `fromStart` ms from its start or for `fromAnswer` ms from its end. */
-export function keptRead<T>(read: () => Promise<T>, keeping: Keeping<T>): () => Promise<T> {
-  let last: { readonly answer: Promise<T>; until: number } | undefined
-  const begin = () => {
-    const startedAt = performance.now()
-    const one = { answer: read(), until: 'fromStart' in keeping ? startedAt + keeping.fromStart : Infinity }
+interface Options {
+  /** If a later read of a key fails, its callers get the last answer. */
+  readonly orLast?: boolean
+  readonly clock?: (() => number) | undefined
+}
+
+interface Kept<T> {
+  readonly answer: Promise<T>
+  readonly startedAt: number
+  until: number
+}
+
+/** Callers of one key share one read. Default: answers last, errors do not. */
+export function keptReads<K, T>(
+  read: (key: K) => Promise<T>,
+  keeping: Keeping<T> = { lasting: () => true },
+  { orLast = false, clock = () => performance.now() }: Options = {},
+) {
+  const kept = new Map<K, Kept<T>>()
+
+  function begin(key: K, last: Kept<T> | undefined): Kept<T> {
+    const startedAt = clock()
+    const answer = orLast && last ? read(key).catch(() => last.answer) : read(key)
+    const one: Kept<T> = { answer, startedAt, until: 'fromStart' in keeping ? startedAt + keeping.fromStart : Infinity }
+    kept.set(key, one)
+    const keep = (ms: number) => {
+      if (ms > 0) one.until = clock() + ms
+      else if (kept.get(key) === one) kept.delete(key)
+    }
     if ('fromAnswer' in keeping) {
       const { fromAnswer } = keeping
-      const keep = (answer?: T) => void (one.until = performance.now() + (typeof fromAnswer === 'number' ? fromAnswer : fromAnswer(answer)))
-      one.answer.then(keep, () => keep())
+      const msOf = typeof fromAnswer === 'number' ? () => fromAnswer : fromAnswer
+      answer.then(
+        (value) => keep(msOf(value)),
+        () => keep(msOf(undefined)),
+      )
+    } else if ('lasting' in keeping) {
+      answer.then(
+        (value) => keep(keeping.lasting(value) ? Infinity : 0),
+        () => keep(0),
+      )
     }
     return one
   }
-  return () => {
-    if (!last || performance.now() >= last.until) last = begin()
-    return last.answer
+
+  return {
+    clear: () => kept.clear(),
+    /** @param maxAgeMs since the start of the read */
+    get(key: K, maxAgeMs = Infinity): Promise<T> {
+      const known = kept.get(key)
+      const now = clock()
+      return (known && now < known.until && now - known.startedAt < maxAgeMs ? known : begin(key, known)).answer
+    },
   }
+}
+
+export function keptRead<T>(read: () => Promise<T>, keeping: Keeping<T>): () => Promise<T> {
+  const reads = keptReads<'', T>(read, keeping)
+  return () => reads.get('')
 }

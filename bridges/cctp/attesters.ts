@@ -1,8 +1,8 @@
 import { Interface } from 'ethers'
 import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { type ContractReader, read } from '../kit/contract-reader.ts'
-import { createKeep, doubtedEveryMs, ttlMs } from '../kit/kept-reads.ts'
+import { keptReads } from '../../runtime/shared-read.ts'
+import { type ContractReader, doubtedEveryMs, read, ttlMs } from '../kit/contract-reader.ts'
 import { type Attested, type Attesters, checkAttestation } from './attestation.ts'
 import { type CctpMessage, usedNonceKey } from './message.ts'
 
@@ -25,7 +25,6 @@ export type ReadAttesters = (maxAgeMs?: number) => Promise<Attesters>
 
 /** The attesters that one MessageTransmitter accepts, by most nodes. Kept for a minute. */
 export function createAttesters(chain: ContractReader, transmitter: string, clock?: () => number): ReadAttesters {
-  const keep = createKeep<'set', Attesters>(clock)
   const view = async (method: string, args: readonly unknown[] = []): Promise<unknown> =>
     (await read(chain, { abi: transmitterAbi, to: transmitter, method, args, at }))[0]
 
@@ -40,7 +39,8 @@ export function createAttesters(chain: ContractReader, transmitter: string, cloc
     return { threshold: Number(threshold), enabled: new Set(found.map((address) => String(address).toLowerCase())) }
   }
 
-  return (maxAgeMs = ttlMs) => keep('set', maxAgeMs, readAll)
+  const reads = keptReads<'set', Attesters>(readAll, undefined, { orLast: true, clock })
+  return (maxAgeMs = ttlMs) => reads.get('set', maxAgeMs)
 }
 
 /** Throws CCTP_ATTESTATION, read errors. Circle rotates attesters, so a refusal is checked against a newer set. */

@@ -9,6 +9,11 @@ export interface ContractReader {
   call(to: string, data: string, at: At): Promise<string>
 }
 
+/** Ms. A contract's owner may change its settings, so they are read again after this time. */
+export const ttlMs = 60_000
+/** Ms. A setting that a message contradicts is read again, but not more often. */
+export const doubtedEveryMs = 1_000
+
 export interface View {
   readonly abi: Interface
   readonly to: string

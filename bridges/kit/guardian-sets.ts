@@ -1,10 +1,11 @@
 import { getBytes, Interface, keccak256, type BytesLike } from 'ethers'
+import { LRUCache } from 'lru-cache'
+import { fingerprint } from '../../chains/crypto/fingerprint.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa, quorum, type Vaa } from '../../domain/vaa.ts'
-import { type ContractReader, read } from './contract-reader.ts'
-import { createKeep, doubtedEveryMs, ttlMs } from './kept-reads.ts'
-import { createVerifiedMessages } from './verified-messages.ts'
+import { keptReads } from '../../runtime/shared-read.ts'
+import { type ContractReader, doubtedEveryMs, read, ttlMs } from './contract-reader.ts'
 
 /** From IWormhole.sol. */
 export const coreAbi = new Interface([
@@ -19,16 +20,21 @@ export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
 
+const mostVerified = 4_096
+
 /** Throws VAA_*, GUARDIAN_SET_EXPIRED, GUARDIAN_SET_UNKNOWN (wait), read errors. `now`: the target's time, seconds. */
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
-  const good = createVerifiedMessages({ rememberMs: 0 })
+  /** Fingerprint of a message → the set whose signatures it has. */
+  const verified = new LRUCache<string, string>({ max: mostVerified })
   return async function verify(message: Uint8Array): Promise<void> {
     const vaa = parseVaa(message)
     if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
     const set = await guardianSets.get(vaa.guardianSetIndex)
     const time = set.current ? 0 : now()
     const under = `${set.index} ${set.keys.join(' ')}`
-    await good.once(message, under, () => verifySignatures(vaa, set))
+    const key = fingerprint(message)
+    if (verified.get(key) !== under) verifySignatures(vaa, set)
+    verified.set(key, under)
     // Checked last, so that this error implies valid signatures.
     const { index, current, expirationTime } = set
     if (!current && expirationTime < time)
@@ -64,18 +70,18 @@ type GuardianSets = ReturnType<typeof createGuardianSets>
 const at = 'majority-latest'
 
 export function createGuardianSets(chain: ContractReader, core: string, clock = () => performance.now()) {
+  const keeping = { orLast: true, clock }
+  const newest = keptReads<'index', number>(readNewest, undefined, keeping)
   // An upgrade makes the current set expire.
-  const keepSet = createKeep<number, GuardianSet>(clock)
-  const keepNewest = createKeep<'index', number>(clock)
+  const sets = keptReads<number, GuardianSet>(readSet, undefined, keeping)
 
-  function newestIndex(maxAgeMs: number): Promise<number> {
-    return keepNewest('index', maxAgeMs, async () => {
-      const [index] = await read(chain, { abi: coreAbi, to: core, method: 'getCurrentGuardianSetIndex', at })
-      return Number(index)
-    })
+  async function readNewest(): Promise<number> {
+    const [index] = await read(chain, { abi: coreAbi, to: core, method: 'getCurrentGuardianSetIndex', at })
+    return Number(index)
   }
 
-  async function readSet(index: number, current: number): Promise<GuardianSet> {
+  async function readSet(index: number): Promise<GuardianSet> {
+    const current = await newest.get('index', ttlMs)
     // Fields are read by position, because an array's method `keys` hides the field `keys`.
     const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })
     const [keys, expires] = set as [readonly string[], bigint]
@@ -86,13 +92,13 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
   return {
     /** Throws GUARDIAN_SET_UNKNOWN (next index), GUARDIAN_SET_IMPOSSIBLE (higher indexes), read errors. */
     async get(index: number): Promise<GuardianSet> {
-      let current = await newestIndex(ttlMs)
-      if (index > current) current = await newestIndex(doubtedEveryMs)
+      let current = await newest.get('index', ttlMs)
+      if (index > current) current = await newest.get('index', doubtedEveryMs)
       if (index > current)
         throw new RelayerError(index > current + 1 ? 'GUARDIAN_SET_IMPOSSIBLE' : 'GUARDIAN_SET_UNKNOWN', {
           facts: { chain: chain.name, guardianSet: index, newest: current },
         })
-      return keepSet(index, ttlMs, () => readSet(index, current))
+      return sets.get(index, ttlMs)
     },
   }
 }

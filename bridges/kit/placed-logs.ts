@@ -4,7 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import { heightOf, placeOf, placesPerBlock } from '../../domain/stream/places.ts'
 import type { BridgeName, Transfer } from '../../domain/transfer/transfer.ts'
-import { remember } from '../../runtime/remember.ts'
+import { keptReads } from '../../runtime/shared-read.ts'
 import type { BlockRange, PlacedSource, PlacedTransfer } from '../port.ts'
 import { deliveredBy, type Finality } from './contract-reader.ts'
 import { streamOf } from './emitter-sources.ts'
@@ -59,10 +59,10 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   }
 
   /** Transfers of one block by their numbers. Messages of one block that are checked at the same time share a read. */
-  const blocks = remember(
+  const blocks = keptReads(
     async (height: number) =>
       new Map((await initiated({ fromBlock: height, toBlock: height }, 'agreed')).map((one) => [one.transfer.sequence, one])),
-    () => false,
+    { lasting: () => false },
   )
 
   const source: PlacedSource = {

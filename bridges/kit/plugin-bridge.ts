@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Revert } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { remember } from '../../runtime/remember.ts'
+import { keptReads } from '../../runtime/shared-read.ts'
 import { parseVaa, type Vaa } from '../../domain/vaa.ts'
 import type { Endpoint, NextStage, RevertMeaning } from '../port.ts'
 import { allShow, encodeCall, readView } from './calls.ts'
@@ -131,7 +131,7 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
   const { name, routes, stages, delivered, next, log, earned, reverts = {}, parties } = plugin
   const [firstStage = ''] = Object.keys(stages)
   const demandAccepted = createAcceptance(chain)
-  const constants = remember((view: string) => readView(chain, JSON.parse(view), 'majority-latest'))
+  const constants = keptReads((view: string) => readView(chain, JSON.parse(view), 'majority-latest'))
   const constant: CallOptions['constant'] = (view) => constants.get(JSON.stringify(view))
 
   function stageOf(stage: string): ProductStage<C> {
@@ -161,7 +161,9 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
           return { to: contract, data: encodeCall(rest), value: '0' }
         },
         parties: { bridge: name, targetChain: chain.name, recipient, token },
-        earned: earned?.(message),
+        get earned() {
+          return earned?.(message)
+        },
         revertsOnceDelivered: typeof revertsOnceDone === 'boolean' ? revertsOnceDone : revertsOnceDone(message),
       }
     },

@@ -1,7 +1,7 @@
 import { concat, getBytes, id, type Result, toBeHex, zeroPadValue } from 'ethers'
 import type { BlockRef, Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { remember } from '../../runtime/remember.ts'
+import { keptReads } from '../../runtime/shared-read.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { BlockRange, Published } from '../port.ts'
 import { coreAbi } from './guardian-sets.ts'
@@ -34,7 +34,7 @@ export async function publishedIn(
 ) {
   const address = source.core.toLowerCase()
   const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], ...range }, at)
-  const headers = remember((height: number) => chain.block(height, 'latest'))
+  const headers = keptReads((height: number) => chain.block(height, 'latest'))
   async function timeOf({ height, hash }: BlockRef): Promise<number> {
     const header = await headers.get(height)
     if (header?.hash === hash && header.timestamp <= latestTime) return header.timestamp

@@ -3,7 +3,7 @@ import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
-import { remember } from '../../runtime/remember.ts'
+import { keptReads } from '../../runtime/shared-read.ts'
 import { selectorOf } from './bytes-call.ts'
 import { decodeCall, encodedAnswer, readView, shows } from './calls.ts'
 import type { ContractReader } from './contract-reader.ts'
@@ -44,10 +44,9 @@ export function callsOf(routes: readonly Route[]): Readonly<Record<string, reado
 /** Demands the target's word that it accepts the emitter of a message. An acceptance is remembered. */
 export function createAcceptance(chain: ContractReader) {
   // A cached lie would last as long as the process, so most nodes are read.
-  const accepted = remember(
-    async (key: string) => shows(chain, JSON.parse(key) as Shown, 'majority-latest'),
-    (answer) => answer,
-  )
+  const accepted = keptReads(async (key: string) => shows(chain, JSON.parse(key) as Shown, 'majority-latest'), {
+    lasting: (answer) => answer,
+  })
   /** Throws EMITTER_UNKNOWN, read errors. */
   return async function demandAccepted({ accepts }: Route, message: MessageIdentity): Promise<void> {
     if (!accepts) return

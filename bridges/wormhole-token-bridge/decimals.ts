@@ -1,8 +1,7 @@
-import { parseVaa } from '../../domain/vaa.ts'
 import { readView } from '../kit/calls.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
 import { createDecimals, type TokenPlace } from '../kit/decimals.ts'
-import { parseTokenTransfer } from './message.ts'
+import type { TokenTransfer } from './message.ts'
 
 /** Bridge.sol, normalizeAmount: amounts of tokens with more decimals are cut to these. */
 const mostDecimals = 8
@@ -15,8 +14,7 @@ export interface ConnectedBridge {
 /** Reads the token on its own chain, else its wrapped form on the target. @param bridgeOf by Wormhole chain id */
 export function createAmountDecimals(bridgeOf: (wormholeChainId: number) => ConnectedBridge | undefined) {
   const decimals = createDecimals()
-  return async (bytes: Uint8Array): Promise<number | undefined> => {
-    const { originToken, originChain, originAddress, targetChain } = parseTokenTransfer(parseVaa(bytes).payload)
+  return async ({ originToken, originChain, originAddress, targetChain }: TokenTransfer): Promise<number | undefined> => {
     const [origin, target] = [bridgeOf(originChain), bridgeOf(targetChain)]
     const found = await decimals(origin ? originToken : `${originToken} on ${targetChain}`, async () => {
       if (origin) return placeOf(origin.chain, originAddress)

@@ -1,6 +1,6 @@
 import { secp256k1 } from '../crypto/secp256k1.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
-import { remember } from '../../runtime/remember.ts'
+import { keptReads } from '../../runtime/shared-read.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Chain } from '../port.ts'
 import { createAccounts } from './transactions/accounts.ts'
@@ -46,7 +46,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   const receipts = createReceipts(nodes, agree)
   const accounts = createAccounts(name, nodes, heads, finality)
   const inclusions = createInclusions(heads, receipts)
-  const connection = remember(async () => {
+  const connection = keptReads(async () => {
     await nodes.verify()
     await heads.start()
     if (options.log && secp256k1().name === 'pure')

@@ -1,12 +1,15 @@
-import { toBeHex } from 'ethers'
+import { getBytes, toBeHex } from 'ethers'
 import { expect, test } from 'vitest'
 import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
 import { createDecimals } from '../../bridges/kit/decimals.ts'
 import { createAmountDecimals } from '../../bridges/wormhole-token-bridge/decimals.ts'
+import { parseTokenTransfer } from '../../bridges/wormhole-token-bridge/message.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { signVaa, transferPayload } from '../helpers/vaa.ts'
+import { transferPayload } from '../helpers/vaa.ts'
 
 const address = `0x${'ab'.repeat(20)}`
+const transferOf = (fields: Parameters<typeof transferPayload>[0]) =>
+  parseTokenTransfer(getBytes(transferPayload({ ...fields, toChain: 4 })))
 const word = (value: bigint | string) => toBeHex(value, 32)
 
 /** A chain that answers these words, one after another; the last one again and again. */
@@ -51,18 +54,16 @@ test.each([
   ['of the wrapped token, if the origin is not connected', [9, 7n, 7]],
 ] as const)('the token bridge cuts amounts to the decimals %s', async (_, [tokenChain, own, wanted]) => {
   const { chain, asked } = answering(...(tokenChain === 2 ? [] : [word(address)]), word(own))
-  const bytes = signVaa({ payload: transferPayload({ token: address.slice(2).padStart(64, '0'), tokenChain, toChain: 4 }) }).bytes
+  const transfer = transferOf({ token: address.slice(2).padStart(64, '0'), tokenChain })
   const decimals = createAmountDecimals((id) => (id === 9 ? undefined : { chain, tokenBridge: `0x${'b'.repeat(40)}` }))
-  expect(await decimals(bytes)).toBe(wanted)
+  expect(await decimals(transfer)).toBe(wanted)
   expect(asked.at(-1)).toEqual([address, 'majority-latest'])
 })
 
 test('a token that is wrapped nowhere, or whose address is of another family, is not known', async () => {
   const { chain, asked } = answering(word(0n))
   const of = (token: string, tokenChain: number) =>
-    createAmountDecimals((id) => (id === 9 ? undefined : { chain, tokenBridge: address }))(
-      signVaa({ payload: transferPayload({ token, tokenChain, toChain: 4 }) }).bytes,
-    )
+    createAmountDecimals((id) => (id === 9 ? undefined : { chain, tokenBridge: address }))(transferOf({ token, tokenChain }))
   expect(await of('1'.repeat(64), 9)).toBeUndefined()
   expect(await of('1'.repeat(64), 2)).toBeUndefined()
   expect(asked).toHaveLength(1)

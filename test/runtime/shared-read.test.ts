@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keptRead, sharedRead } from '../../runtime/shared-read.ts'
+import { keptRead, keptReads, sharedRead } from '../../runtime/shared-read.ts'
 
 test('a thousand who ask at a time share one read, which began after each of them had asked', async () => {
   let reads = 0
@@ -54,4 +54,33 @@ test('how long may depend on the answer; an error is kept as if there were none'
   const read = keptRead(() => answers[Math.min(reads++, 2)]!(), { fromAnswer: (isThere) => (isThere ? Infinity : 0) })
   await expect(read()).rejects.toThrow('away')
   expect([await read(), await read(), await read(), reads]).toEqual([false, true, true, 3])
+})
+
+test('callers of one key share one question until it is cleared', async () => {
+  const asked: string[] = []
+  const answers = keptReads((key: string) => Promise.resolve(asked.push(key)))
+  expect(await Promise.all([answers.get('a'), answers.get('a'), answers.get('b')])).toEqual([1, 1, 2])
+  answers.clear()
+  expect(await answers.get('a')).toBe(3)
+  expect(asked).toEqual(['a', 'b', 'a'])
+})
+
+test('a failure and an answer that does not last are asked for again', async () => {
+  let asked = 0
+  const ask = () => (++asked === 1 ? Promise.reject(new Error('away')) : Promise.resolve(asked))
+  const answers = keptReads(ask, { lasting: (answer) => answer > 2 })
+  await expect(answers.get('a')).rejects.toThrow('away')
+  expect([await answers.get('a'), await answers.get('a'), await answers.get('a')]).toEqual([2, 3, 3])
+})
+
+test('a caller may demand a younger answer; if it cannot be read, he gets the last one', async () => {
+  let [now, reads] = [0, 0]
+  const read = () => (++reads === 3 ? Promise.reject(new Error('away')) : Promise.resolve(reads))
+  const answers = keptReads<'a', number>(read, undefined, { orLast: true, clock: () => now })
+  expect(await answers.get('a')).toBe(1)
+  now = 1_000
+  expect([await answers.get('a'), await answers.get('a', 1_001), await answers.get('a', 1_000)]).toEqual([1, 1, 2])
+  now = 2_000
+  expect([await answers.get('a', 1_000), reads]).toEqual([2, 3])
+  expect([await answers.get('a', 1_000), reads]).toEqual([2, 3])
 })

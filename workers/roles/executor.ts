@@ -10,7 +10,7 @@ import { haltOf } from '../../domain/settings/settings.ts'
 import { type ChainName, ofChain, type TransferState } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
-import { remember } from '../../runtime/remember.ts'
+import { keptReads } from '../../runtime/shared-read.ts'
 import { readRequest, requestTopics } from '../../bridges/executor/event.ts'
 import { judge } from '../../bridges/executor/judge.ts'
 import { writeMessage } from '../../bridges/executor/message.ts'
@@ -56,7 +56,7 @@ function pricesOf({ chains }: ExecutorSettings): (chain: ChainName) => bigint {
 
 /** If the signing service is offline, each quote asks it again. */
 async function openQuoter({ quoter }: ExecutorSettings, spec: SignerConfig, logger: Logger) {
-  const opened = remember((address: string) => createQuoteSigner(spec, address))
+  const opened = keptReads((address: string) => createQuoteSigner(spec, address))
   await opened.get(quoter).catch((error: unknown) => {
     if (toRelayerError(error).code !== 'SIGNER_OFFLINE') throw error
     logger.warn('the signing service of the quoter does not answer; each quote asks it again', { address: quoter, ...problemOf(error) })

@@ -9,7 +9,7 @@ import { type Intent, laneId } from '../../domain/lane/lane.ts'
 import { haltOf, type Settings } from '../../domain/settings/settings.ts'
 import type { BridgeName, ChainName, TransferRoute } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
-import { remember } from '../../runtime/remember.ts'
+import { keptReads } from '../../runtime/shared-read.ts'
 import { isUnread } from '../../temporal/client/settings/settings-watch.ts'
 
 interface PolicyParts {
@@ -108,7 +108,7 @@ export async function openSigner(address: string, open: () => Promise<Signer>, l
     logger.warn('the signing service of the lane does not answer; each signature asks it again', { address, ...problemOf(error) })
   }
   let signer: Signer | undefined
-  const opened = remember(async () => (signer = await open()))
+  const opened = keptReads(async () => (signer = await open()))
   return {
     address,
     sign: async (transaction) => (await opened.get(address)).sign(transaction),
