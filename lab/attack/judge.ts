@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CheckResult } from '../checker/checker.ts'
 import { type LaneTransaction, laneTransactions } from '../checker/spending.ts'
-import { type AnySent, byBridge, keyOf } from '../devnet/sent.ts'
+import { type AnySent, keyOf } from '../devnet/sent.ts'
 import type { Remains } from '../faults/drain.ts'
 import { readLogs } from '../faults/logs.ts'
 import { newestRuns } from '../faults/newest-runs.ts'
@@ -66,7 +66,7 @@ export interface JudgeInput {
 /** Judges a run that has come to rest, by the chains and by what the processes left behind. */
 export async function judge(scene: AttackScene, { seed, kinds, probes, remains, attacked, elapsedMs }: JudgeInput): Promise<AttackSummary> {
   const { devnet, sent, hostile, cancelled } = scene
-  const check = await devnet.check(...byBridge([...sent, ...cancelled, ...hostile]))
+  const check = await devnet.check([...sent, ...cancelled, ...hostile])
   const effects = effectsOf(check)
   const spent = (await Promise.all(['ethereum', 'bsc'].map((chain) => transactionsOf(scene, chain as 'ethereum' | 'bsc')))).flat()
   const seen = await newestRuns(scene.client)

@@ -6,7 +6,7 @@ import { sendTransfers } from '../demo/load.ts'
 import { minedOf } from '../devnet/chain/mined.ts'
 import { type Devnet, startDevnet } from '../devnet/index.ts'
 import { startPortage } from '../devnet/portage-process.ts'
-import { type AnySent, byBridge, isNative, idWithoutDigest } from '../devnet/sent.ts'
+import { type AnySent, isNative, idWithoutDigest } from '../devnet/sent.ts'
 import { type BlockClock, startBlockClock } from './block-clock.ts'
 import { allClosed } from './closes.ts'
 import { machineOf, type Machine } from './machine.ts'
@@ -82,7 +82,7 @@ export async function latency(options: LatencyOptions, say: (line: string) => vo
       const closed = await allClosed(client, "WorkflowType = 'transfer'", sent.length, giveUp)
       const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
       // The last blocks are final a little later.
-      const check = await devnet.check(...byBridge(sent))
+      const check = await devnet.check(sent)
       const closes = new Map(closed.map(({ workflowId, closedAt }) => [workflowId.split(':').slice(0, 4).join(':'), closedAt]))
       const measured = await Promise.all(sent.map((one) => timesOf(devnet, clocks, closes, signedAt, check, one)))
       const bridges = Object.fromEntries(

@@ -76,7 +76,7 @@ export async function nativeOutage(options: OutageOptions, say: (line: string) =
       const each = (of: (one: ProcessUsage) => number) =>
         Object.fromEntries(Object.entries(usage).map(([name, one]) => [name === workerName ? 'relayer' : name, round(of(one))]))
       const perQuietBlock = await quietCalls(devnet, portage)
-      const { nativeFindings, ...check } = await devnet.check([], sent)
+      const { nativeFindings, ...check } = await devnet.check(sent)
       return {
         ...options,
         ...verdictOf(check, transfers),

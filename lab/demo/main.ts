@@ -6,7 +6,7 @@ import { type Devnet, startDevnet } from '../devnet/index.ts'
 import { makeToken } from '../devnet/access.ts'
 import { type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 import { until } from '../devnet/until.ts'
-import { byBridge, keyOf, type AnySent } from '../devnet/sent.ts'
+import { keyOf, type AnySent } from '../devnet/sent.ts'
 import { isSettled, lookAtTransfers, type Seen } from './follow.ts'
 import { nttOptions, sendTransfers } from './load.ts'
 import { type DemoOptions, parseOptions } from './options.ts'
@@ -100,7 +100,7 @@ async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions
   const unproved = await untilProved(client, sent)
   const summary = summarize({
     ...{ bridge: options.bridge, sent, seen, elapsedMs, unproved, rpcCalls: calls },
-    check: await devnet.check(...byBridge(sent)),
+    check: await devnet.check(sent),
     streams: await watermarks(client),
   })
   await connection.close()

@@ -13,7 +13,7 @@ import type { NativeBridgeVariant } from './native/native-bridge.ts'
 import { startNativeNetwork, type NativeNetwork } from './native/native-network.ts'
 import { deployNtt, type NttNetwork, type NttOptions } from './ntt/ntt.ts'
 import { relayerConfig, type ConfigInput, type LaneKey } from './relayer-config.ts'
-import type { SentByBridge } from './sent.ts'
+import { type AnySent, byBridge } from './sent.ts'
 import { startTemporal, type TemporalOptions, type TemporalServer } from './temporal/temporal.ts'
 import { startUsers, type Users } from './wormhole/users.ts'
 import { chainPlan, deployWormhole, type WormholeChain } from './wormhole/wormhole.ts'
@@ -118,7 +118,7 @@ export interface Devnet {
   readonly dir: string
   relayerConfig(): ConfigInput
   /** The independent checker over transfers of this devnet, of all bridges, and all its lanes. */
-  check(...sent: SentByBridge): Promise<CheckResult>
+  check(sent: readonly AnySent[]): Promise<CheckResult>
   stop(): Promise<void>
 }
 
@@ -249,14 +249,16 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         // Absolute: a config in a file means a path that is relative to that file.
         checkpoints: resolve(dir, 'checkpoints'),
       }),
-    check: (transfers, natives = [], ntts = [], executions = [], burns = []) =>
-      check({
-        ...{ transfers, chains: places(chains), lanes: addresses(lanes) },
-        native: native && { transfers: natives, ends: native.ends },
-        ntt: ntt && { transfers: ntts, ends: ntt.ends },
-        executor: executor && { transfers: executions, quoter: devnetQuoter.address, ends: executorPlaces(executor) },
-        cctp: cctp && { transfers: burns, ends: cctpPlaces(cctp) },
-      }),
+    check(all) {
+      const sent = byBridge(all)
+      return check({
+        ...{ transfers: sent.wormhole, chains: places(chains), lanes: addresses(lanes) },
+        native: native && { transfers: sent.native, ends: native.ends },
+        ntt: ntt && { transfers: sent.ntt, ends: ntt.ends },
+        executor: executor && { transfers: sent.executor, quoter: devnetQuoter.address, ends: executorPlaces(executor) },
+        cctp: cctp && { transfers: sent.cctp, ends: cctpPlaces(cctp) },
+      })
+    },
     stop,
   }
 }

@@ -29,17 +29,14 @@ function isWormhole(sent: AnySent): sent is SentTransfer {
   return !isNative(sent) && !isNtt(sent) && !isExecution(sent) && !isBurn(sent)
 }
 
-/** The lists of each bridge, in the order of their parameters in the checker. */
-export type SentByBridge = [
-  wormhole: readonly SentTransfer[],
-  native?: readonly SentNativeTransfer[],
-  ntt?: readonly SentNttTransfer[],
-  executions?: readonly SentExecution[],
-  burns?: readonly SentBurn[],
-]
-
-export function byBridge(sent: readonly AnySent[]): SentByBridge {
-  return [sent.filter(isWormhole), sent.filter(isNative), sent.filter(isNtt), sent.filter(isExecution), sent.filter(isBurn)]
+export function byBridge(sent: readonly AnySent[]) {
+  return {
+    wormhole: sent.filter(isWormhole),
+    native: sent.filter(isNative),
+    ntt: sent.filter(isNtt),
+    executor: sent.filter(isExecution),
+    cctp: sent.filter(isBurn),
+  }
 }
 
 /** `source:emitter:sequence`, the source by its name. */

@@ -3,7 +3,6 @@ import { sendWish, wishOf } from '../demo/load.ts'
 import type { Devnet } from '../devnet/index.ts'
 import { type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 import { withBroadcast } from '../devnet/relayer-config.ts'
-import { byBridge } from '../devnet/sent.ts'
 import type { DatabaseCopy } from '../devnet/temporal/temporal.ts'
 import { until } from '../devnet/until.ts'
 import { drain } from '../faults/drain.ts'
@@ -153,7 +152,7 @@ function startAll(devnet: Devnet): Promise<PortageProcess[]> {
 }
 
 async function untilDelivered({ devnet, sent }: DrillScene): Promise<void> {
-  const arrived = async () => (await devnet.check(...byBridge(sent))).lost === 0
+  const arrived = async () => (await devnet.check(sent)).lost === 0
   await until(arrived, { timeoutMs: 180_000, everyMs: 500, what: 'the transfers to be delivered' })
 }
 

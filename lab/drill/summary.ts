@@ -1,6 +1,5 @@
 import type { CheckResult } from '../checker/checker.ts'
 import { type LaneTransaction, laneTransactions } from '../checker/spending.ts'
-import { byBridge } from '../devnet/sent.ts'
 import type { Remains } from '../faults/drain.ts'
 import type { LogFindings } from '../faults/logs.ts'
 import type { FaultSummary } from '../faults/summary.ts'
@@ -51,7 +50,7 @@ interface JudgeInput {
 /** Judges a drill that has come to rest, by what the chains show. */
 export async function judge(scene: DrillScene, { remains, logs, seconds, ...input }: JudgeInput): Promise<DrillSummary> {
   const { devnet, sent, say } = scene
-  const check = await devnet.check(...byBridge(sent))
+  const check = await devnet.check(sent)
   const payments = await paymentsOf(scene)
   for (const { when, chain, times } of payments) say(`  payment on ${chain}, ${when}: made ${times} times`)
   for (const line of [...remains.transfers, ...remains.lanes, ...remains.streams]) say(`  left: ${line}`)

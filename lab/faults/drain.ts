@@ -4,7 +4,7 @@ import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { Seen } from '../demo/follow.ts'
 import { unprovedStreams } from '../demo/streams.ts'
-import { byBridge, keyOf, type AnySent } from '../devnet/sent.ts'
+import { keyOf, type AnySent } from '../devnet/sent.ts'
 import { isDone, newestRuns } from './newest-runs.ts'
 import type { FaultTargets } from './fault-targets.ts'
 
@@ -67,7 +67,7 @@ function isDelivered(seen: Seen | undefined): boolean {
  */
 async function withoutEffect({ devnet }: DrainTargets, undone: readonly AnySent[]): Promise<AnySent[]> {
   if (undone.length === 0) return []
-  const { findings, nativeFindings, nttFindings, executionFindings, cctpFindings } = await devnet.check(...byBridge(undone))
+  const { findings, nativeFindings, nttFindings, executionFindings, cctpFindings } = await devnet.check(undone)
   const all = [...findings, ...nativeFindings, ...nttFindings, ...executionFindings, ...cctpFindings]
   const effects = new Set(all.flatMap(({ transfer, txHashes }) => (txHashes.length > 0 ? [keyOf(transfer)] : [])))
   return undone.filter((one) => !effects.has(keyOf(one)))

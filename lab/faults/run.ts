@@ -6,7 +6,6 @@ import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { BridgeChoice } from '../demo/load.ts'
 import { watermarks } from '../demo/streams.ts'
 import type { Devnet } from '../devnet/index.ts'
-import { byBridge } from '../devnet/sent.ts'
 import { askLane, drain, type Remains } from './drain.ts'
 import { allRoles, startFleet } from './fleet.ts'
 import { injectAll, type Injected } from './inject.ts'
@@ -97,7 +96,7 @@ export async function runFaults(
       seed: run.seed,
       injected,
       remains,
-      check: await devnet.check(...byBridge(targets.sent)),
+      check: await devnet.check(targets.sent),
       logs: await readLogs(devnet, started + (planOf(run).find(({ kind }) => kind === 'temporal-restored')?.atMs ?? Infinity)),
       restarts: fleet.restarts,
       rpcCalls: callsOf(devnet) - callsBefore,
@@ -157,7 +156,7 @@ async function leaveTraces(targets: FaultTargets, remains: Remains, run: FaultRu
       return askLane(targets, id).catch((error: unknown) => ({ id, error: String(error) }))
     }),
   )
-  const { findings, nativeFindings, nttFindings, executionFindings, cctpFindings, ...check } = await devnet.check(...byBridge(targets.sent))
+  const { findings, nativeFindings, nttFindings, executionFindings, cctpFindings, ...check } = await devnet.check(targets.sent)
   await write('plan.json', planOf(run))
   await write('lanes.json', lanes)
   await write('check.json', {

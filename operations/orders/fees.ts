@@ -3,7 +3,7 @@ import type { FeePolicy, FeeScope } from '../../domain/fees/fees.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { weiOf } from './payments.ts'
 import { feeScopeText } from './scope-text.ts'
-import { field, type Given, type OrderContext } from './spec.ts'
+import { field, type Given, ofOneScope, type OrderContext } from './spec.ts'
 import { optional, values } from './values.ts'
 
 const scopes = 'global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id>, transfer:<id>'
@@ -25,7 +25,7 @@ const limitFields = {
 const feeFields = { scope, ...limitFields }
 export const feeLimits = Object.keys(limitFields) as (keyof FeePolicy)[]
 
-type Scoped = Given<{ readonly scope: typeof scope }>
+const limitsOf = ({ scope: of }: { readonly scope: FeeScope }) => `limits of ${feeScopeText(of)}`
 
 export const feeTexts = {
   set: {
@@ -37,23 +37,19 @@ wei. The unit ether is of any coin.`,
       'portage fees set --scope chain:ethereum --base-fee-ceiling 80gwei --reason "NFT mint"',
       'portage fees set --scope lane:evm-56:0x52908400098527886e0f7030069857d2e4169ee7 --max-tip 2gwei --gas-factor 1.5 --reason "slow inclusion"',
     ],
-    fields: feeFields,
     misuse: (given: Given<typeof feeFields>) =>
       feeLimits.every((limit) => given[limit] === undefined)
         ? 'give at least one limit; portage fees clear removes all of a scope'
         : undefined,
-    orders: feeOrders,
-    done: (given: Given<typeof feeFields>) => `limits of ${feeScopeText(given.scope)} are set`,
-    same: (given: Given<typeof feeFields>) => `the limits of ${feeScopeText(given.scope)} are so already`,
+    ...ofOneScope(feeFields, limitsOf, feeOrders),
   },
   clear: {
     summary: 'Remove all limits of a scope that operators set',
     details: 'The limits of the config apply again.',
     examples: ['portage fees clear --scope chain:bsc --reason "fees are normal again"'],
-    fields: { scope },
-    orders: (given: Scoped): SettingsOrder[] => [{ kind: 'setFees', scope: given.scope, policy: {} }],
-    done: (given: Scoped) => `no limits of ${feeScopeText(given.scope)} any more`,
-    same: (given: Scoped) => `no limits of ${feeScopeText(given.scope)} are set`,
+    ...ofOneScope({ scope }, limitsOf, ({ scope: of }: { readonly scope: FeeScope }): SettingsOrder[] => [
+      { kind: 'setFees', scope: of, policy: {} },
+    ]),
   },
 }
 

@@ -77,6 +77,16 @@ export function field<Type>(flag: string, value: Value<Type>, help: string): Fie
   return { ...value, flag, help }
 }
 
+/** An order that sets what one scope has. `textOf` names the scope for people. */
+export function ofOneScope<Of extends Fields, Orders>(fields: Of, textOf: (given: Given<Of>) => string, orders: Orders) {
+  return {
+    fields,
+    orders,
+    done: (given: Given<Of>) => `changed: ${textOf(given)}`,
+    same: (given: Given<Of>) => `nothing to change: ${textOf(given)}`,
+  }
+}
+
 export type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
 
 export const changesNothing = 'the order changes nothing as things are'

@@ -3,7 +3,7 @@ import { decimal } from '../../config/load/values.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import type { Tariff, TariffScope } from '../../domain/settings/tariff.ts'
 import { tariffScopeText } from './scope-text.ts'
-import { field, type Fields, type Given } from './spec.ts'
+import { field, type Fields, type Given, ofOneScope } from './spec.ts'
 import { nameSchema as name, oneOf, optional, textSchema, values } from './values.ts'
 
 const text = textSchema()
@@ -46,13 +46,9 @@ const routeFields = {
   ),
 }
 
-function ofOneScope<Of extends Fields>(fields: Of, read: (given: Given<Of>) => { readonly scope: TariffScope; readonly tariff: Tariff }) {
-  return {
-    fields,
-    orders: (given: Given<Of>): SettingsOrder[] => [{ kind: 'setTariff', ...read(given) }],
-    done: (given: Given<Of>) => `changed: ${tariffScopeText(read(given).scope)}`,
-    same: (given: Given<Of>) => `the tariff has this already: ${tariffScopeText(read(given).scope)}`,
-  }
+function ofTariff<Of extends Fields>(fields: Of, read: (given: Given<Of>) => { readonly scope: TariffScope; readonly tariff: Tariff }) {
+  const orders = (given: Given<Of>): SettingsOrder[] => [{ kind: 'setTariff', ...read(given) }]
+  return ofOneScope(fields, (given) => `tariff of ${tariffScopeText(read(given).scope)}`, orders)
 }
 
 const details = 'Every process obeys within about two seconds. Transfers that were declined before: portage transfer retry.'
@@ -62,7 +58,7 @@ export const tariffOrders = {
     summary: 'Deliver a token of the token bridge, or decline its transfers',
     details,
     examples: ['portage tariff asset "$TOKEN" decline --reason "the token is paused"'],
-    ...ofOneScope(assetFields, ({ token: of, answer }) => ({
+    ...ofTariff(assetFields, ({ token: of, answer }) => ({
       scope: { kind: 'asset', token: of },
       tariff: answer === 'config' ? {} : { delivered: answer === 'deliver' },
     })),
@@ -75,7 +71,7 @@ export const tariffOrders = {
       (minimumFee === undefined && price === undefined) !== (clear === true)
         ? 'give --minimum-fee, --price or both, or --clear alone'
         : undefined,
-    ...ofOneScope(feeFields, ({ chain, token: of, minimumFee, price }) => ({
+    ...ofTariff(feeFields, ({ chain, token: of, minimumFee, price }) => ({
       scope: { kind: 'fee', chain, token: of },
       tariff: { ...(minimumFee !== undefined && { minimumFee }), ...(price !== undefined && { price }) },
     })),
@@ -84,7 +80,7 @@ export const tariffOrders = {
     summary: 'Deliver tokens without a minimum fee for free on a route of the token bridge, or no longer',
     details: `On a free route, anyone can make your lanes pay for gas. ${details}`,
     examples: ['portage tariff route bsc free --source ethereum --reason "promotion"', 'portage tariff route bsc paid --reason "flood"'],
-    ...ofOneScope(routeFields, ({ source, target, answer }) => ({
+    ...ofTariff(routeFields, ({ source, target, answer }) => ({
       scope: { kind: 'route', target, ...(source !== undefined && { source }) },
       tariff: answer === 'config' ? {} : { free: answer === 'free' },
     })),

@@ -43,7 +43,7 @@ describe('Burns of CCTP, delivered by a Portage process', () => {
 
   const fast = { minFinality: 1_000, maxFee: 10_000n } as const
   const outcomes = (...sent: readonly SentBurn[]) => stage.outcomes(sent.map(burnTransferId), 120_000)
-  const check = (...sent: readonly SentBurn[]) => stage.devnet.check([], [], [], [], sent)
+  const check = (...sent: readonly SentBurn[]) => stage.devnet.check(sent)
 
   async function waitsFor(sent: SentBurn, code: ErrorCode): Promise<string> {
     const look = async () => {

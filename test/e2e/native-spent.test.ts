@@ -55,6 +55,6 @@ test('a budget spent by a stranger keeps a transfer unsigned, and it is delivere
   expect(held.nonce).toBeUndefined()
   await nextDay()
   expect(await stage.outcomes([second])).toMatchObject([{ state: 'delivered', delivery: { ours: true } }])
-  const { lost, duplicates, nonceHoles, wastedTransactions } = await stage.devnet.check([], sent)
+  const { lost, duplicates, nonceHoles, wastedTransactions } = await stage.devnet.check(sent)
   expect({ lost, duplicates, nonceHoles, wastedTransactions }).toEqual({ lost: 0, duplicates: 0, nonceHoles: 0, wastedTransactions: 0 })
 })

@@ -120,7 +120,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     )
     expect(now).toMatchObject({ open: dust, parked: dust, gaps: {}, full: false })
     expect(now.room).toBe(now.maxOpen.most)
-    const { delivered, duplicates, wrongBalances, revertedTransactions, nonceHoles } = await stage.devnet.check(honest, [plain])
+    const { delivered, duplicates, wrongBalances, revertedTransactions, nonceHoles } = await stage.devnet.check([...honest, plain])
     expect({ delivered, duplicates, wrongBalances, revertedTransactions, nonceHoles }).toEqual({
       ...{ delivered: honest.length + 1, duplicates: 0, wrongBalances: 0 },
       // That of the trap: nothing else of all this cost gas.

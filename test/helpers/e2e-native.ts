@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { CheckResult } from '../../lab/checker/checker.ts'
 import { unprovedStreams } from '../../lab/demo/streams.ts'
-import { byBridge, type AnySent } from '../../lab/devnet/sent.ts'
+import { type AnySent } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts'
 import type { ChainKey, Stage } from './e2e.ts'
@@ -14,7 +14,7 @@ export function sendNatives({ devnet }: Stage, source: ChainKey, count: number):
 
 /** Resolves when the judge finds `count` of them delivered. */
 export function untilDelivered({ devnet }: Stage, sent: readonly AnySent[], count = sent.length, timeoutMs = 120_000): Promise<unknown> {
-  const look = async () => (await devnet.check(...byBridge(sent))).delivered >= count
+  const look = async () => (await devnet.check(sent)).delivered >= count
   return until(look, { timeoutMs, everyMs: 500, what: `${count} of ${sent.length} to be delivered` })
 }
 
@@ -26,7 +26,7 @@ export async function expectAllProved(stage: Stage, sent: readonly AnySent[]): P
   await untilDelivered(stage, sent)
   const isProved = async () => (await unprovedStreams({ client: stage.client, sent })).length === 0
   await until(isProved, { timeoutMs: 120_000, everyMs: 500, what: 'the streams to prove all' })
-  const check = () => stage.devnet.check(...byBridge(sent))
+  const check = () => stage.devnet.check(sent)
   const isDrained = async () => (await check()).lanes.every(({ waiting }) => waiting === 0)
   await until(isDrained, { timeoutMs: 120_000, everyMs: 500, what: 'the pools to have nothing of our lanes' })
   const result = await check()
