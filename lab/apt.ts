@@ -1,18 +1,18 @@
 import { run } from './devnet/run.ts'
 
-/** Of a hundred megabytes. */
+/** The packages have about a hundred megabytes. */
 const installMs = 600_000
 
-/** Installs packages of Debian, where this is root's. Why it did not; undefined: they are installed. Never throws. */
+/** Installs Debian packages if this process is root. Returns the reason if it did not, else undefined. Never throws. */
 export async function aptInstall(...packages: string[]): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return `only root can install it: apt-get install ${packages.join(' ')}`
   const install = () => apt('install', '--yes', '--no-install-recommends', ...packages)
   const why = await install()
-  // The lists of packages may never have been fetched, or be old.
+  // The package lists may be old or missing.
   return why === undefined ? undefined : ((await apt('update')) ?? (await install()))
 }
 
-/** The last line of apt-get if it failed. */
+/** The last line of apt-get's output if it failed. */
 async function apt(...args: string[]): Promise<string | undefined> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const done = await run('apt-get', ['--quiet', ...args], { timeoutMs: installMs, env }).catch((error: unknown) => String(error))

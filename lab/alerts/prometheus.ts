@@ -8,7 +8,7 @@ import { lastLine } from '../devnet/temporal/go-install.ts'
 import { programCache } from '../devnet/temporal/temporal-cli.ts'
 import { until } from '../devnet/until.ts'
 
-/** Where a program of Debian's package is in the cache, whether it is there or not. */
+/** Paths where a program of Debian's package may be in the cache. */
 export const cachedProgram = (name: 'prometheus' | 'promtool', env: NodeJS.ProcessEnv) =>
   join(programCache(env), '..', 'prometheus', 'usr', 'bin', name)
 
@@ -30,7 +30,7 @@ export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly
     if (got.code !== 0 || file === undefined) return { why: `apt-get download prometheus: ${lastLine(got.stderr)}` }
     const unpacked = await run('dpkg', ['-x', join(work, file), join(work, 'prometheus')])
     if (unpacked.code !== 0) return { why: `dpkg: ${lastLine(unpacked.stderr)}` }
-    // Renamed only when complete. A process that was faster has made the same.
+    // Renamed only when complete, because another process may unpack the same package.
     await rename(join(work, 'prometheus'), join(cache, 'prometheus')).catch(() => {})
     return existsSync(cached) ? { path: cached } : { why: 'the package has no program' }
   } finally {
@@ -38,7 +38,7 @@ export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly
   }
 }
 
-/** An alert that Prometheus has, waiting for its time or firing. */
+/** An alert that is pending or firing. */
 export interface ActiveAlert {
   readonly labels: Readonly<Record<string, string>> & { readonly alertname: string }
   readonly state: 'pending' | 'firing'
@@ -49,12 +49,15 @@ export interface Prometheus {
   /** The processes to scrape, from now on. */
   scrape(targets: readonly string[]): Promise<void>
   alerts(): Promise<readonly ActiveAlert[]>
-  /** How many series an expression gives now. Throws Error with what Prometheus says of one that it does not take. */
+  /**
+   * The number of series that an expression has now. Throws Error with Prometheus' message if it refuses the
+   * expression.
+   */
   count(expr: string): Promise<number>
   stop(): Promise<void>
 }
 
-/** A real Prometheus that looks every second. @param rules texts of rule files @param dir for its data */
+/** A real Prometheus that scrapes every second. @param rules texts of rule files @param dir for its data */
 export async function startPrometheus(path: string, rules: readonly string[], dir: string): Promise<Prometheus> {
   await mkdir(dir, { recursive: true })
   const port = await freePort()
@@ -90,7 +93,7 @@ export async function startPrometheus(path: string, rules: readonly string[], di
   return {
     version,
     async scrape(targets) {
-      // Whole at once: Prometheus looks whenever it likes.
+      // Written at once, because Prometheus may read it at any time.
       await writeFile(`${targetsFile}.new`, JSON.stringify([{ targets }]))
       await rename(`${targetsFile}.new`, targetsFile)
     },

@@ -7,14 +7,14 @@ import type { ConfigInput } from '../devnet/relayer-config.ts'
 
 /** A receiver of notifications that answers as the test sets it. */
 export interface AlertReceiver {
-  /** As a config has it. */
+  /** In the form of the config. */
   readonly configured: NonNullable<ConfigInput['notifications']>[number]
   /** The status of its answers. */
   answer: number
   stop(): Promise<void>
 }
 
-/** On loopback, notified of every delivery. @param dir for its secret */
+/** Listens on loopback and is notified of every delivery. @param dir for its secret */
 export async function startAlertReceiver(dir: string): Promise<AlertReceiver> {
   const secretFile = join(dir, 'receiver-secret')
   await writeFile(secretFile, `whsec_${randomBytes(32).toString('base64')}`, { mode: 0o600 })

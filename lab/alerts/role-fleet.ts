@@ -15,7 +15,7 @@ export class RoleFleet {
     this.#onChange = onChange
   }
 
-  /** Starts everything that does not run. Throws Error for a process that does not become ready. */
+  /** Starts every process that does not run. Throws Error for a process that does not become ready. */
   async whole(): Promise<void> {
     const missing = [...this.#all()].filter(([name]) => !this.#running.has(name))
     await Promise.all(
@@ -37,12 +37,12 @@ export class RoleFleet {
     await this.#changed()
   }
 
-  /** Those that run, by name. */
+  /** Running processes, by name. */
   get processes(): ReadonlyMap<string, PortageProcess> {
     return this.#running
   }
 
-  /** Those that ended by themselves, and how. */
+  /** Processes that ended by themselves, and how. */
   get ended(): readonly string[] {
     return [...this.#running].flatMap(([name, one]) => (one.ended === undefined ? [] : [`${name} ${one.ended}`]))
   }

@@ -16,23 +16,23 @@ import { pause } from '../../runtime/wait.ts'
 export interface AlertRun {
   /** The times of the rules are divided by this. */
   readonly scale: number
-  /** Of `fault` texts; absent: all. */
+  /** Texts of `fault` fields. Absent: all. */
   readonly only?: readonly string[] | undefined
 }
 
 export interface FaultResult {
   readonly fault: string
   readonly alert: string
-  /** From the fault to the alert, with the shorter times; absent: it did not fire. */
+  /** Time from the fault to the alert, with the shortened times. Absent: the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
-  /** The alert that its rule raises with these times, and the alerts that may fire with it. */
+  /** Seconds after which the rule may fire with the shortened times, and after which it must have fired. */
   readonly ruleSeconds: number
   readonly withinSeconds: number
-  /** From the end of the fault to when nothing fired. */
+  /** Time from the end of the fault until nothing fired. */
   readonly resolvedAfterSeconds: number | undefined
-  /** Alerts that this fault is not for. */
+  /** Alerts that this fault should not raise. */
   readonly others: readonly string[]
-  /** Alerts that follow from the fault, and fired. */
+  /** Alerts that follow from the fault and fired. */
   readonly consequences: readonly string[]
 }
 
@@ -44,12 +44,12 @@ export interface AlertSummary {
   readonly before: readonly string[]
   /** Processes that ended by themselves. */
   readonly ended: readonly string[]
-  /** Expressions of the dashboards: how many this Prometheus got, refused, and had no data for. */
+  /** Expressions of the dashboards: sent to this Prometheus, refused by it, and answered without data. */
   readonly panels: { readonly asked: number; readonly refused: readonly string[]; readonly empty: number }
 }
 
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url))
-/** For a process, a node and Prometheus to see what is: a busy machine is slow. */
+/** Time for a process, a node and Prometheus to notice a change. A busy machine is slow. */
 const slackSeconds = 60
 
 export function isClean({ results, before, ended, panels }: AlertSummary): boolean {
@@ -59,8 +59,8 @@ export function isClean({ results, before, ended, panels }: AlertSummary): boole
 }
 
 /**
- * Streams and the outcomes of transfers are polled often: their times are not those of rules. One receiver gets
- * deliveries.
+ * Streams and outcomes of transfers are polled often, because `scale` does not divide their intervals. One receiver
+ * gets deliveries.
  */
 function quick(config: ConfigInput, receiver: AlertReceiver): ConfigInput {
   return { ...config, streams: { ...config.streams, auditMinutes: 0.05 }, notifications: [receiver.configured] }
@@ -96,7 +96,7 @@ export async function runAlerts(prometheusPath: string, { scale, only }: AlertRu
     const traffic = startTraffic(devnet)
     stops.push(() => traffic.stop())
     const scene = { devnet, client: new Client({ connection }), fleet, receiver }
-    // Ranges fill, first blocks and first transfers come.
+    // Time for ranges to fill and for the first blocks and transfers.
     const warm = await watch(prometheus, () => false, { withinMs: 30_000 })
     const panels = await askPanels(prometheus, scale)
     const results: FaultResult[] = []
@@ -162,7 +162,7 @@ function startTraffic(devnet: Devnet): Traffic {
   let [on, stopped] = [true, false]
   const send = async () => {
     for (let index = 0; !stopped; index++) {
-      // A stalled chain takes no transfers, so none are sent: the run judges the faults, not the traffic.
+      // Users send nothing from a stalled chain, because this run judges the faults and not the traffic.
       if (on)
         await sendWish(devnet, index % 2 === 0 ? 'ethereum' : 'bsc', wishOf('both', [index * 2, index * 2 + 1])).catch(() => undefined)
       await pause(3_000)

@@ -1,12 +1,12 @@
 import { parser } from '@prometheus-io/lezer-promql'
 import { parse, stringify } from 'yaml'
 
-/** Least that a time may become, s: some scrapes, so that one that is late is no alert. */
+/** Shortest scaled time, s. It covers several scrapes, so that one late scrape raises no alert. */
 const least = { for: 3, range: 6 } as const
 
 const unitSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, y: 31_536_000 }
 
-/** `1h30m` in seconds. Throws Error for what is none. */
+/** Seconds of a duration like `1h30m`. Throws Error for other texts. */
 export function durationSeconds(text: string): number {
   const parts = [...text.matchAll(/(\d+)(ms|[smhdwy])/g)]
   if (parts.length === 0 || parts.map(([all]) => all).join('') !== text) throw new Error(`${text} is no duration of Prometheus`)

@@ -21,15 +21,15 @@ export interface AlertScene {
   readonly receiver: AlertReceiver
 }
 
-/** A fault, the alert that it is for, and what follows from the same fault and may fire as well. */
+/** A fault, the alert that it should raise, and other alerts that it may raise. */
 export interface Scenario {
   readonly fault: string
   readonly alert: string
   readonly labels?: Readonly<Record<string, string>>
   readonly consequences?: readonly string[]
-  /** Users send meanwhile. Without it where they could not, or where what waits would be another alert. */
+  /** Whether users send during the fault. Off if they could not, or if waiting transfers would raise another alert. */
   readonly traffic: boolean
-  /** Returns what ends the fault. */
+  /** Makes the fault. Returns the function that ends it. */
   inject(scene: AlertScene): Promise<() => Promise<unknown>>
 }
 
@@ -59,7 +59,7 @@ function missing(name: string): Scenario['inject'] {
   }
 }
 
-/** The end notifies all waiting receivers at once. */
+/** Makes the receiver answer with this status. The end of the fault notifies all waiting receivers at once. */
 function receiverAnswers(status: number): Scenario['inject'] {
   return ({ client, receiver }) => {
     receiver.answer = status
@@ -128,7 +128,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...{ fault: 'a route is halted', alert: 'PortageHalted', traffic: false },
-    // Pending transfers stay open for as long.
+    // Pending transfers stay open, so the stream's watermark does not move.
     consequences: ['PortageStreamWatermarkStalled'],
     inject: async ({ client, devnet }) => {
       const scope = { targetChain: 'bsc' }
@@ -162,14 +162,13 @@ export const scenarios: readonly Scenario[] = [
   { fault: 'the process with a key is missing', alert: 'PortageLaneNotServed', traffic: false, inject: missing('lane-1') },
   {
     ...{ fault: 'the only process of a role is missing', alert: 'PortageRoleNotReady', labels: { role: 'ledger' }, traffic: false },
-    // Without the ledger no stream takes down what was read.
+    // Without the ledger, no stream records what was read.
     consequences: ['PortageStreamStalled'],
     inject: missing('ledger'),
   },
   { fault: 'a receiver does not answer', alert: 'PortageNotificationsUnsent', traffic: true, inject: receiverAnswers(503) },
   {
     ...{ fault: 'a receiver wants no more', alert: 'PortageReceiverGone', traffic: true },
-    // The one that it was asked with.
     consequences: ['PortageNotificationsUnsent'],
     inject: receiverAnswers(410),
   },

@@ -5,7 +5,7 @@ import { pause } from '../../runtime/wait.ts'
 const everyMs = 500
 /** How long nothing may be pending or fire before the next fault, ms. */
 const quietMs = 5_000
-/** How long alerts that came with the fault are awaited after the alert that belongs to it. */
+/** How long further alerts of the same fault are awaited after the expected alert, ms. */
 const lingerMs = 8_000
 
 /** Firing alerts, each by its name and labels. */
@@ -13,7 +13,7 @@ export type Firing = ReadonlyMap<string, ActiveAlert['labels']>
 
 const keyOf = (labels: ActiveAlert['labels']) => JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
-/** The answer of Prometheus at one moment; nothing if it does not answer in time. */
+/** The firing alerts and the number of pending ones. Undefined if Prometheus does not answer in time. */
 async function look(prometheus: Prometheus): Promise<{ firing: Firing; pending: number } | undefined> {
   const alerts = await prometheus.alerts().catch(() => undefined)
   if (!alerts) return undefined
@@ -21,12 +21,12 @@ async function look(prometheus: Prometheus): Promise<{ firing: Firing; pending: 
   return { firing: new Map(firing), pending: alerts.length - firing.length }
 }
 
-/** Whether this alert is the one that the fault is for. */
+/** Whether the fault should raise this alert. */
 export function isExpected({ alert, labels = {} }: Pick<Scenario, 'alert' | 'labels'>, found: ActiveAlert['labels']): boolean {
   return found.alertname === alert && Object.entries(labels).every(([name, value]) => found[name] === value)
 }
 
-/** Names of alerts that are neither what the fault is for nor what follows from it. */
+/** Names of alerts that the fault neither raises nor brings with it. */
 export function strangers(
   { alert, consequences = [] }: Pick<Scenario, 'alert' | 'consequences'>,
   found: readonly ActiveAlert['labels'][],
@@ -36,13 +36,13 @@ export function strangers(
 }
 
 export interface Watched {
-  /** Time until the condition held. Undefined: it did not. */
+  /** Time until the condition held. Undefined: it did not hold. */
   readonly afterMs: number | undefined
   /** Every alert that fired during the watch. */
   readonly fired: readonly ActiveAlert['labels'][]
 }
 
-/** Reads alerts until the condition holds, or the time is over. `linger`: some time longer, for alerts that follow. */
+/** Reads alerts until the condition holds or the time is over. `linger`: time to wait for further alerts. */
 export async function watch(
   prometheus: Prometheus,
   holds: (firing: Firing, pending: number) => boolean,
@@ -63,7 +63,7 @@ export async function watch(
   return { afterMs, fired: [...fired.values()] }
 }
 
-/** Resolves when nothing has been pending or firing for a while; false: something still is. */
+/** Resolves once nothing has been pending or firing for a while. False: an alert is still pending or firing. */
 export async function untilQuiet(prometheus: Prometheus, withinMs: number): Promise<boolean> {
   let since: number | undefined
   const quiet = (firing: Firing, pending: number) => {

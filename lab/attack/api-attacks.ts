@@ -11,7 +11,7 @@ export interface Order {
   readonly body: unknown
 }
 
-/** With and without a name of the caller's choice. */
+/** Fields of an order, without and with a name that the caller chose. */
 const authors = [{ reason: 'urgent' }, { reason: 'urgent', by: 'root' }]
 
 /**
@@ -56,8 +56,8 @@ export async function ordersOfDocument({ fleet }: AttackScene): Promise<Order[]>
 }
 
 /**
- * The status that each process answers to these orders with these headers, 0 for none. An accepted order counts: no
- * token allows it.
+ * The status of each process's answer to these orders with these headers; 0 without an answer. An accepted order is a
+ * finding, because no token allows it.
  */
 export async function answersTo(scene: AttackScene, orders: readonly Order[], headers: Record<string, string>): Promise<number[]> {
   const answers: number[] = []
@@ -105,7 +105,7 @@ function forgedTokens(): string[] {
   ]
 }
 
-/** fetch would not send a foreign Host. */
+/** fetch cannot send a foreign Host header. */
 function send(apiUrl: string, { method, path, body }: Order, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const call = request(

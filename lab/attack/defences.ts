@@ -9,7 +9,7 @@ import type { AttackKind } from './plan.ts'
 /** A defence of the product, as the edits that remove it, the attacks that succeed without it, and what they change. */
 interface Defence {
   readonly file: string
-  /** Each text is in the file exactly once. */
+  /** Each text occurs in the file exactly once. */
   readonly edits: readonly (readonly [from: string, to: string])[]
   readonly exposedBy: readonly AttackKind[]
   /** One of these counts must not be 0 without the defence. Any other count shows another fault. */
@@ -96,7 +96,7 @@ export const defences = {
       ['(shortMethods.has(method) ? shortAnswer : (longAnswers[method] ?? mib))', 'mostBytes + 0 * method.length'],
     ],
     exposedBy: ['flood'],
-    // A process that needs more than it has ends.
+    // A process that runs out of memory ends.
     shownBy: ['bloated', 'crashes'],
   },
   revocation: {
@@ -123,8 +123,8 @@ export type DefenceName = keyof typeof defences
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * A copy of the sources without a defence. Returns the path of its launcher. The product has no switch for that: it
- * would be a hole. Throws Error if the defence is not where it was: then its edits need an update.
+ * Copies the sources without a defence. Returns the path of the copy's launcher. The product has no switch for this,
+ * because such a switch would be a hole. Throws Error if an edit no longer fits the source.
  */
 export async function withoutDefence(name: DefenceName, dir: string): Promise<string> {
   const { stdout } = await promisify(execFile)('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {

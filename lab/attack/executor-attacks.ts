@@ -12,20 +12,20 @@ interface Forgery extends Omit<ExecutorMessage, 'payload' | 'pay'> {
   readonly pay: bigint
 }
 
-/** Gas that no delivery can do with. It is paid for, so the request is genuine. */
+/** Too little gas for any delivery. It is paid for, so the request is genuine. */
 const tooLittleGas = 30_000n
 
 /**
- * Requests that nobody has paid for, with real messages and quotes: signed by the thief under either name, changed
- * after the signature, used again for less than the price, for more gas and for coins to the thief. And paid ones: with
- * too little gas, and one of a message that is paid for twice.
+ * Requests that nobody paid for, with real messages and quotes. Some are signed by the thief, changed after the
+ * signature, or reuse a quote for more gas, for less than its price, or for coins to the thief. Others are paid: one
+ * with too little gas, and one for a message that is paid for twice.
  */
 export async function forgedRequests({ devnet, locks, thief }: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const network = devnet.executor
   if (!network) throw new Error('The devnet was started without an Executor')
   const [from, to] = chain === 'ethereum' ? [network.ends.ethereum, network.ends.bsc] : [network.ends.bsc, network.ends.ethereum]
   const { signedQuote: quote, estimatedCost: price } = network.quoteOf(chain, 'plain')
-  // The thief must not own what an attacker pays.
+  // The thief must not own what attackers pay, because the judge counts the thief's coins.
   const payee = zeroPadValue(devnet.outsiders[chain].address, 32)
   const body = (quoter: string) => concat([dataSlice(quote, 0, 4), quoter, payee, dataSlice(quote, 56, 68), free])
   const signed = (bytes: string) => concat([bytes, thief.signingKey.sign(keccak256(bytes)).serialized])

@@ -10,10 +10,10 @@ import { signVaa, toUniversal } from '../devnet/wormhole/vaa.ts'
 import { devnetAccount } from '../devnet/chain/accounts.ts'
 import type { AttackScene } from './scene.ts'
 
-/** The account that signs as a guardian and is none. */
+/** An account that signs as a guardian, but is none. */
 export const falseGuardian = 99
 
-/** The amount of an invented transfer: enough to be missed, less than the daily limit. */
+/** Amount of an invented transfer: large enough to be missed, and below the daily limit. */
 const booty = 10n ** 10n
 
 type Chain = 'ethereum' | 'bsc'
@@ -71,7 +71,7 @@ export function forgedNtt(scene: AttackScene, target: Chain, dice: number): Inte
   ]
 }
 
-/** Mints of both versions of CCTP to the thief, which nobody burnt. Two accounts have signed that are no attesters. */
+/** Mints to the thief of both CCTP versions that nobody burnt for. Two accounts that are no attesters signed them. */
 export async function forgedMints({ devnet, thief }: AttackScene, target: Chain, dice: number): Promise<Intent[]> {
   const ends = devnet.cctp?.ends
   if (!ends) throw new Error('The devnet was started without CCTP')
@@ -94,12 +94,12 @@ export async function forgedMints({ devnet, thief }: AttackScene, target: Chain,
   })
 }
 
-/** A nonce far above what users reach, so that it collides with nothing. */
+/** A nonce far above those of users, so that it collides with none. */
 export function inventedNonce(dice: number): bigint {
   return 1_000_000n + BigInt(Math.floor(dice * 1_000_000_000))
 }
 
-/** All coins of a lane to the thief. */
+/** Pays all coins of a lane to the thief. */
 export function theft({ thief }: AttackScene): Intent {
   return { to: thief.address.toLowerCase(), data: '0x', value: String(10n ** 18n) }
 }

@@ -10,11 +10,11 @@ import { inventedTransfer } from './forged-calls.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Most workflows of a type that are sent junk in one attack. */
+/** Most workflows of one type that get junk in one attack. */
 const most = 10
 
 const long = 'x'.repeat(100_000)
-/** Arguments of signals that no hand of Portage sends. None of them is an order that would be obeyed. */
+/** Arguments of signals that Portage never sends. None is a valid order. */
 const junk: readonly unknown[][] = [
   [],
   [null],
@@ -27,7 +27,7 @@ const junk: readonly unknown[][] = [
   [{ window: 'wide' }],
   [{ message: '%%%' }],
 ]
-/** Not a sequence number of any source. */
+/** No source has this sequence number. */
 const noNumbers = ['junk', '-1', '1e9', '', '0x1', '01', '1.5', '2:3', ' ', 'NaN']
 const requests: readonly unknown[] = [
   ...[undefined, null, 5, 'text', [], {}, { requests: null }, { requests: [null] }, { requests: [{ kind: 'nope', id: '1' }] }],
@@ -66,9 +66,8 @@ export async function forgedMessages({ client, devnet }: AttackScene): Promise<s
 }
 
 /**
- * Transfers with numbers of honest ones, other contents, and the search attributes of their streams. The source
- * contradicts them, and they must stop no honest transfer. Those of Wormhole run for ever; others have no number at
- * all.
+ * Transfers with the numbers of honest ones, other contents, and the search attributes of their streams. The source
+ * contradicts them, and they must not stop honest transfers. Those of Wormhole never end. Others have no number.
  */
 export async function forgedMismatch(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { tokenBridge, wormholeChainId, name } = scene.devnet.chains[attack.chain === 'ethereum' ? 'bsc' : 'ethereum']
@@ -99,7 +98,7 @@ async function forge({ client }: AttackScene, transfer: Transfer, taskQueue: str
   })
 }
 
-/** Of no message: another one in each attack. */
+/** A digest of no message, different in each attack. */
 function digestOf({ dice }: PlannedAttack, number: bigint): string {
   return hashOf(`${dice} ${number}`)
 }

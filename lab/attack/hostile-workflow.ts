@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow'
 
-/** Sends steps to a queue that is not its own; what comes of each is its result. */
+/** Sends steps to this queue. Returns the outcome of each. */
 export async function hostile(taskQueue: string, steps: Record<string, unknown>): Promise<Record<string, string>> {
   const options = {
     taskQueue,

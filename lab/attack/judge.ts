@@ -20,34 +20,34 @@ export interface AttackSummary {
   /** Honest transfers without an effect. */
   readonly lost: number
   readonly duplicateEffects: number
-  /** Completions of what nobody sent, transactions of lanes to strangers, and whatever the thief owns in the end. */
+  /** Completions of transfers that nobody sent, transactions of lanes to strangers, and gains of the thief. */
   readonly stolen: number
   readonly paidTwice: number
   /** Transactions of lanes that may cost more than the config allows. */
   readonly overCap: number
   /** Keys that signed for more than the config allows in an hour or a day. */
   readonly overspent: number
-  /** Messages of strangers that became transfers. */
+  /** Strangers' messages that became transfers. */
   readonly believed: number
   /** Directions of bridges over which a transfer that was sent after the attacks did not arrive. */
   readonly stoppedRoutes: number
-  /** Transfers that ended as cancelled, and had their effect. */
+  /** Transfers that ended as cancelled although the chain shows their effect. */
   readonly falseCancels: number
   /** Secrets in logs, in Temporal's database or at strangers. */
   readonly leaks: number
-  /** Orders that the API took from somebody whom no token allows them. */
+  /** Orders without permission that the API accepted. */
   readonly unnamedOrders: number
-  /** Honest questions that the API did not answer while an attacker held its connections. */
+  /** Honest requests that the API did not answer while an attacker held its connections. */
   readonly shutOut: number
-  /** Honest transfers and lanes that did not come to an end. */
+  /** Honest transfers and lanes that have not ended. */
   readonly stuck: number
-  /** Workflow tasks that failed: what somebody sends must not break a workflow. */
+  /** Failed workflow tasks. No input from outside may break a workflow. */
   readonly brokenTasks: number
-  /** Processes whose memory once passed 1 GiB. */
+  /** Processes that used more than 1 GiB of memory at some time. */
   readonly bloated: number
-  /** Ends of processes that nobody stopped. The fleet starts such a process again. */
+  /** Processes that ended by themselves. The fleet starts them again. */
   readonly crashes: number
-  /** Kinds of attacks that were never carried out: of these the run shows nothing. */
+  /** Kinds of attacks that were never carried out, so that the run shows nothing about them. */
   readonly notTried: number
   readonly attacks: Attacked
   readonly seconds: number
@@ -56,14 +56,14 @@ export interface AttackSummary {
 export interface JudgeInput {
   readonly seed: string
   readonly kinds: readonly AttackKind[]
-  /** Sent after the last attack; they are honest, too. */
+  /** Honest transfers that were sent after the last attack. */
   readonly probes: readonly AnySent[]
   readonly remains: Remains
   readonly attacked: Attacked
   readonly elapsedMs: number
 }
 
-/** Judges a run that has come to rest, by the chains and by what the processes left behind. */
+/** Judges a finished run by the chains and by the processes' logs and data. */
 export async function judge(scene: AttackScene, { seed, kinds, probes, remains, attacked, elapsedMs }: JudgeInput): Promise<AttackSummary> {
   const { devnet, sent, hostile, cancelled } = scene
   const check = await devnet.check([...sent, ...cancelled, ...hostile])
@@ -104,7 +104,7 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
   }
 }
 
-/** Nothing stolen, lost or said, and something was sent. */
+/** True if nothing was stolen, lost or leaked, and something was sent. */
 export function isClean({ seed: _, honest, delivered, attacks: __, seconds: ___, ...counts }: AttackSummary): boolean {
   return honest > 0 && delivered === honest && Object.values(counts).every((count) => count === 0)
 }
@@ -143,7 +143,7 @@ async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
   return peaks.filter((kib) => kib > mostKib).length
 }
 
-/** Neither to a contract of a bridge, nor to the treasury, nor to itself. */
+/** A recipient that is no bridge contract, no treasury and not the lane itself. */
 function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value }: LaneTransaction): boolean {
   const name = chain as 'ethereum' | 'bsc'
   const { tokenBridge, redeemer } = devnet.chains[name]
@@ -167,7 +167,7 @@ function paymentsOf(spent: readonly LaneTransaction[], chain: string, amount: bi
   return spent.filter((one) => one.chain === chain && one.to === treasury && one.value === amount && one.succeeded).length
 }
 
-/** In how many ways the thief is richer: coins and tokens of each chain. */
+/** The number of coins and tokens, over all chains, of which the thief has more. */
 async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
   const balances = await Promise.all(
     (['ethereum', 'bsc'] as const).flatMap((name) => {
@@ -189,7 +189,7 @@ async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
   return balances.filter((balance) => BigInt(balance) > 0n).length
 }
 
-/** The canary or a key in Temporal's database or in a log; what strangers were sent. */
+/** Finds the canary or a key in Temporal's database, in logs and in requests to strangers. */
 async function leaksOf({ devnet, overheard, canary }: AttackScene): Promise<number> {
   const files = (await readdir(devnet.dir)).filter((name) => /^temporal\.db(\.copy-\d+)?(-wal)?$|\.log$/.test(name))
   const secrets = [canary, ...devnet.lanes.map(({ privateKey }) => privateKey.slice(2))].map((secret) => Buffer.from(secret))

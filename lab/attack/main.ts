@@ -29,7 +29,7 @@ export async function attack({
     process.stdout.write(`${JSON.stringify(planOf(run), null, 2)}\n`)
     return 0
   }
-  // The attacker's own workers have nothing to say.
+  // The log of the attacker's own workers is of no interest.
   Runtime.install({ logger: new DefaultLogger('ERROR') })
   const dir = join(process.cwd(), '.portage', 'attack', `${seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })

@@ -11,12 +11,12 @@ import type { AttackScene } from './scene.ts'
 import { falseGuardian } from './forged-calls.ts'
 import { falseSetIndex, spyFalseSet } from './spy-attacks.ts'
 
-/** Longest until a read meets a lie, ms: gas is estimated only for a delivery. */
+/** Longest wait until a lie is read, ms. Gas is estimated only for deliveries. */
 const struckWithinMs = 20_000
 
 /**
- * The first node of a chain lies for a while, and until it has lied. Reads of one node ask it first. The others are
- * honest, as a quorum assumes.
+ * The first node of a chain lies for a while, at least until one lie was read. Reads of one node go to this node first.
+ * The other nodes are honest, as a quorum requires.
  */
 export async function lyingNode(scene: AttackScene, { kind, chain, forMs: least, dice }: PlannedAttack<NodeKind>): Promise<string> {
   const [node] = scene.devnet.nodes[chain]
@@ -45,7 +45,7 @@ function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {
   return [{ fault: { kind: 'lie', how: kind } }]
 }
 
-/** Longer than the newest set is remembered, ms. */
+/** Longer than the newest guardian set is cached, ms. */
 const guardiansForMs = 25_000
 
 /** The newest guardian set is the next one, with the attacker's guardian alone. */
@@ -59,9 +59,9 @@ function falseGuardians(): FaultRule[] {
   })
 }
 
-/** Longest until the API takes a change of nodes, ms. */
+/** Longest time until the API accepts a change of nodes, ms. */
 const addedWithinMs = 30_000
-/** More than the chain's own nodes. */
+/** More nodes than the chain has. */
 const added = ['own-1', 'own-2', 'own-3', 'own-4']
 
 /** Adds more nodes than the config has, with a stolen token. All of them have the attacker's guardian set. */
@@ -80,7 +80,7 @@ export async function addNodes(scene: AttackScene, { chain, forMs, dice }: Plann
     // Temporal may be away.
     await until(async () => (await change(adds)) === 200, { timeoutMs: addedWithinMs, everyMs: 500, what: 'the API to add nodes' })
     for (const end = Date.now() + 2 * forMs; Date.now() < end; await scene.wait(1_000)) spyFalseSet(scene, { chain, dice })
-    // Of nodes that a wipe has removed the API knows nothing.
+    // After a wipe, the API does not know the removed nodes.
     const cleared = async () => [200, 400].includes(await change(added.map((name) => ({ kind: 'clearNode', chain, name }))))
     await until(cleared, { timeoutMs: addedWithinMs, everyMs: 500, what: 'the API to remove nodes' })
     const asked = [...liar.calls.values()].reduce((sum, count) => sum + count, 0)
@@ -91,7 +91,7 @@ export async function addNodes(scene: AttackScene, { chain, forMs, dice }: Plann
   }
 }
 
-/** The host to which a node redirects its clients. Any request there has leaked to a stranger. */
+/** The host to which a node redirects its clients. A request to this host is a leak. */
 async function listenElsewhere({ overheard }: AttackScene): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createServer((request, response) => {
     overheard.push(`${request.method} ${request.url} at a host that a node named`)

@@ -8,7 +8,10 @@ import type { LaneKey } from '../devnet/relayer-config.ts'
 import type { PlannedAttack } from './plan.ts'
 import { type AttackScene, treasury } from './scene.ts'
 
-/** Longest wait for the workflow of a transfer that is to be cancelled, ms: without one there is nothing to cancel. */
+/**
+ * Longest wait for the workflow of a transfer that is to be cancelled, ms. Without a workflow there is nothing to
+ * cancel.
+ */
 const workflowWithinMs = 30_000
 
 /** An operator cancels transfers at random moments. Each ends delivered, or cancelled without an effect. */
@@ -18,7 +21,7 @@ export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack
   scene.cancelled.push(...sent)
   const keys = new Set(sent.map(keyOf))
   const until = Date.now() + workflowWithinMs
-  // Ordered, or at an end before it could be.
+  // Transfers whose cancel was ordered, or that ended first.
   const over = new Set<string>()
   let ordered = 0
   while (over.size < keys.size && Date.now() < until) {
@@ -35,8 +38,7 @@ export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack
 }
 
 /**
- * Whether Temporal took an order. An order that it did not take (the server is away) is given again, unless the attack
- * is over.
+ * Whether Temporal took the order. If the server was away, the caller gives the order again while the attack lasts.
  */
 function isTaken(order: Promise<unknown>): Promise<boolean> {
   return order.then(
@@ -45,7 +47,7 @@ function isTaken(order: Promise<unknown>): Promise<boolean> {
   )
 }
 
-/** An operator pays coins from a lane to the treasury: once. */
+/** An operator pays coins from a lane to the treasury once. */
 export async function payment(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { client, devnet, payments } = scene
   const lanes = devnet.lanes.filter((lane) => lane.chain === chain)

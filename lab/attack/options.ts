@@ -5,7 +5,7 @@ import { type AttackKind, attackKinds } from './plan.ts'
 export interface AttackOptions {
   readonly seed: string
   readonly transfers: number
-  /** Seconds that attacks go on for. */
+  /** Length of the attacks, s. */
   readonly duration: number
   readonly only: readonly AttackKind[]
   /** Run a copy of the sources that lacks this defence. */

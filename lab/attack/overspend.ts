@@ -9,13 +9,16 @@ import type { ChainKey } from '../faults/fault-targets.ts'
 import { type AttackScene, mostPerDay, mostPerHour, type Payment, treasury } from './scene.ts'
 
 const gwei = 10n ** 9n
-/** wei per gas. First a payment may cost about 0.3 coins, more than a transaction may; then 0.07, which is less. */
+/**
+ * wei per gas. At the first price a payment may cost about 0.3 coins, more than the limit of a transaction. At the
+ * second it costs 0.07, which is less.
+ */
 const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
-/** Longest until blocks have a price, and until payments are decided, ms. */
+/** Longest times until blocks have a price and until payments are decided, ms. */
 const [pricedWithinMs, decidedWithinMs] = [30_000, 120_000]
 /** Twice what the limits of a key allow at that price. */
 const payments = 25
-/** wei: each payment's amount is its own, so the chain shows how often it was made. */
+/** wei. Each payment has its own amount, so the chain shows how often it was made. */
 const firstAmount = 10n ** 6n
 
 /**
@@ -48,7 +51,10 @@ export async function overspend(scene: AttackScene): Promise<string> {
   }
 }
 
-/** Attackers' transfers may be tried for ever. Each would hold a nonce, below the payments, that the price strands. */
+/**
+ * Portage may retry attackers' transfers for ever. Each would hold a nonce below the payments, and stay unmined at the
+ * new price.
+ */
 async function halt(scene: AttackScene): Promise<void> {
   const order = { by: 'dora', reason: 'prices rise', orders: [{ kind: 'halt', scope: {} } as const] }
   await changeSettings(scene.client, { bridges: [], nodes: {}, lanes: [] }, order)
@@ -72,7 +78,10 @@ async function pay({ client, devnet, payments: paid }: AttackScene, chain: Chain
   return payment
 }
 
-/** Until the payment is in a final block, or the signer has refused it. Throws Error if that takes too long. */
+/**
+ * Resolves when the payment is in a final block, or when the signer has refused it. Throws Error if this takes too
+ * long.
+ */
 async function decided({ client }: AttackScene, { id }: Payment): Promise<void> {
   const isDecided = async () => {
     const { state, detail } = await client.workflow.getHandle(id).query(operatorTransactionStatusQuery)
@@ -81,13 +90,15 @@ async function decided({ client }: AttackScene, { id }: Payment): Promise<void> 
   await until(isDecided, { timeoutMs: decidedWithinMs, everyMs: 500, growingToMs: 5_000, what: `an end of ${id}` })
 }
 
-/** Transactions of each lane that are mined. */
+/** The lanes' mined transactions. */
 function counts({ devnet: { lanes, chains } }: AttackScene): Promise<number[]> {
   const count = (chain: ChainKey, address: string) => chains[chain].anvil.rpc<string>('eth_getTransactionCount', [address, 'latest'])
   return Promise.all(lanes.map(async ({ chain, address }) => Number(await count(chain as ChainKey, address))))
 }
 
-/** Until two blocks of each chain have the price: Portage may have read the block before the first. */
+/**
+ * Resolves when two blocks of each chain have the price, because Portage may have read the block before the first one.
+ */
 async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promise<void> {
   const twoBlocks = async ({ anvil }: (typeof chains)[ChainKey]) => {
     const dear = new Set<string>()
@@ -104,7 +115,10 @@ async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promi
   await Promise.all(Object.values(chains).map(twoBlocks))
 }
 
-/** Until the price is undefined: the base fee of an empty block falls by an eighth. A call that fails is repeated. */
+/**
+ * Keeps blocks at this price until `priceNow` returns undefined. Otherwise the base fee of each empty block would fall
+ * by an eighth. Repeats failed calls.
+ */
 async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | undefined): Promise<void> {
   for (let price = priceNow(); price !== undefined; price = priceNow()) {
     const params = [`0x${price.toString(16)}`]

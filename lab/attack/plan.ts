@@ -30,32 +30,32 @@ export const nodeKinds = [
   ...(['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed', 'flood', 'redirect'] as const),
   ...(['guardians', 'long-reverts'] as const),
 ] as const
-/** A stolen token of an operator adds nodes. */
+/** A stolen operator's token adds nodes. */
 const addedNodeKinds = ['added-nodes'] as const
 /** Attackers with access to the spy or its gossip network. */
 export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-one-guardian', 'spy-foreign-emitter', 'spy-malformed'] as const
 /** Attackers that only send transfers. */
 export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike', 'executor-requests'] as const
-/** No attackers: an operator who cancels transfers and pays from lanes while all that goes on. */
+/** No attack: an operator cancels transfers and pays from lanes during the attacks. */
 export const operatorKinds = ['cancel', 'payment'] as const
-/** Comes once, when no honest transfer is left: prices rise, and lanes are made to pay until they refuse. */
+/** Comes once, after the last honest transfer. Prices rise, and lanes pay until they refuse. */
 export const lastKind = 'overspend'
 const plannedKinds = [...temporalKinds, ...apiKinds, ...nodeKinds, ...addedNodeKinds, ...spyKinds, ...userKinds, ...operatorKinds] as const
 export const attackKinds = [...plannedKinds, lastKind] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
-/** Kinds whose times the plan decides. */
+/** Kinds that the plan schedules. */
 export type PlannedKind = (typeof plannedKinds)[number]
 export type AttackKind = (typeof attackKinds)[number]
 
 /** One attack of a run. */
 export interface PlannedAttack<K extends PlannedKind = PlannedKind> {
-  /** After the start of the run. */
+  /** ms after the start of the run. */
   readonly atMs: number
   readonly kind: K
   readonly chain: 'ethereum' | 'bsc'
   readonly forMs: number
-  /** 0 to below 1: whatever else is left to chance. Different in each attack of a run. */
+  /** From 0 to below 1. Decides the other random choices of an attack. Different in each attack of a run. */
   readonly dice: number
 }
 
@@ -65,7 +65,7 @@ export interface AttackPlanInput {
   readonly kinds: readonly AttackKind[]
 }
 
-/** The attacks of a run in order of time: all kinds in random order, again and again until the time is over. Pure. */
+/** The attacks of a run in order of time: all kinds in random order, repeated until the time is over. Pure. */
 export function planAttacks({ seed, durationMs, kinds }: AttackPlanInput): PlannedAttack[] {
   const chance = chanceOf(seed)
   const planned = kinds.filter((kind) => kind !== lastKind)

@@ -21,14 +21,14 @@ export interface AttackRun {
   readonly transfers: number
   readonly durationMs: number
   readonly kinds: readonly AttackKind[]
-  /** ms without progress after which what is left counts as stuck. */
+  /** ms without progress after which the remaining work counts as stuck. */
   readonly stuckAfterMs: number
   readonly processes: number
-  /** bin/portage.js of a copy without a defence. */
+  /** The launcher of a copy without a defence. */
   readonly launcher?: string | undefined
 }
 
-/** The attacks of a run, without doing them. */
+/** Returns the attacks of a run without carrying them out. */
 export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'durationMs' | 'kinds'>): PlannedAttack[] {
   return planAttacks({ seed, durationMs, kinds })
 }
@@ -80,7 +80,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
   }
 }
 
-/** One transfer of each direction and bridge, after the attacks: is the way still open? */
+/** Sends one transfer per direction and bridge after the attacks, to see whether they still arrive. */
 async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent[]> {
   const probes = await Promise.all(
     (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('all', indexesOf(source, 12))))),

@@ -9,7 +9,9 @@ export const attackDevnet = {
 } as const
 
 const coin = 10n ** 18n
-/** Most that a key may spend in this run, wei: the hour's limit decides on one chain, the day's on the other. */
+/**
+ * Most that a key may spend in this run, wei. The hourly limit decides on one chain, and the daily limit on the other.
+ */
 export const mostPerHour: Readonly<Record<ChainKey, bigint>> = { ethereum: coin, bsc: 100n * coin }
 export const mostPerDay: Readonly<Record<ChainKey, bigint>> = { ethereum: 100n * coin, bsc: coin }
 
@@ -28,24 +30,24 @@ export interface Payment {
   readonly id: string
 }
 
-/** The attackers' targets, and the operators' acts besides the transfers that must all arrive. */
+/** The attackers' targets, and the acts of operators besides the honest transfers. */
 export interface AttackScene extends FaultTargets {
-  /** Where the stolen goes: nobody honest ever pays this address. Its key is made anew in each run. */
+  /** Receives the stolen coins. No honest user pays this address. Its key is new in each run. */
   readonly thief: HDNodeWallet
   /** Transfers of honest users that an operator cancels: each ends delivered, or cancelled without an effect. */
   readonly cancelled: AnySent[]
   readonly payments: Payment[]
-  /** Ids of transfers that only messages of strangers claim. */
+  /** Ids of transfers that only strangers' messages claim. */
   readonly believed: Set<string>
-  /** Orders that the API took from somebody whom no token allows them. */
+  /** Orders without permission that the API accepted. */
   readonly unnamedOrders: string[]
   /** Tokens of admins that were revoked. */
   readonly revoked: string[]
-  /** Honest questions that the API did not answer while an attacker held its connections. */
+  /** Honest requests that the API did not answer while an attacker held its connections. */
   readonly shutOut: string[]
-  /** Requests to a hostile server that were meant for nobody. */
+  /** Requests that reached a hostile server, to which nobody should send. */
   readonly overheard: string[]
-  /** Transfers of attackers: they need not arrive, and must not arrive twice. */
+  /** Attackers' transfers. They need not arrive, but must not arrive twice. */
   readonly hostile: AnySent[]
   /** A secret of the processes' environment that no config names. */
   readonly canary: string

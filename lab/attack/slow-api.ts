@@ -5,9 +5,9 @@ import { startChild } from '../devnet/child.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Connections of each of the attacker's addresses: more than one address may hold. */
+/** Connections per address of the attacker: more than the API allows. */
 const perAddress = 120
-/** All of this machine, and none that honest people ask from. */
+/** Addresses of this machine that honest users do not use. */
 const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
 
 /** Requests that never end: headers and bodies that come byte by byte, from several addresses. */
@@ -18,7 +18,7 @@ export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Pro
   try {
     while (Date.now() < until) {
       for (const { url, from, sockets } of holders) {
-        // Connections that the API closed are opened again.
+        // Opens closed connections again.
         const missing = perAddress - sockets.filter(({ destroyed }) => !destroyed).length
         for (let index = 0; index < missing; index++) sockets.push(slowSocket(url, from, opened++))
         for (const socket of sockets) if (socket.writable) socket.write('x')
@@ -34,7 +34,7 @@ export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Pro
 function slowSocket({ hostname, port }: URL, localAddress: string, index: number): Socket {
   const socket = connect({ host: hostname, port: Number(port), localAddress })
   const head = 'POST /v1/transfers HTTP/1.1\r\nhost: 127.0.0.1\r\n'
-  // Every other one in its headers, the others in their body.
+  // Half of the requests stop in their headers, half in their body.
   socket.write(index % 2 === 0 ? `${head}x-slow: ` : `${head}content-type: application/json\r\ncontent-length: 100000\r\n\r\n{"vaa":"`)
   socket.on('error', () => socket.destroy())
   return socket.resume()
@@ -42,7 +42,7 @@ function slowSocket({ hostname, port }: URL, localAddress: string, index: number
 
 const strangers = fileURLToPath(new URL('../flood/strangers.ts', import.meta.url))
 
-/** Every route, pipelined, long and large requests without a token, from a process of its own (lab/flood). */
+/** Requests without a token to every route, pipelined, long and large, from a process of its own (lab/flood). */
 export async function floodApi(scene: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const [one] = scene.fleet.alive
   if (!one) throw new Error('no process is up')

@@ -5,21 +5,21 @@ import type { PlannedAttack } from './plan.ts'
 import { falseGuardian, inventedNtt } from './forged-calls.ts'
 import { attackDevnet, type AttackScene } from './scene.ts'
 
-/** Sequence numbers from here on are of messages that no bridge published. */
+/** First sequence number that no bridge has published. */
 export const firstInvented = 10_000_000n
 
-/** Messages of one burst, each with a sequence of its own. */
+/** Messages of one burst, each with its own sequence. */
 const messages = 2_000
 
 /**
- * Messages without a signature, of a guardian set that does not exist. A spy relays gossip that it has not verified.
+ * Messages without signatures, of a guardian set that does not exist. A spy does not verify the gossip that it relays.
  */
 export async function spyJunk(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const unsigned = concat([toBeHex(1, 1), toBeHex(0xffffffff, 4), toBeHex(0, 1)])
   return publish(scene, attack, (message) => getBytes(concat([unsigned, encodeBody(message)])))
 }
 
-/** Messages that somebody signed who is no guardian. */
+/** Messages signed by an account that is no guardian. */
 export async function spyWrongGuardian(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   return publish(scene, attack, (message) => signVaa(message, [devnetAccount(falseGuardian)]).bytes, 50)
 }
@@ -29,7 +29,7 @@ export async function spyOneGuardian(scene: AttackScene, attack: PlannedAttack):
   return publish(scene, attack, (message) => signVaa(message, devnetGuardians(attackDevnet.guardians), [0]).bytes, 50)
 }
 
-/** The set after the devnet's only one. */
+/** The next guardian set. The devnet has only one. */
 export const falseSetIndex = 1
 
 /** Messages of the next guardian set to a chain, where nodes say that this set is the attacker's. */

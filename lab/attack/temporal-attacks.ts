@@ -14,9 +14,11 @@ import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** wei per gas. A no-op of 25,200 gas costs three times what a transaction may, and less than an hour's limit. */
+/**
+ * wei per gas. A no-op of 25,200 gas then costs three times the limit of a transaction, and less than the hourly limit.
+ */
 const ruinous = String(12n * 10n ** 12n)
-/** Below the limit of tips. */
+/** Below the tip limit. */
 const tip = String(10n ** 9n)
 
 /** Attacks of somebody who reaches Temporal with a client and workers of his own. */
@@ -142,7 +144,7 @@ async function movedCoins({ client, devnet }: AttackScene, { chain, dice }: Plan
   return `${lanes.length} payments between lanes`
 }
 
-/** Orders to the ledger itself: a nonce for what nobody sent, and replacements at a price that empties the key. */
+/** Orders to the ledger itself: a nonce for an invented transfer, and replacements at a price that empties the key. */
 async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
   const handle = scene.client.workflow.getHandle(laneWorkflowId(lane))
@@ -160,12 +162,12 @@ async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<st
   return `${requests.length} requests to the ledger of ${lane}`
 }
 
-/** All data of Temporal is lost. Notified receivers, halts and revoked tokens are kept elsewhere. */
+/** Wipes Temporal. Notified receivers, halts and revoked tokens are also kept elsewhere. */
 async function wipe(scene: AttackScene): Promise<string> {
   const { devnet, locks } = scene
   await locks.temporal.run(async () => {
     await findBelieved(scene)
-    // The judge looks for secrets in it.
+    // The judge searches Temporal's database for secrets.
     await devnet.temporal.copy()
     await devnet.temporal.restartFrom('nothing')
   })

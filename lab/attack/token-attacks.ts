@@ -6,12 +6,12 @@ import { until } from '../devnet/until.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Longest until Temporal takes the revocation, ms. */
+/** Longest wait until Temporal accepts the revocation, ms. */
 const revokedWithinMs = 60_000
-/** Longest until every process refuses a revoked token, ms. */
+/** Longest wait until every process refuses a revoked token, ms. */
 const refusedWithinMs = 20_000
 
-/** Tokens of Portage's own key that do not allow the order: too low a level, another chain, expired. */
+/** Tokens signed by Portage's own key that do not allow the order: too low a level, another chain, expired. */
 export async function weakTokens(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const other = attack.chain === 'ethereum' ? 'bsc' : 'ethereum'
   const tokens = await Promise.all([
@@ -49,8 +49,8 @@ export async function replayRevoked(scene: AttackScene, attack: Pick<PlannedAtta
 }
 
 /**
- * As `portage token revoke --stolen` does: an id that is not listed yet is listed and revoked in one change. Not over
- * REST, which refuses an id that is not listed: of every token after a wipe.
+ * Lists and revokes the id in one change, as `portage token revoke --stolen` does. REST cannot do this, because it
+ * refuses unlisted ids, and after a wipe no token is listed.
  */
 async function revoke({ client }: AttackScene, token: Principal): Promise<void> {
   const orders = [{ kind: 'addToken', token } as const, { kind: 'revokeToken', jti: token.jti } as const]
@@ -61,7 +61,7 @@ async function revoke({ client }: AttackScene, token: Principal): Promise<void> 
 
 async function isRefused({ fleet }: AttackScene, stolen: string): Promise<boolean> {
   const look = async ({ apiUrl }: { apiUrl: string }) => (await fetch(`${apiUrl}/v1/settings`, { headers: bearer(stolen) })).status === 401
-  // A process that is away answers nothing: it is asked again by `replayRevoked`.
+  // A process that is away does not answer. `replayRevoked` asks it again.
   return (await Promise.all(fleet.alive.map((one) => look(one).catch(() => true)))).every(Boolean)
 }
 

@@ -9,7 +9,7 @@ import { inventedTransfer } from './forged-calls.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Transfers of one unit to nobody: the target's contract refuses each of them for ever. */
+/** Transfers of one unit to the zero address. The target's contract refuses them for ever. */
 export async function dust(scene: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const { devnet, hostile, locks } = scene
   const transfers = Array.from({ length: 20 }, () => ({ amount: 1n, recipient: ZeroAddress }))
@@ -17,7 +17,7 @@ export async function dust(scene: AttackScene, { chain }: PlannedAttack): Promis
   return `${transfers.length} native transfers of one unit from ${chain} to address zero`
 }
 
-/** A token that the other chain has no wrapper for: it waits for an attestation that never comes. */
+/** A token without a wrapper on the other chain. It waits for an attestation that never comes. */
 export async function noSuchToken({ devnet, locks }: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const { anvil, tokenBridge, core, wormholeChainId } = devnet.chains[chain]
   const other = devnet.chains[chain === 'ethereum' ? 'bsc' : 'ethereum']
@@ -36,13 +36,16 @@ export async function noSuchToken({ devnet, locks }: AttackScene, { chain }: Pla
   return `${sent.length} transfers of a token that ${other.name} does not know`
 }
 
-/** A coin that goes home to a contract that burns all gas it is given. */
+/** A coin that returns to its own chain, to a contract that burns all gas it is given. */
 export function gasBurner(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   // JUMPDEST PUSH1 0 JUMP.
   return coinsHomeTo(scene, attack, '0x5b600056', 'that loops')
 }
 
-/** A coin that goes home to a contract that accepts it in a simulation without a price and reverts in a block. */
+/**
+ * A coin that returns to its own chain, to a contract that accepts it in a simulation (gas price 0) and reverts in a
+ * block.
+ */
 export function twoFaced(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   // GASPRICE ISZERO PUSH1 9 JUMPI PUSH1 0 DUP1 REVERT JUMPDEST STOP.
   return coinsHomeTo(scene, attack, '0x3a15600957600080fd5b00', 'that reverts in a block')
@@ -67,15 +70,15 @@ async function coinsHomeTo(
   return `${transfers.length} coins home to a contract on ${target} ${what}`
 }
 
-/** Code that deploys a runtime of at most 32 bytes: it is left-aligned in the first word of memory. */
+/** Code that deploys at most 32 bytes, left-aligned in the first word of memory. */
 function deploying(runtime: string): string {
   const size = dataLength(runtime)
   return concat([toBeHex(0x5f + size, 1), runtime, '0x600052', '0x60', toBeHex(size, 1), '0x60', toBeHex(32 - size, 1), '0xf3'])
 }
 
 /**
- * A contract of nobody on the source chain that records a transfer to the thief, as the bridge itself would: with
- * BridgeTransferInitiated, and a nonce that comes next. The target's contract would pay it.
+ * A stranger's contract on the source chain that records a transfer to the thief like the bridge itself: with
+ * BridgeTransferInitiated and the next nonce. The target's contract would pay it.
  */
 export async function lookAlike(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { devnet, locks } = scene
@@ -91,7 +94,7 @@ export async function lookAlike(scene: AttackScene, { chain, dice }: PlannedAtta
   return `a transfer of ${amount} units to the thief`
 }
 
-/** At or a little above what the source has recorded: numbers far above are never asked for. */
+/** The latest recorded number or a little more. Portage never asks for numbers far above it. */
 function nextNonce({ sent }: AttackScene, chain: PlannedAttack['chain'], dice: number): bigint {
   const nonces = sent.filter(isNative).filter(({ source }) => source === chain)
   const highest = nonces.reduce((most, { nonce }) => (nonce > most ? nonce : most), 0n)

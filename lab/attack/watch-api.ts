@@ -2,11 +2,11 @@ import { get } from 'node:http'
 import type { PortageProcess } from '../devnet/portage-process.ts'
 import type { AttackScene } from './scene.ts'
 
-/** An honest request that takes longer was shut out, ms. */
+/** A slower honest request counts as shut out, ms. */
 const answeredWithinMs = 10_000
 const everyMs = 500
 
-/** Asks each process an honest question every half second, from an address that no attacker uses. */
+/** Sends an honest request to each process every half second, from an address that no attacker uses. */
 export function watchApi(scene: AttackScene): { stop(): Promise<void> } {
   let stopped = false
   const watch = async () => {
@@ -32,7 +32,7 @@ async function askHonestly(scene: AttackScene, one: PortageProcess): Promise<voi
   }
 }
 
-/** Asks for a path that needs no Temporal, over a new connection: the API may close an idle one. */
+/** Requests a path that needs no Temporal. Opens a new connection, because the API may close idle ones. */
 function ask({ apiUrl, admin }: PortageProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { agent: false, headers: admin, signal: AbortSignal.timeout(answeredWithinMs) } as const

@@ -21,7 +21,7 @@ import { workerName } from './yardsticks.ts'
 export interface BacklogOptions {
   readonly count: number
   readonly form: Form
-  /** Measured besides the relayer. */
+  /** Measured in addition to the relayer. */
   readonly others: Measured
 }
 
@@ -31,14 +31,13 @@ export interface BacklogMeasurement extends Measurement {
     CheckResult,
     'delivered' | 'lost' | 'duplicates' | 'revertedTransactions' | 'maxPerLanePerBlock' | 'gasPerTransaction'
   >
-  /** Of the whole process, from its start to the last close, by method. */
+  /** Calls of the whole process from its start to the last close, by method. */
   readonly rpcCalls: readonly (readonly [string, number])[]
   /**
-   * Requests to the guardians' servers for a signed message. All messages were in Temporal, so each request is one too
-   * many.
+   * Requests to the guardians' servers for a signed message. Temporal has all messages, so each request is unnecessary.
    */
   readonly fetchedAgain: number
-  /** From its start to when it was ready, ms. */
+  /** Time from its start until it was ready, ms. */
   readonly startMs: number
   /**
    * From the first block with a delivery to the first close, ms: the wait for that block's finality, then for a
@@ -48,13 +47,13 @@ export interface BacklogMeasurement extends Measurement {
 }
 
 /**
- * The source's finalized count, the gaps and the transfers are read once when a process starts, and not while it is
- * measured.
+ * Read once at the start of a process, and not while it is measured: the source's finalized count, the gaps and the
+ * transfers.
  */
 const noAudits = { everyMinutes: 10_080 } as const
 
 /**
- * Transfers that wait in Temporal when Portage starts, all to one chain, over all its keys. Measured from readiness to
+ * Transfers that wait in Temporal when Portage starts, to one chain and over all its keys. Measured from readiness to
  * the last delivery at finality.
  */
 export async function backlog(devnet: Devnet, client: Client, { count, form, others }: BacklogOptions): Promise<BacklogMeasurement> {
@@ -62,7 +61,7 @@ export async function backlog(devnet: Devnet, client: Client, { count, form, oth
   const sent = await sendTokens(devnet, count)
   await submit(devnet, client, sent)
   const asked = devnet.guardian.api.requests.length
-  // All go to this chain.
+  // The target of all transfers.
   const clock = await startBlockClock(devnet.chains.bsc.anvil.url)
   const starting = Date.now()
   const configure = (config: ConfigInput) => ({
@@ -90,7 +89,7 @@ function firstCloseOf(closed: readonly Closed[], findings: CheckResult['findings
   return Math.min(...closed.map(({ closedAt }) => closedAt)) - (clock.at(first) ?? Number.NaN)
 }
 
-/** Starts all transfers, as the spy would, while no worker serves their queue. */
+/** Starts all transfers like a spy, while no worker serves their queue. */
 async function submit(devnet: Devnet, client: Client, sent: readonly SentTransfer[]): Promise<void> {
   const config = configSchema.parse(devnet.relayerConfig())
   const network = await connectNetwork(config)
@@ -115,7 +114,7 @@ export function fetches(requests: readonly string[], sent: readonly Pick<SentTra
   return requests.filter((path) => paths.has(path)).length
 }
 
-/** All messages are in already, so that the process only works. */
+/** The guardians have sent all messages, so the process does nothing else. */
 function withoutSpy(bridges: ConfigInput['bridges']): ConfigInput['bridges'] {
   return { ...bridges, 'wormhole-token-bridge': { ...bridges['wormhole-token-bridge'], spies: [] } }
 }

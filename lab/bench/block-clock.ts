@@ -1,6 +1,6 @@
 import { WebSocketProvider } from 'ethers'
 
-/** When the blocks of a chain came, by this machine's clock. */
+/** Times of a chain's blocks, by this machine's clock. */
 export interface BlockClock {
   /** ms since the epoch; undefined: not seen. */
   at(height: number): number | undefined

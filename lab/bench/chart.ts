@@ -6,7 +6,7 @@ export interface Line {
 }
 
 const [width, height, left, bottom, top, right] = [720, 320, 48, 40, 36, 16]
-/** Readable on a light and on a dark page. */
+/** Visible on light and dark pages. */
 const grey = '#7a7a7a'
 
 /** An SVG picture of values per second, each averaged over `smoothS` seconds around it. */
@@ -40,7 +40,7 @@ export function lineChart(title: string, lines: readonly Line[], smoothS = 5): s
   ].join('\n')
 }
 
-/** Each value as the mean of those up to `span / 2` before and after it. */
+/** The mean of each value and its neighbours up to `span / 2` before and after it. */
 export function averaged(values: readonly number[], span: number): number[] {
   const half = Math.floor(span / 2)
   return values.map((_, index) => {

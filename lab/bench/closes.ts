@@ -1,18 +1,18 @@
 import type { Client } from '@temporalio/client'
 import { until } from '../devnet/until.ts'
 
-/** A closed workflow, by the server's own account. */
+/** A closed workflow, as the server reports it. */
 export interface Closed {
   /** ms since the epoch. */
   readonly closedAt: number
   readonly stateTransitions: number
   readonly historyEvents: number
-  /** Of its history, as the server counts them. */
+  /** Events of its history, as the server counts them. */
   readonly historyBytes: number
   readonly workflowId: string
 }
 
-/** Between two looks: each costs the server a count over all that the query matches. */
+/** ms between two polls. Each poll makes the server count all matches of the query. */
 const everyMs = 500
 
 /**
@@ -26,7 +26,7 @@ export async function allClosed(client: Client, query: string, count: number, gi
   return closedOf(client, query)
 }
 
-/** Those of the query that are closed now. */
+/** Closed workflows of the query. */
 export async function closedOf(client: Client, query: string): Promise<Closed[]> {
   const all: Closed[] = []
   for await (const { closeTime, raw, historyLength, historySize, workflowId } of client.workflow.list({

@@ -5,7 +5,7 @@ import { parseStat, type Stat, type ThreadGroup, threadGroupOf } from './proc-st
 /** CPU time of a process between two readings. */
 export interface ProcessUsage {
   readonly cpuMs: number
-  /** Of threads that live at both looks. */
+  /** Threads that live at both readings. */
   readonly threadMs: Readonly<Record<ThreadGroup, number>>
   /** Most resident memory that was seen, MiB. */
   readonly rssPeakMiB: number
@@ -28,7 +28,7 @@ interface Look {
 }
 type Looks = ReadonlyMap<number, Look>
 
-/** Starts to count. `stop` gives what each used since then; nothing but zeros where there is no /proc. */
+/** Starts counting. `stop` returns the use of each since then; zeros without /proc. */
 export async function startCpuMeter(measured: Measured): Promise<{ stop(): Promise<Record<string, ProcessUsage>> }> {
   const entries = Object.entries(measured)
   const look = () => Promise.all(entries.map(async ([, which]) => lookAt(await pidsOf(which))))
@@ -81,7 +81,7 @@ async function statOf(file: string): Promise<Stat | undefined> {
   return line === undefined ? undefined : parseStat(line)
 }
 
-/** The difference to `before`. A process that is new counts from its start. */
+/** The difference to `before`. A new process counts from its start. */
 function usageOf(before: Looks | undefined, after: Looks | undefined, peak: number): ProcessUsage {
   const threadMs: Record<ThreadGroup, number> = { main: 0, workflow: 0, core: 0, gcJit: 0, pool: 0 }
   let cpuMs = 0

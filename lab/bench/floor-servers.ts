@@ -8,18 +8,18 @@ import type { Measured } from './cpu-meter.ts'
 /** A Temporal server of the comparison while it runs. */
 export interface FloorServer {
   readonly address: string
-  /** Its processes, and those of its database. */
+  /** The server's processes and its database's. */
   readonly measured: Measured
   stop(): Promise<void>
 }
 
-/** A kind of server that the comparison has. */
+/** A kind of server to compare. */
 export interface FloorCandidate {
   readonly name: string
   start(dir: string): Promise<FloorServer>
 }
 
-/** A kind of server that cannot be had here, and why. */
+/** A kind of server that this machine cannot run, and why. */
 export interface NotRun {
   readonly name: string
   readonly why: string
@@ -27,7 +27,7 @@ export interface NotRun {
 
 const namespaces = ['default'] as const
 
-/** All kinds of servers, the dev server's first; and what is missing on this machine. */
+/** All kinds of servers, the dev server first, and the missing ones. */
 export async function floorCandidates(): Promise<{ readonly candidates: readonly FloorCandidate[]; readonly notRun: readonly NotRun[] }> {
   const dev: FloorCandidate[] = [
     { name: 'dev server, SQLite file', start: (dir) => devServer(dir, false) },
@@ -58,7 +58,7 @@ async function devServer(dir: string, inMemory: boolean): Promise<FloorServer> {
   return { address: server.address, measured: { temporal: [server.pid] }, stop: () => server.stop() }
 }
 
-/** The journal as the devnet sets it for the dev server. */
+/** The journal setting of the devnet's dev server. */
 async function onSqlite(path: string, dir: string): Promise<FloorServer> {
   const sqlite = {
     ...{ pluginName: 'sqlite', databaseName: join(dir, 'temporal.db'), connectAddr: 'localhost', connectProtocol: 'tcp' },

@@ -24,17 +24,14 @@ export interface FloorSummary {
   readonly rounds: number
   readonly machine: { readonly cpus: number; readonly model: string; readonly load: readonly number[] }
   readonly servers: readonly FloorRow[]
-  /** Servers that this machine has not, and why. */
+  /** Servers that this machine cannot run, and why. */
   readonly notRun: readonly NotRun[]
 }
 
-/** Connections, caches and compiled code come with the first workflows. */
+/** The first workflows open connections, fill caches and compile code. */
 const warmUp = 50
 
-/**
- * The cost of empty and one-activity workflows on each Temporal server of this machine, one after the other, each round
- * anew.
- */
+/** The cost of empty and one-activity workflows on each Temporal server of this machine, in turn in each round. */
 export async function floor({ transfers: count, rounds }: FloorOptions, say: (line: string) => void): Promise<FloorSummary> {
   const { candidates, notRun } = await floorCandidates()
   for (const { name, why } of notRun) say(`NOT RUN: ${name}: ${why}`)

@@ -23,7 +23,7 @@ export interface GrowthOptions {
   readonly form: Form
 }
 
-/** The use of a process with nothing in flight. */
+/** The use of an idle process. */
 export interface FixedCosts {
   /** ms of CPU per second, by process. */
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
@@ -39,13 +39,13 @@ export interface GrowthRow extends Verdict {
   readonly openPeak: number
   readonly seconds: number
   readonly perSecond: number
-  /** Of the process with nothing in flight, before it. */
+  /** The use of the idle process before the transfers. */
   readonly fixed: FixedCosts
-  /** ms of CPU per transfer by process, without what the process uses in that time with nothing in flight. */
+  /** ms of CPU per transfer by process, without the idle use. */
   readonly cpuMs: Readonly<Record<string, number>>
-  /** The same with it. */
+  /** ms of CPU per transfer by process, with the idle use. */
   readonly cpuMsAll: Readonly<Record<string, number>>
-  /** JSON-RPC calls: those that come once per block, per block of one chain; the others, per transfer. */
+  /** JSON-RPC calls. Calls that come once per block: per block of one chain. Others: per transfer. */
   readonly rpcPerBlock: number
   readonly rpcPerTransfer: number
   readonly stateTransitions: number
@@ -79,11 +79,11 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
   try {
     const connection = await Connection.connect({ address: devnet.temporal.address })
     const client = new Client({ connection })
-    // Held by the Governor until it is wanted, so that no stream fetches it before.
+    // The Governor holds the messages until they are wanted, so that no stream fetches them earlier.
     const held = new Set<string>()
     const { firstSequence, tokenBridge } = devnet.chains.ethereum
     devnet.guardian.treat(({ emitter, sequence }) => {
-      // Messages published at deployment come late, too.
+      // Messages that were published at deployment also come late.
       if (emitter !== toUniversal(tokenBridge) || sequence < firstSequence) return 'sign'
       held.add(`${emitter}/${sequence}`)
       return 'hold'
@@ -103,8 +103,8 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
       const run = createRun(devnet, client, portage, say)
       await run.deliver(warm.length)
       const fixed = await run.quiet()
-      // Started only now: a starting process counts the published messages and asks the guardians' servers for each
-      // that it has not received.
+      // Started now, because a starting process counts published messages and asks the guardians' servers for missing
+      // ones.
       const sent = await sendTokens(devnet, size * rounds)
       await untilHeld(sent)
       say(`${size} in flight: ${sent.length} sent, and held.`)
@@ -148,7 +148,7 @@ function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say:
       }
       return closed >= delivered
     }
-    // Each look costs the server a count over all.
+    // Each poll makes the server count all matches.
     await until(look, { timeoutMs: 1_800_000, everyMs: Math.max(250, count / 4), what: `${count} to be delivered`, giveUp })
     return peak
   }

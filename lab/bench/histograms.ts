@@ -24,7 +24,7 @@ export function readHistogram(metrics: string, name: string): HistogramSeries[] 
   })
 }
 
-/** All values of these series together. They must have the same bounds. */
+/** Merges these series. They must have the same bounds. */
 export function added(all: readonly HistogramSeries[]): HistogramSeries['buckets'] {
   return (all[0]?.buckets ?? []).map(([bound], index) => [bound, all.reduce((sum, { buckets }) => sum + (buckets[index]?.[1] ?? 0), 0)])
 }

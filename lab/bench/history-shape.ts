@@ -4,7 +4,7 @@ import { round } from './statistics.ts'
 /** Average number of events by type in the histories of some workflows. A local activity is one `markerRecorded`. */
 export type Shape = Readonly<Record<string, number>>
 
-/** Of these workflows' histories, as the server has them. */
+/** Reads the histories from the server. */
 export async function historyShape(client: Client, workflowIds: readonly string[]): Promise<Shape> {
   const histories = await Promise.all(
     workflowIds.map(async (id) => (await client.workflow.getHandle(id).fetchHistory()).events?.map(nameOf) ?? []),
@@ -20,7 +20,7 @@ export function shapeOf(histories: readonly (readonly string[])[]): Shape {
   return Object.fromEntries(ordered.map(([name, count]) => [name, round(count / histories.length)]))
 }
 
-/** By the name of its attributes: `workflowTaskCompleted`. */
+/** The type by the name of its attributes: `workflowTaskCompleted`. */
 function nameOf(event: object): string {
   const attributes = Object.entries(event).find(([key, value]) => key.endsWith('EventAttributes') && value)
   return attributes?.[0].replace('EventAttributes', '') ?? 'unknown'

@@ -4,7 +4,7 @@ import { tellMachine } from './machine.ts'
 /** Most names of calls to print. */
 const mostNames = 8
 
-/** For people. */
+/** The table for people. */
 export function idleTable({ rows, auditMinutes, machine }: IdleResult): string {
   const columns: readonly (readonly [string, (row: IdleRow) => string | number])[] = [
     ['streams of sources without a node', ({ streams }) => streams],

@@ -10,7 +10,7 @@ import { round } from './statistics.ts'
 import { startUseMeter } from './use-meter.ts'
 
 export interface IdleOptions {
-  /** Of each measurement. */
+  /** Length of each measurement, s. */
   readonly seconds: number
 }
 
@@ -22,8 +22,8 @@ export interface IdleRow {
   /** ms of CPU per second, by process. */
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
   /**
-   * Actions of Temporal Cloud as far as the calls show them: starts, signals, updates, queries, activities and their
-   * heartbeats. Without those of schedules.
+   * Temporal Cloud's actions as far as calls show them: starts, signals, updates, queries, activities and heartbeats.
+   * Without schedules.
    */
   readonly actionsPerHour: number
   /** Calls to Temporal by name, the most frequent first; long polls apart. */
@@ -31,7 +31,7 @@ export interface IdleRow {
   readonly pollsPerHour: number
   /** Requests to the servers of guardians. */
   readonly httpPerHour: number
-  /** JSON-RPC calls: those that come once per block, per block of one chain; and the others. */
+  /** JSON-RPC calls. Calls that come once per block: per block of one chain. Others: in total. */
   readonly rpcPerBlock: number
   readonly rpcOthersPerHour: number
   readonly rssPeakMiB: number
@@ -44,14 +44,14 @@ export interface IdleResult {
   readonly machine: Machine
 }
 
-/** Until what a start brings with it is over, ms. */
+/** ms until the work of the start is done. */
 const settleMs = 20_000
-/** More often than by default (5): two minutes have the audit of each stream once. */
+/** More often than by default (5), so that two minutes contain an audit of each stream. */
 const auditMinutes = 2
-/** Without other sources nothing comes less often than this, s. */
+/** Measured time without other sources, s. No call is rarer than this. */
 const aloneSeconds = 60
 
-/** A token bridge's payload 1: its recipient's chain is 65,000, which is none. */
+/** A payload 1 of the token bridge whose target, chain 65,000, does not exist. */
 const toElsewhere = `0x01${'00'.repeat(31)}01${'ab'.repeat(32)}0001${'cd'.repeat(32)}fde8${'00'.repeat(32)}`
 
 const actions: ReadonlySet<string> = new Set([
@@ -148,7 +148,7 @@ async function measured(devnet: Devnet, portage: PortageProcess, streams: number
   }
 }
 
-/** Calls to Temporal by name, long polls, and requests to the servers of guardians, so far. */
+/** Calls to Temporal by name, long polls, and requests to the guardians' servers until now. */
 async function callsOf({ guardian }: Devnet, portage: PortageProcess) {
   const text = await metricsOf(portage)
   const counted = (metric: string) =>

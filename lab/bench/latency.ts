@@ -15,7 +15,7 @@ import { round } from './statistics.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
 
 export interface LatencyOptions {
-  /** Transfers per second, over both bridges and both ways in turn, and for how long, s. */
+  /** Transfers per second over both bridges and directions in turn, and the length of the load, s. */
   readonly rate: number
   readonly seconds: number
   /** Keys and nodes per chain. */
@@ -23,7 +23,7 @@ export interface LatencyOptions {
   readonly nodes: number
 }
 
-/** Of one figure, ms. */
+/** Percentiles of one figure, ms. */
 export interface Quantiles {
   readonly median: number
   readonly p90: number
@@ -44,7 +44,7 @@ export interface BridgeLatency {
   readonly finalityToSigned?: Quantiles
   /** By Portage's own histogram, ms: the median and the 90th percentile of each step. */
   readonly steps: Readonly<Record<string, { readonly median: number; readonly p90: number }>>
-  /** From seen to delivered, by the same. */
+  /** From seen to delivered, by Portage's own histogram. */
   readonly seenToDelivered: { readonly median: number; readonly p90: number }
 }
 
@@ -81,7 +81,7 @@ export async function latency(options: LatencyOptions, say: (line: string) => vo
       const giveUp = () => portage.ended && `Portage ${portage.ended}: ${portage.tail()}`
       const closed = await allClosed(client, "WorkflowType = 'transfer'", sent.length, giveUp)
       const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
-      // The last blocks are final a little later.
+      // Waits for the finality of the last blocks.
       const check = await devnet.check(sent)
       const closes = new Map(closed.map(({ workflowId, closedAt }) => [workflowId.split(':').slice(0, 4).join(':'), closedAt]))
       const measured = await Promise.all(sent.map((one) => timesOf(devnet, clocks, closes, signedAt, check, one)))

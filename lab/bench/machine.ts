@@ -6,7 +6,7 @@ export interface Machine {
   readonly cpus: number
   readonly model: string
   readonly node: string
-  /** Of the last minute: when each part began, and at the end. */
+  /** Load averages of the last minute at the beginning of each part and at the end. */
   readonly load: readonly number[]
 }
 

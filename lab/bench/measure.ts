@@ -9,7 +9,7 @@ export interface Measurement extends Rates {
   /** ms since the epoch: when the worker ran. */
   readonly begin: number
   readonly closed: readonly Closed[]
-  /** From then to the last close, by process. */
+  /** Time from then to the last close, by process. */
   readonly usage: Readonly<Record<string, ProcessUsage>>
 }
 
@@ -19,11 +19,11 @@ export interface MeasureOptions {
   readonly query: string
   readonly count: number
   readonly measured: Measured
-  /** A reason to give up: the worker has ended. */
+  /** A reason to give up, such as the end of the worker. */
   readonly giveUp: () => string | undefined
 }
 
-/** Call it when the worker runs: resolves when all have closed. Throws Error if they do not. */
+/** Call it when the worker runs. Resolves when all have closed. Throws Error if they do not close. */
 export async function measure({ client, query, count, measured, giveUp }: MeasureOptions): Promise<Measurement> {
   const begin = Date.now()
   const meter = await startCpuMeter(measured)
@@ -33,7 +33,7 @@ export async function measure({ client, query, count, measured, giveUp }: Measur
   return { count, begin, closed, usage, ...ratesOf(times, begin) }
 }
 
-/** Of the workflows themselves, on average. */
+/** Means over the workflows. */
 export function perWorkflow(closed: readonly Closed[]): Record<'stateTransitions' | 'historyEvents' | 'historyBytes', number> {
   const mean = (of: (one: Closed) => number) => closed.reduce((sum, one) => sum + of(one), 0) / Math.max(1, closed.length)
   return {

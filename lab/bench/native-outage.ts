@@ -25,36 +25,33 @@ export interface OutageOptions {
 
 export interface OutageResult extends OutageOptions, Verdict {
   readonly deliveringTransactions: number
-  /** On average. */
+  /** Means. */
   readonly gasPerTransaction: number
-  /** From when the process is started to when both streams have proved all numbers delivered. */
+  /** Time from the start of the process until both streams have proved all numbers delivered. */
   readonly seconds: number
   readonly transfersPerSecond: number
   /**
-   * All JSON-RPC calls of the process over the run. `perQuietBlock`: those of a quiet time after it, per block of one
+   * All JSON-RPC calls of the process in the run. `perQuietBlock`: calls in a quiet time after it, per block of one
    * chain.
    */
   readonly rpcCalls: { readonly perTransfer: number; readonly perQuietBlock: number }
-  /** Of the transfers' own workflows, and of all (lanes, streams, batches). */
+  /** Counts of the transfers' own workflows, and of all workflows (lanes, streams, batches). */
   readonly stateTransitionsPerTransfer: number
   readonly allStateTransitionsPerTransfer: number
   readonly historyEventsPerTransfer: number
-  /** ms of CPU per transfer, by process, from its start to then. */
+  /** ms of CPU per transfer, by process, from its start until then. */
   readonly cpuMs: Readonly<Record<string, number>>
   /** Peak resident memory of each process, MiB. */
   readonly rssPeakMiB: Readonly<Record<string, number>>
   readonly machine: Machine
 }
 
-/** Transfers that one direction's users send in one go: about one block. */
+/** Transfers that users of one direction send at once: about one block. */
 const burst = 400
-/** How long the process is watched with nothing to do, ms. */
+/** How long the idle process is measured, ms. */
 const quietMs = 20_000
 
-/**
- * Native transfers initiated while Portage was down, half on each chain. Then it starts. Throws Error after half an
- * hour.
- */
+/** Portage starts after native transfers were initiated, half on each chain. Throws Error after half an hour. */
 export async function nativeOutage(options: OutageOptions, say: (line: string) => void): Promise<OutageResult> {
   const { transfers, keys, batch, maxOpen } = options
   const bridge = { wormhole: false, native: 'fixed', batch, maxOpen, auditMinutes: 1 } as const
@@ -134,7 +131,7 @@ async function proved(
   await until(look, { timeoutMs: 1_800_000, everyMs: 1000, what: 'all transfers to be proved delivered', giveUp: () => portage.ended })
 }
 
-/** JSON-RPC calls per block of one chain while there is nothing to do. */
+/** JSON-RPC calls per block of one chain of the idle process. */
 async function quietCalls({ chains }: Devnet, portage: PortageProcess): Promise<number> {
   const heights = async () =>
     (await Promise.all(Object.values(chains).map(({ anvil }) => anvil.rpc<string>('eth_blockNumber')))).reduce(
@@ -156,7 +153,7 @@ async function costs(
 ): Promise<Pick<OutageResult, 'stateTransitionsPerTransfer' | 'allStateTransitionsPerTransfer' | 'historyEventsPerTransfer'>> {
   let [own, all, events] = [0, 0, 0]
   for await (const { type, raw, historyLength, status, workflowId } of client.workflow.list({ query: '', pageSize: 1000 })) {
-    // The list counts those of closed ones only.
+    // The list counts only closed ones.
     const counted = status.name === 'RUNNING' ? (await client.workflow.getHandle(workflowId).describe()).raw.workflowExecutionInfo : raw
     const transitions = Number(counted?.stateTransitionCount ?? 0)
     all += transitions

@@ -1,11 +1,11 @@
 import type { PortageProcess } from '../devnet/portage-process.ts'
 
-/** JSON-RPC calls of the process so far, of all chains, the most frequent method first. */
+/** JSON-RPC calls of the process until now, of all chains, the most frequent method first. */
 export async function rpcCallsByMethod({ apiUrl }: Pick<PortageProcess, 'apiUrl'>): Promise<[string, number][]> {
   return sumByMethod(await (await fetch(`${apiUrl}/metrics`)).text())
 }
 
-/** The same, of the text of a metrics endpoint. */
+/** The same from the text of a metrics endpoint. */
 export function sumByMethod(metrics: string): [string, number][] {
   const sums = new Map<string, number>()
   for (const [, method = '', count] of metrics.matchAll(/^portage_rpc_calls_total\{.*method="([^"]*)".*\} (\d+)/gm))
@@ -13,7 +13,9 @@ export function sumByMethod(metrics: string): [string, number][] {
   return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
-/** Methods that are called once per block, or once per block and lane with work, however many transfers there are. */
+/**
+ * Methods that are called once per block, or once per block and lane with work, regardless of the number of transfers.
+ */
 export const perBlockMethods: ReadonlySet<string> = new Set([
   'eth_getBlockByNumber',
   'eth_getBlockByHash',
@@ -26,12 +28,12 @@ export const perBlockMethods: ReadonlySet<string> = new Set([
   'eth_getBlockReceipts',
 ])
 
-/** How many of these calls come once per block. */
+/** The number of these calls that come once per block. */
 export function perBlockCalls(calls: readonly (readonly [method: string, count: number])[]): number {
   return calls.reduce((sum, [method, count]) => sum + (perBlockMethods.has(method) ? count : 0), 0)
 }
 
-/** The heights that the process has seen, of all chains together. */
+/** The number of block heights that the process has seen on all chains. */
 export async function headHeights({ apiUrl }: Pick<PortageProcess, 'apiUrl'>): Promise<number> {
   const text = await (await fetch(`${apiUrl}/metrics`)).text()
   return [...text.matchAll(/^portage_head_height\{.*\} (\d+)/gm)].reduce((sum, [, height]) => sum + Number(height), 0)

@@ -2,7 +2,7 @@ import type { Devnet } from '../devnet/index.ts'
 import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
 import type { SentTransfer, UserTransfer } from '../devnet/wormhole/users.ts'
 
-/** Fits into a block or two of the source. */
+/** Few enough for one or two blocks of the source. */
 const burst = 200
 
 /** `count` Wormhole transfers of tokens from ethereum, each with the relayer's fee. */

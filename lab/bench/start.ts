@@ -12,15 +12,15 @@ import { round, type Spread, spread } from './statistics.ts'
 export interface StartSummary {
   readonly rounds: number
   readonly machine: { readonly cpus: number; readonly model: string; readonly load: readonly number[] }
-  /** From the start of `portage run --role all` until it is ready to work. */
+  /** From the start of `portage run --role all` until it is ready. */
   readonly portageReady: Spread
   /** CPU time of the process until then; undefined without /proc. */
   readonly portageCpu: Spread | undefined
   /** From the start of `npm run demo`, set-up included. */
   readonly demo: {
-    /** A user's transfer is in a block, and shown. */
+    /** From the start until a user's transfer is in a block and shown. */
     readonly firstSent: Spread
-    /** Portage has its message, which the guardians sign once the block is final. */
+    /** From the start until Portage has its message, which guardians sign once the block is final. */
     readonly firstSeen: Spread
     readonly firstDelivered: Spread
   }
@@ -51,7 +51,7 @@ export async function startTimes(rounds: number, say: (line: string) => void): P
   }
 }
 
-/** How long a process lives that writes down for the others what V8 compiled. */
+/** Lifetime of a process that stores V8's compiled code for later processes. */
 const settledMs = 12_000
 
 async function portageStarts(rounds: number, say: (line: string) => void) {
@@ -89,7 +89,7 @@ const signs: Readonly<Record<keyof DemoTimes, RegExp>> = {
   firstDelivered: /^[1-9]\d*\/\d+ delivered/m,
 }
 
-/** Throws Error if it ends before a transfer was delivered. */
+/** Throws Error if the demo ends before a transfer is delivered. */
 async function demoTimes(): Promise<DemoTimes> {
   const began = performance.now()
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
@@ -110,7 +110,7 @@ async function demoTimes(): Promise<DemoTimes> {
   }
 }
 
-/** The same for people. */
+/** The result for people. */
 export function startTable({ rounds, machine, portageReady, portageCpu, demo }: StartSummary): string {
   const rows: readonly (readonly [string, Spread | undefined])[] = [
     ['portage run --role all: ready', portageReady],

@@ -1,11 +1,11 @@
-/** Of one figure over the rounds of a run. */
+/** Statistics of one figure over the rounds of a run. */
 export interface Spread {
   readonly min: number
   readonly median: number
   readonly max: number
 }
 
-/** Least, middle and greatest value; of an even number of values the lower middle. Throws Error without values. */
+/** Least, middle and greatest value. For an even number of values, the lower middle. Throws Error without values. */
 export function spread(values: readonly number[], digits = 2): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   const [min, median, max] = [sorted[0], sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)]
@@ -13,19 +13,17 @@ export function spread(values: readonly number[], digits = 2): Spread {
   return { min: round(min, digits), median: round(median, digits), max: round(max, digits) }
 }
 
-/** How fast something closed. */
+/** Rates of closes. */
 export interface Rates {
-  /** All, from the begin to the last close. */
+  /** All closes, from the start to the last one. */
   readonly perSecond: number
-  /** Those from the 10th to the 90th percentile of closes, without ramp and tail. */
+  /** The closes between the 10th and the 90th percentile, without ramp and tail. */
   readonly sustainedPerSecond: number
 }
 
 /**
- * Rates of what closed at these times.
- * @param closes ms since the epoch, in any order
- * @param begin ms since the epoch
- * Throws Error for fewer than 10 closes, and for closes that all came at once.
+ * Rates of closes at these times. @param closes ms since the epoch, in any order @param begin ms since the epoch Throws
+ * Error for fewer than 10 closes, and for closes that all came at once.
  */
 export function ratesOf(closes: readonly number[], begin: number): Rates {
   const sorted = [...closes].sort((a, b) => a - b)
@@ -37,7 +35,7 @@ export function ratesOf(closes: readonly number[], begin: number): Rates {
   return { perSecond: (count * 1000) / (last - begin), sustainedPerSecond: ((high - low) * 1000) / (to - from) }
 }
 
-/** How many closed in each second after the begin: for a chart. */
+/** The number of closes in each second, for a chart. */
 export function closesPerSecond(closes: readonly number[], begin: number): number[] {
   const seconds = closes.map((at) => Math.max(0, Math.floor((at - begin) / 1000)))
   const counts = Array.from({ length: Math.max(-1, ...seconds) + 1 }, () => 0)

@@ -7,26 +7,26 @@ import { type ThreadGroup, threadGroups } from './proc-stat.ts'
 import { round, type Spread, spread } from './statistics.ts'
 import { workerName } from './yardsticks.ts'
 
-/** One round: each kind once, one after the other, so that a machine whose speed drifts is as kind to each. */
+/** One round: each kind once in turn, so that a machine whose speed drifts favours none. */
 export interface Round {
   readonly oneActivity: Measurement
   readonly portage: BacklogMeasurement
   readonly empty: Measurement
-  /** Of the last minute, when the round began. */
+  /** Load average of the last minute at the start of the round. */
   readonly load: number
 }
 
-/** Over the rounds. Times are of CPU, ms per workflow. */
+/** Means over the rounds. Times are CPU, ms per workflow. */
 export interface KindSummary {
   readonly perSecond: Spread
   readonly sustainedPerSecond: Spread
   /** All processes together. */
   readonly cpuMs: Spread
-  /** `worker` is the relayer, or the yardstick's worker; `driver` the bench itself, with the guardian and the users. */
+  /** `worker`: the relayer, or the yardstick's worker. `driver`: the bench itself, with the guardian and the users. */
   readonly cpuMsByProcess: Readonly<Record<string, Spread>>
-  /** The worker's. gcJit: V8's own threads; core: the Rust part of Temporal's SDK; pool: libuv's threads. */
+  /** Threads of the worker. gcJit: V8's own threads; core: the Rust part of Temporal's SDK; pool: libuv's threads. */
   readonly cpuMsByThread: Readonly<Record<ThreadGroup, Spread>>
-  /** Most that was seen in any round, MiB. */
+  /** Most of any round, MiB. */
   readonly rssPeakMiB: Readonly<Record<string, number>>
   readonly stateTransitions: number
   readonly historyEvents: number
@@ -39,9 +39,9 @@ export interface PortageSummary extends KindSummary {
   readonly startMs: Spread
   /** From the block of the first delivery to the first close. */
   readonly firstCloseMs: Spread
-  /** Of a delivery, on average. */
+  /** Means per delivery. */
   readonly gasPerTransaction: number
-  /** Per transfer, what its history is made of. */
+  /** Events of a transfer's history, by type. */
   readonly shape: Shape
 }
 
@@ -54,18 +54,18 @@ export interface BenchSummary {
   readonly portage: PortageSummary
   readonly oneActivity: KindSummary
   readonly empty: KindSummary
-  /** Portage to one-activity workflows, in each round. */
+  /** Ratio of Portage to one-activity workflows in each round. */
   readonly ratio: Spread
   readonly ratioSustained: Spread
-  /** CPU of all processes. */
+  /** CPU of all processes together. */
   readonly ratioCpu: Spread
-  /** By the checker, of all rounds. */
+  /** The checker's verdict on all rounds. */
   readonly delivered: number
   readonly of: number
   readonly lost: number
   readonly duplicates: number
   readonly revertedTransactions: number
-  /** Signed messages that were fetched though their transfers ran. */
+  /** Signed messages that were fetched although their transfers already ran. */
   readonly fetchedAgain: number
   readonly maxPerLanePerBlock: number
 }
@@ -113,7 +113,7 @@ export function cpuOf({ usage, count }: Measurement): number {
   return Object.values(usage).reduce((sum, { cpuMs }) => sum + cpuMs, 0) / count
 }
 
-/** Common part of the measurements of one kind. */
+/** The common part of all kinds' measurements. */
 export function kindOf(all: readonly Measurement[]): KindSummary {
   const names = Object.keys(all[0]?.usage ?? {})
   const eachOf = (of: (one: Measurement) => number) => spread(all.map(of))

@@ -4,17 +4,17 @@ import { type Measured, type ProcessUsage, startCpuMeter } from './cpu-meter.ts'
 import { headHeights, perBlockCalls, rpcCallsByMethod } from './rpc-calls.ts'
 import { workerName } from './yardsticks.ts'
 
-/** Use of a network and its relayer over a time. */
+/** The use of a network and its relayer in a period. */
 export interface Used {
   readonly seconds: number
-  /** Of both chains together. */
+  /** Blocks of both chains together. */
   readonly blocks: number
   readonly usage: Readonly<Record<string, ProcessUsage>>
-  /** JSON-RPC calls: those that come once per block, and the others. */
+  /** JSON-RPC calls: those that come once per block, and others. */
   readonly calls: { readonly perBlock: number; readonly others: number }
 }
 
-/** Starts to count. Calling the result ends it and returns the use since. */
+/** Starts counting. The returned function ends it and returns the use. */
 export async function startUseMeter(devnet: Devnet, portage: PortageProcess): Promise<() => Promise<Used>> {
   const measured: Measured = {
     temporal: [devnet.temporal.pid],

@@ -12,10 +12,10 @@ export type Yardstick = (typeof yardsticks)[number]
 
 const worker = fileURLToPath(new URL('./empty-worker.ts', import.meta.url))
 
-/** The name of the yardstick's worker process among what is measured; for a run of Portage, that of the relayer. */
+/** Name of the yardstick's worker process among the measured ones. For a run of Portage, the relayer's name. */
 export const workerName = 'worker'
 
-/** `count` workflows of one type that wait when their worker starts. `others`: what else is measured. */
+/** Starts `count` workflows of one type before their worker. `others`: further measured processes. */
 export async function yardstick(
   client: Client,
   address: string,

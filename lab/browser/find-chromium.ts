@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { aptInstall } from '../apt.ts'
 
-/** Where Debian's package has it. */
+/** Path of Debian's package. */
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The browser that CHROMIUM names, or one that is installed; undefined: there is none. */
+/** The browser that CHROMIUM names, or an installed one. Undefined: there is none. */
 export function knownChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  // A path that was set on purpose is never silently replaced by another.
+  // An explicitly given path is never replaced silently.
   const named = env['CHROMIUM']
   return named ? (existsSync(named) ? named : undefined) : places.find((path) => existsSync(path))
 }
 
 /**
- * Finds the browser of the page's tests, or installs Debian's package where that is allowed. Never throws: prints the
+ * Finds the browser for the page's tests, or installs Debian's package if that is allowed. Never throws: prints the
  * reason and returns undefined.
  */
 async function findChromium(): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-/** Only the page is requested, and nothing is kept: the profile is a new folder, which is removed at the end. */
+/** Requests only the page. The profile is a new folder that is removed at the end. */
 const quiet = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync', '--disable-default-apps', '--disable-dev-shm-usage'],
@@ -14,7 +14,7 @@ export function openBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args: quiet })
 }
 
-/** A page, and what went wrong in it. */
+/** A page and its errors. */
 export interface WatchedPage {
   readonly page: Page
   /**
@@ -25,7 +25,7 @@ export interface WatchedPage {
   close(): Promise<void>
 }
 
-/** Opens a page in a profile of its own. @param token entered beforehand, as this tab would keep it */
+/** Opens a page in a new profile. @param token stored beforehand, as in a tab where it was entered */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -37,7 +37,7 @@ export async function openPage(
   const { origin } = new URL(url)
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // The browser says so of every status above 399, and of what it could not reach; the page shows both.
+    // The browser logs every status above 399 and every failed connection. The page shows both.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {

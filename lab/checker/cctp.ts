@@ -1,7 +1,7 @@
 import { Contract, dataSlice, getBytes, hexlify, Interface, type JsonRpcProvider, keccak256, type Log, toBigInt } from 'ethers'
 import type { SentBurn } from '../devnet/cctp/cctp-users.ts'
 
-/** CCTP as the checker knows it. */
+/** CCTP from the checker's view. */
 export interface CctpCheckInput {
   readonly transfers: readonly SentBurn[]
   /** By chain name. Transmitters: v1, v2. */
@@ -13,24 +13,24 @@ export interface CctpCheckInput {
 /** One burn as the two chains show it. */
 export interface CctpFinding {
   readonly transfer: SentBurn
-  /** MessageReceived events with its recipient and amount: one is right. */
+  /** MessageReceived events with its recipient and amount. Correct: 1. */
   readonly received: number
   /** Senders of the receiving transactions, lower case. */
   readonly receivedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** As that of a Wormhole transfer. */
+  /** Defined as for a Wormhole transfer. */
   readonly latencyMs: number | undefined
   /** usedNonces of the received message is 1. */
   readonly used: boolean
-  /** The recipient's balance of the target's token, and the sum of what was received for it. */
+  /** The recipient's balance of the target's token, and the sum of all mints to it. */
   readonly balance: bigint
   readonly expected: bigint
 }
 
 export interface CctpVerdict {
   readonly findings: readonly CctpFinding[]
-  /** Messages that were received and that no MessageTransmitter of another chain has sent. */
+  /** Received messages that no MessageTransmitter of another chain has sent. */
   readonly foreign: number
 }
 
@@ -83,7 +83,7 @@ export async function judgeCctp(
   return { findings: judged.flatMap((one) => one.findings), foreign: judged.reduce((sum, one) => sum + one.foreign, 0) }
 }
 
-/** Recipient and amount, which no two burns of a run share. */
+/** Recipient and amount. Both together are unique in a run. */
 function burnOf(version: number, body: string): string {
   return `${version} ${dataSlice(body, at.recipient, at.recipient + 20)} ${dataSlice(body, at.amount, at.amount + 32)}`
 }

@@ -27,7 +27,7 @@ export interface CheckInput {
 /** One transfer as the target chain shows it. */
 export interface TransferFinding {
   readonly transfer: SentTransfer
-  /** TransferRedeemed events of this message: one is right. */
+  /** TransferRedeemed events of this message. Correct: 1. */
   readonly redeemed: number
   /** Senders of the redeeming transactions, lower case. */
   readonly redeemedBy: readonly string[]
@@ -43,30 +43,30 @@ export interface TransferFinding {
 }
 
 export interface CheckResult {
-  /** Of all bridges, as all counts. */
+  /** Of all bridges. So are all counts. */
   readonly transfers: number
   /** Exactly one TransferRedeemed or BridgeTransferCompleted, and the right balance. */
   readonly delivered: number
-  /** None at all: of these, and of what else the native bridge's contracts show as initiated. */
+  /** Transfers without a delivery, including those that only the native bridge's contracts show. */
   readonly lost: number
-  /** More than one, of the same. */
+  /** Transfers with more than one delivery, counted in the same way. */
   readonly duplicates: number
-  /** Delivered, but the recipient's balance is not what it should be (amount − fee). */
+  /** Delivered, but the recipient's balance is not amount − fee. */
   readonly wrongBalances: number
   /**
-   * Completions of the native bridge, payments of NTT and mints of CCTP that no user had initiated so, and deliveries
-   * that no request paid for.
+   * Native completions, NTT payments and CCTP mints that match no user's transfer, and Executor deliveries that nobody
+   * paid for.
    */
   readonly foreignCompletions: number
   /** Deliveries by sender, lower case. */
   readonly deliveredBy: Readonly<Record<string, number>>
-  /** Of Wormhole's transfers. */
+  /** Findings of Wormhole's transfers. */
   readonly findings: readonly TransferFinding[]
   readonly nativeFindings: readonly NativeFinding[]
   readonly nttFindings: readonly NttFinding[]
   readonly executionFindings: readonly ExecutionFinding[]
   readonly cctpFindings: readonly CctpFinding[]
-  /** Over all lanes given. */
+  /** Findings of all given lanes. */
   readonly lanes: readonly LaneFindings[]
   readonly revertedTransactions: number
   /**
@@ -148,7 +148,7 @@ function balanceOf(node: Provider, { asset, recipient }: SentTransfer): Promise<
   return new Contract(asset, abi, node).getFunction('balanceOf')(recipient) as Promise<bigint>
 }
 
-/** Common part of all bridges' findings. */
+/** The common part of all bridges' findings. */
 interface Judged {
   readonly chain: string
   readonly effects: number
@@ -221,7 +221,7 @@ function judgedOf(findings: readonly TransferFinding[]): Judged[] {
   }))
 }
 
-/** The balance that the redeemed transfers of a place add up to, each counted once. */
+/** The expected balance of a recipient: the sum of its redeemed transfers, each counted once. */
 function arrived(findings: readonly TransferFinding[]): bigint {
   return findings.filter(({ redeemed }) => redeemed > 0).reduce((sum, { expected }) => sum + expected, 0n)
 }
@@ -242,7 +242,7 @@ function judgedCctp({ transfer, received, receivedBy, txHashes, used, balance, e
   return { chain: transfer.target, effects: received, by: receivedBy, txHashes, right: used && balance === expected }
 }
 
-/** Transactions of our lanes that delivered something; a batch is one. */
+/** Number of our lanes' transactions that delivered something. A batch counts once. */
 function ourDeliveries(judged: readonly Judged[], ours: ReadonlySet<string>): number {
   return new Set(judged.flatMap(({ chain, by, txHashes }) => (ours.has(`${chain}/${by[0]}`) ? [`${chain}/${txHashes[0]}`] : []))).size
 }

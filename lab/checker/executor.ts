@@ -1,7 +1,7 @@
 import { dataSlice, Interface, type JsonRpcProvider, keccak256, type Log, recoverAddress, toBeHex, zeroPadValue } from 'ethers'
 import type { SentExecution } from '../devnet/executor/network.ts'
 
-/** The Executor as the checker knows it. */
+/** The Executor from the checker's view. */
 export interface ExecutorCheckInput {
   readonly transfers: readonly SentExecution[]
   /** Signs the quotes of our provider. */
@@ -18,24 +18,24 @@ export interface ExecutorCheckInput {
 /** One paid request as the two chains show it. */
 export interface ExecutionFinding {
   readonly transfer: SentExecution
-  /** Received events with its payload: one is right. */
+  /** Received events with its payload. Correct: 1. */
   readonly received: number
   /** Senders of the delivering transactions, lower case. */
   readonly receivedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** As that of a Wormhole transfer. */
+  /** Defined as for a Wormhole transfer. */
   readonly latencyMs: number | undefined
   /** Wei that the receiver and the drop-off's recipient got. */
   readonly balance: bigint
   readonly expected: bigint
-  /** The request's event names what its user paid, and the payee has the sum of all payments. */
+  /** Whether the request's event shows the user's payment, and the payee has the sum of all payments. */
   readonly paid: boolean
 }
 
 export interface ExecutionVerdict {
   readonly findings: readonly ExecutionFinding[]
-  /** Deliveries that no request has paid for, or not all of their gas and coins. */
+  /** Deliveries that nobody paid for, or with less gas or coins than were paid for. */
   readonly foreign: number
 }
 
@@ -48,10 +48,10 @@ const abi = new Interface([
 interface Request {
   readonly txHash: string
   readonly amount: bigint
-  /** Of the message that it asks for. Empty: a message of nobody. */
+  /** Payload of the requested message. Empty: no known message. */
   readonly payload: string
   readonly payee: string
-  /** Undefined: underpaid, or no quote of ours. Gas units, and wei. */
+  /** Gas units, and wei. Undefined: underpaid, or not our quote. */
   readonly bought: { readonly gas: bigint; readonly coins: bigint } | undefined
 }
 
@@ -142,7 +142,7 @@ async function requestsOn(
   })
 }
 
-/** Undefined also for bytes that are no quote and no instructions. */
+/** Undefined for bytes that are no quote or no instructions. */
 function boughtBy(
   quote: string,
   instructions: string,
@@ -168,7 +168,7 @@ function priceOf(quote: string, { gas, coins }: NonNullable<Request['bought']>):
   return baseFee * 10n ** 8n + ((gas * gasPrice + coins) * targetPrice + sourcePrice - 1n) / sourcePrice
 }
 
-/** A gas instruction, and a drop-off or none. */
+/** One gas instruction, with or without a drop-off. */
 function wantedBy(instructions: string): NonNullable<Request['bought']> {
   const dropOff = instructions.length > 2 + 2 * 33 ? numberIn(instructions, 34, 16) : 0n
   return { gas: numberIn(instructions, 1, 16), coins: numberIn(instructions, 17, 16) + dropOff }

@@ -10,7 +10,9 @@ export interface LaneFindings {
   readonly transactions: number
   readonly reverted: number
   readonly revertedHashes: readonly string[]
-  /** Missing nonces: between mined ones, below the account's count, or between that and the pool's transactions. */
+  /**
+   * Missing nonces: between mined ones, below the account's count, or between the count and the pool's transactions.
+   */
   readonly holes: number
   /** Transactions in the node's pool: 0 after a drain. */
   readonly waiting: number
@@ -42,7 +44,7 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
   const mined = blocks.flatMap((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own))
   const receipts = await Promise.all(mined.map(({ hash }) => receiptOf(node, hash)))
   const reverted = receipts.filter(({ status }) => status !== 1)
-  // As of the last block that was read: a block that came since would leave holes that are none.
+  // At the last read block. A newer block would show holes that do not exist.
   const used = await node.getTransactionCount(own, head)
   const inPool = await poolHoles(node, own)
   const [latest, pending] = await Promise.all([node.getTransactionCount(own, 'latest'), node.getTransactionCount(own, 'pending')])
@@ -64,18 +66,18 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
 }
 
 /**
- * Receipt of a mined transaction. A node may show the block before the receipt, so a missing one says nothing. Throws
- * Error if none comes.
+ * Receipt of a mined transaction. A node may show the block earlier than the receipt, so it is asked again. Throws
+ * Error if no receipt comes.
  */
 function receiptOf(node: RpcNode, hash: string): Promise<TransactionReceipt> {
   const look = async () => (await node.getTransactionReceipt(hash)) ?? undefined
   return until(look, { timeoutMs: 30_000, everyMs: 100, what: `the receipt of ${hash}, which is in a block` })
 }
 
-/** Nonces that the pool would need before its highest transaction of this account could be mined. */
+/** Nonces that are missing before the pool's highest transaction of this account can be mined. */
 async function poolHoles(node: RpcNode, address: string): Promise<number> {
   const pool = (await node.send('txpool_content', [])) as Record<'pending' | 'queued', Record<string, Record<string, unknown>>>
-  // After the pool: what is mined meanwhile is below it.
+  // Read after the pool, because transactions that are mined meanwhile are below this count.
   const latest = await node.getTransactionCount(address, 'latest')
   const waiting = [pool.pending, pool.queued]
     .flatMap((part) => Object.entries(part).filter(([account]) => account.toLowerCase() === address))
@@ -85,7 +87,7 @@ async function poolHoles(node: RpcNode, address: string): Promise<number> {
   return highest - latest + 1 - new Set(waiting).size
 }
 
-/** Every block with its transactions; read once for all lanes that share a node. */
+/** All blocks with their transactions. Read once for all lanes of a node. */
 function allBlocks(node: RpcNode): Promise<Chain> {
   const known = cache.get(node)
   if (known) return known

@@ -1,7 +1,7 @@
 import { concat, Contract, dataSlice, Interface, type JsonRpcProvider, type Log, zeroPadBytes } from 'ethers'
 import type { SentNativeTransfer } from '../devnet/native/native-users.ts'
 
-/** The native bridge as the checker knows it. */
+/** The native bridge from the checker's view. */
 export interface NativeCheckInput {
   readonly transfers: readonly SentNativeTransfer[]
   /** By chain name; the bridge goes both ways between any two of them. */
@@ -11,13 +11,13 @@ export interface NativeCheckInput {
 /** One native transfer as the two chains show it. */
 export interface NativeFinding {
   readonly transfer: SentNativeTransfer
-  /** BridgeTransferCompleted events of its id, with its recipient, amount and nonce: one is right. */
+  /** BridgeTransferCompleted events of its id, with its recipient, amount and nonce. Correct: 1. */
   readonly completed: number
   /** Senders of the completing transactions, lower case. */
   readonly completedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** As that of a Wormhole transfer. */
+  /** Defined as for a Wormhole transfer. */
   readonly latencyMs: number | undefined
   /** The recipient's balance of the target's token, and the sum of all completions for it. */
   readonly balance: bigint
@@ -26,12 +26,9 @@ export interface NativeFinding {
 
 export interface NativeVerdict {
   readonly findings: readonly NativeFinding[]
-  /** Completions of what no user initiated, or of something else than was initiated under that id. */
+  /** Completions that no user initiated, or that differ from what was initiated under their id. */
   readonly foreignCompletions: number
-  /**
-   * Initiated transfers on the chains that the checker's users did not send: without a completion, and with more than
-   * one.
-   */
+  /** Transfers that the chains show and the checker's users did not send: without a completion, and with several. */
   readonly untold: { readonly lost: number; readonly duplicates: number }
 }
 
@@ -62,7 +59,7 @@ export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMa
   const findings = await Promise.all(completed.map(([chain, list]) => findAll(input, chain, list, node(providers, chain))))
   return {
     findings: findings.flat(),
-    // Two chains: what is completed on one was initiated on the other.
+    // With two chains, a completion on one was initiated on the other.
     foreignCompletions: all.filter(([source, event]) => !initiated.has(keyOf(source, event))).length,
     untold: judgeUntold(
       initiated,
@@ -72,7 +69,7 @@ export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMa
   }
 }
 
-/** A transfer that its own sender has forgotten must arrive as well. */
+/** A transfer that its sender forgot must arrive too. */
 function judgeUntold(
   initiated: ReadonlySet<string>,
   transfers: readonly SentNativeTransfer[],
@@ -89,7 +86,7 @@ async function initiations({ ends }: NativeCheckInput, chain: string, providers:
   const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferInitiated')
   return logs.map((log) => {
     const [id, initiator, recipient, amount, nonce] = argumentsOf(log)
-    // The same bytes, cut elsewhere: the target's event has 32 bytes of initiator and 20 of recipient.
+    // The same bytes with another split: the target's event has 32 bytes of initiator and 20 of recipient.
     return keyOf(chain, [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce])
   })
 }
@@ -103,7 +100,7 @@ async function completions(
   return logs.map((log) => ({ log, event: argumentsOf(log) }))
 }
 
-/** Of either event: the same five, in the same order. */
+/** The five arguments of either event, in the same order. */
 function argumentsOf(log: Log): EventArguments {
   const event = abi.parseLog(log)
   if (!event) throw new Error(`The checker cannot read the event of ${log.transactionHash}`)
@@ -124,7 +121,7 @@ async function findAll(
   const byKey = new Map<string, Log[]>()
   const perRecipient = new Map<string, bigint>()
   for (const { event, log } of completed) byKey.set(keyOf('', event), [...(byKey.get(keyOf('', event)) ?? []), log])
-  // The balance of a shared recipient shows all transfers that were initiated for it.
+  // Transfers to the same recipient are judged by their sum.
   for (const { recipient, amount } of ours) perRecipient.set(recipient, (perRecipient.get(recipient) ?? 0n) + amount)
   const senders = new Map<string, Promise<string>>()
   const times = new Map<number, Promise<number>>()

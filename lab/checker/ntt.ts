@@ -1,7 +1,7 @@
 import { Contract, Interface, type JsonRpcProvider, type Log } from 'ethers'
 import type { SentNttTransfer } from '../devnet/ntt/ntt-users.ts'
 
-/** The NTT token as the checker knows it. */
+/** The NTT token from the checker's view. */
 export interface NttCheckInput {
   readonly transfers: readonly SentNttTransfer[]
   /** By chain name; the token goes both ways between the two of them. */
@@ -11,13 +11,13 @@ export interface NttCheckInput {
 /** One NTT transfer as the two chains show it. */
 export interface NttFinding {
   readonly transfer: SentNttTransfer
-  /** TransferRedeemed events of its digest, which come with the payment and not with the queue: one is right. */
+  /** TransferRedeemed events of its digest, which come with the payment and not when it is queued. Correct: 1. */
   readonly redeemed: number
   /** Senders of the paying transactions, lower case. */
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** As that of a Wormhole transfer. */
+  /** Defined as for a Wormhole transfer. */
   readonly latencyMs: number | undefined
   /** isMessageExecuted of the manager. */
   readonly executed: boolean
@@ -28,7 +28,7 @@ export interface NttFinding {
 
 export interface NttVerdict {
   readonly findings: readonly NttFinding[]
-  /** Payments of digests that no manager has sent. */
+  /** Paid digests that no manager has sent. */
   readonly foreign: number
 }
 

@@ -6,13 +6,13 @@ import { type JsonRpcPayload, JsonRpcProvider, type JsonRpcResult } from 'ethers
  */
 const [mostRequests, mostCalls] = [16, 50]
 
-/** Calls of the same moment travel in batches, so that a run of thousands of transfers needs few connections. */
+/** Simultaneous calls share requests, so that a run of thousands of transfers needs few connections. */
 class CheckerProvider extends JsonRpcProvider {
   private running = 0
   private readonly waiting: (() => void)[] = []
 
   override async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<JsonRpcResult[]> {
-    // The one that ends hands its place over, so that the count stays.
+    // An ending request passes its slot to the next one, so the count stays.
     if (this.running >= mostRequests) await new Promise<void>((resolve) => this.waiting.push(resolve))
     else this.running++
     try {
@@ -25,7 +25,7 @@ class CheckerProvider extends JsonRpcProvider {
   }
 }
 
-/** @param url of a node of the devnet. It keeps no answers, and must be destroyed. */
+/** @param url of a node of the devnet. The provider caches nothing, and must be destroyed. */
 export function provider(url: string): JsonRpcProvider {
   return new CheckerProvider(url, undefined, { staticNetwork: true, batchMaxCount: mostCalls, cacheTimeout: -1 })
 }

@@ -24,7 +24,9 @@ interface RawTransaction {
   maxFeePerGas?: string
 }
 
-/** All that the given accounts did on a chain, from the first block to the head. Throws what the provider throws. */
+/**
+ * All transactions of the given accounts on a chain, from the first block to the head. Throws the provider's errors.
+ */
 export async function laneTransactions(chain: string, url: string, addresses: readonly string[]): Promise<LaneTransaction[]> {
   const node = new JsonRpcProvider(url, undefined, { staticNetwork: true, batchMaxCount: 50, cacheTimeout: -1 })
   const own = new Set(addresses.map((address) => address.toLowerCase()))

@@ -15,10 +15,10 @@ export interface Seen {
   readonly stateTransitions: number
 }
 
-/** No worker serves it: what attackers start there runs for as long as nobody ends it. */
+/** No worker serves it. Workflows that attackers start there run until somebody ends them. */
 export const strangersQueue = 'strangers'
 
-/** All transfers of the namespace, but for those that no worker of Portage ever sees. */
+/** All transfers of the namespace except those that no worker of Portage sees. */
 export async function lookAtTransfers(client: Client): Promise<Seen[]> {
   const seen: Seen[] = []
   for await (const info of client.workflow.list({ query: "WorkflowType = 'transfer'", pageSize: 1000 })) {
@@ -40,7 +40,7 @@ export async function lookAtTransfers(client: Client): Promise<Seen[]> {
   return seen
 }
 
-/** Does nothing more happen to it by itself? */
+/** Whether it has ended for good. */
 export function isSettled({ running, state }: Seen): boolean {
   return !running || isOutcome(state) || state === 'parked'
 }

@@ -20,15 +20,15 @@ export interface Wish {
   readonly wormhole: readonly UserTransfer[]
   readonly native: readonly NativeUserTransfer[]
   readonly ntt: readonly NttUserTransfer[]
-  /** Payload 3 to a contract. */
+  /** Payload 3, to a contract. */
   readonly messages: readonly UserTransfer[]
-  /** Requests at the Executor. */
+  /** Requests to the Executor. */
   readonly executions: readonly ExecutionWish[]
   /** Of CCTP. */
   readonly burns: readonly UserBurn[]
 }
 
-/** The products of a run's transfers, in turn. */
+/** The products of a run's transfers, in rotation. */
 const products = {
   wormhole: ['wormhole'],
   native: ['native'],
@@ -36,20 +36,20 @@ const products = {
   all: ['wormhole', 'native', 'messages', 'ntt', 'executions', 'burns'],
 } as const satisfies Record<BridgeChoice, readonly (keyof Wish)[]>
 
-/** Above the limit (whole tokens) a transfer is queued, for a time that a run can wait. */
+/** An NTT transfer above this limit (whole tokens) is queued for a time that a run can wait. */
 const queuedAbove = 1_000n
 export const nttOptions = (bridge: BridgeChoice): NttOptions | undefined =>
   bridge === 'all' ? { inboundLimit: queuedAbove, rateLimitSeconds: 10 } : undefined
 
-/** Transfers that one direction sends over a bridge in one go at a time: what fits into a few blocks. */
+/** Most transfers that one direction sends over a bridge at once. They fit into a few blocks. */
 const burst = 200
 
 /**
- * Users' transfers, alternating between both chains. Over Wormhole of every kind (wrapAndTransferETH, transferTokens,
- * and each back home): ERC20s always with a fee, since the fee table asks for one, coins alternately with and without.
- * Over the native bridge and NTT of their tokens; one of four NTT transfers is above the inbound limit. Requests at
- * the Executor carry coins in turn, and every third comes with an underpaid one, of which nothing may come. Burns of
- * CCTP are of v2, fast and at finality, and of v1, in turn. All go to fresh recipients.
+ * Users' transfers, alternating between both chains. Wormhole transfers are of every kind (wrapAndTransferETH,
+ * transferTokens, and each back home). ERC20s always pay a fee, because the fee table demands one; coins alternately.
+ * The native bridge and NTT carry their tokens, and one of four NTT transfers exceeds the inbound limit. Requests to
+ * the Executor carry coins alternately, and every third comes with an underpaid one, which must have no effect. Burns
+ * of CCTP are v2 fast, v2 finalized and v1 in turn. All recipients are fresh.
  */
 export async function sendTransfers(
   devnet: Devnet,
@@ -80,16 +80,16 @@ export async function sendTransfers(
   return all
 }
 
-/** The places, of `count` in all, that start on this chain. */
+/** The places, of `count` in all, whose transfers start on this chain. */
 export function indexesOf(source: Source, transfers: number): number[] {
   return Array.from({ length: transfers }, (_, index) => index).filter((index) => index % 2 === sources.indexOf(source))
 }
 
-/** The transfers at these places of a run. Several products alternate, a pair of places each. */
+/** The transfers at these places of a run. Products alternate, with two places each. */
 export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
   const chosen = products[bridge]
   const over = (product: keyof Wish) => indexes.filter((index) => chosen[Math.floor(index / 2) % chosen.length] === product)
-  // The places of a product are counted as if they were all.
+  // Numbers the places of one product without gaps.
   const turn = (index: number) => Math.floor(index / (2 * chosen.length)) * 2 + (index % 2)
   return {
     wormhole: over('wormhole').map((index) => wormholeTransfer(turn(index))),
@@ -149,7 +149,7 @@ function burnOf(index: number): UserBurn {
   return { version: kind === 2 ? 1 : 2, amount, ...(kind === 0 && { minFinality: 1_000, maxFee: amount / 100n }) }
 }
 
-/** Small and all different, so that no two balances can be mistaken for each other. */
+/** Small amounts, all different, so that no two balances can be confused. */
 function amountOf(index: number): bigint {
   return 10n ** 16n + BigInt(index) * 10n ** 12n
 }

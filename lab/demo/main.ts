@@ -23,7 +23,7 @@ const parts = {
   all: 'the Wormhole contracts, contracts that take messages, NTT, an Executor, CCTP, a native bridge, and a guardian',
 } as const
 
-/** Since this process was started. */
+/** Time since the start of this process. */
 const seconds = () => (performance.now() / 1_000).toFixed(1)
 
 /** Runs the demo. Returns the exit code. */
@@ -57,13 +57,13 @@ export async function demo(options: DemoOptions): Promise<number> {
     return clean ? 0 : 1
   } finally {
     await devnet.stop()
-    // Logs and database are of use only where something went wrong.
+    // Logs and database are kept only after a failure.
     if (clean) await rm(dir, { recursive: true, force: true })
     else say(`Logs: ${dir}`)
   }
 }
 
-/** Required by the demo's page. Useless elsewhere: the keys are made and removed with the demo. */
+/** Needed by the demo's page. The keys are useless elsewhere: they are made and removed with the demo. */
 function pageToken(devnet: Devnet): Promise<string> {
   const { dataFolder = devnet.dir, temporal } = devnet.relayerConfig()
   return makeToken({ dataFolder, temporal }, { name: 'demo', level: 'write' })
@@ -107,10 +107,7 @@ async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions
   return summary
 }
 
-/**
- * The streams follow the deliveries at their own pace. Returns those that have not proved all sent transfers after half
- * a minute.
- */
+/** Streams follow the deliveries later. Returns those that have not proved all sent transfers after half a minute. */
 async function untilProved(client: Client, sent: readonly AnySent[]): Promise<readonly string[]> {
   const look = async () => (await unprovedStreams({ client, sent })).length === 0
   await until(look, { timeoutMs: 30_000, everyMs: 250, what: 'the streams to prove all' }).catch(() => undefined)

@@ -6,7 +6,7 @@ export interface DemoOptions {
   /** Transfers per second; 0: all at once. */
   readonly rate: number
   readonly bridge: BridgeChoice
-  /** Most completions of the native bridge in one transaction; absent: one each. */
+  /** Most completions of the native bridge in one transaction. Absent: one each. */
   readonly batch?: number
   readonly keys: number
   readonly keep: boolean

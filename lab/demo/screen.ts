@@ -13,7 +13,7 @@ interface View {
   readonly elapsedMs: number
 }
 
-/** The live view on stderr: in place on a terminal, a line at every change elsewhere. */
+/** The live view on stderr. On a terminal it is redrawn; elsewhere each change prints a line. */
 export class Screen {
   readonly #live = createLiveText(process.stderr)
   #lastNews = ''
@@ -30,13 +30,13 @@ export class Screen {
     this.#lastNews = news
   }
 
-  /** Leaves what is shown last. */
+  /** Keeps the last view on the screen. */
   end(): void {
     this.#live?.end()
   }
 }
 
-/** None is wider than 80 columns. */
+/** No line is wider than 80 columns. */
 export function screenLines(view: View): string[] {
   const { seen, total } = view
   const filled = Math.round((deliveredOf(seen) / total) * barWidth)
@@ -64,7 +64,7 @@ function counts(seen: readonly Seen[]): string {
     .join(', ')
 }
 
-/** A line for each state, a column for each route. */
+/** One line per state, one column per route. */
 function table(seen: readonly Seen[]): string[] {
   const routes = [...new Set(seen.map(({ route }) => route))].sort()
   const count = (state: string, route: string) => seen.filter((one) => one.route === route && one.state === state).length

@@ -2,10 +2,10 @@ import type { Client } from '@temporalio/client'
 import { streamViewQuery } from '../../temporal/contracts/stream.ts'
 import { isBurn, isExecution, isNative, isNtt, type AnySent } from '../devnet/sent.ts'
 
-/** Results of a stream, by MIP-61's names. */
+/** A stream's results, with MIP-61's names. */
 export interface Watermark {
   readonly stream: string
-  /** All numbers up to this one are resolved; undefined: none yet. */
+  /** All numbers up to this one are resolved. Undefined: none. */
   readonly completedNonceHeight: string | undefined
   readonly completedBlockHeight: number | undefined
   readonly open: number
@@ -33,15 +33,14 @@ export async function watermarks(client: Client): Promise<Watermark[]> {
     .toSorted((a, b) => a.stream.localeCompare(b.stream))
 }
 
-/** One line for people. */
+/** The result in one line for people. */
 export function describeWatermark({ completedNonceHeight, completedBlockHeight, open, gaps, alarms }: Watermark): string {
   const alarmed = alarms.length > 0 ? `, alarms: ${alarms.join(', ')}` : ''
   return `completed_nonce_height ${completedNonceHeight ?? '-'}, completed_block_height ${completedBlockHeight ?? '-'}, ${open} open, ${gaps} in gaps${alarmed}`
 }
 
 /**
- * Streams that have not proved all sent transfers: not contiguous up to the last number, or with something open or in a
- * gap.
+ * Streams that have not proved all sent transfers: not contiguous up to the last number, or with open numbers or gaps.
  */
 export async function unprovedStreams({ client, sent }: { client: Client; sent: readonly AnySent[] }): Promise<string[]> {
   const known = new Map((await watermarks(client)).map((one) => [one.stream, one]))
@@ -60,7 +59,7 @@ function prefixOf(one: AnySent): string {
   return isNtt(one) ? 'wormhole' : 'wormhole-token-bridge'
 }
 
-/** The highest number that users know of, by stream. */
+/** The highest number of the users' transfers, by stream. */
 export function lastNumbers(sent: readonly AnySent[]): Map<string, bigint> {
   const last = new Map<string, bigint>()
   for (const one of sent) {

@@ -19,9 +19,9 @@ export interface Summary {
   readonly foreignCompletions: number
   readonly revertedTransactions: number
   readonly nonceHoles: number
-  /** From the first send to the last delivery that Portage reports as final. */
+  /** Time from the first send to the last delivery that Portage reports as final. */
   readonly transfersPerSecond: number
-  /** From the user's block to the redeeming block. */
+  /** Time from the user's block to the redeeming block. */
   readonly latencyMs: { readonly p50: number; readonly p95: number }
   readonly maxPerLanePerBlock: number
   /** Means over the run; `rpcCalls` are all calls of all chains, the polling of heads included. */
@@ -29,9 +29,9 @@ export interface Summary {
   readonly deliveredBy: Readonly<Record<string, number>>
   /** By direction: `ethereum → bsc`. */
   readonly deliveredOn: Readonly<Record<string, number>>
-  /** Transactions that delivered: fewer than transfers where several left in one. */
+  /** Delivering transactions. Fewer than transfers if several shared one. */
   readonly deliveringTransactions: number
-  /** Streams that have not proved all that was sent to be delivered. */
+  /** Streams that have not proved all sent transfers as delivered. */
   readonly unproved: readonly string[]
   /** Results of the streams at the end. */
   readonly streams: readonly Watermark[]
@@ -102,7 +102,7 @@ function deliveredOn(findings: readonly Findings[]): Record<string, number> {
   return counts
 }
 
-/** Did everything arrive exactly once, nothing else, and was it proved? */
+/** Whether everything arrived exactly once, nothing else arrived, and the streams proved it. */
 export function isClean({ delivered, transfers, lost, duplicates, nonceHoles, foreignCompletions, unproved }: Summary): boolean {
   return delivered === transfers && lost + duplicates + nonceHoles + foreignCompletions + unproved.length === 0
 }
@@ -110,7 +110,7 @@ export function isClean({ delivered, transfers, lost, duplicates, nonceHoles, fo
 /** The summary for people. */
 export function describe(summary: Summary): string {
   const { perTransfer, latencyMs } = summary
-  // Four digits are enough for people; --json has every wei.
+  // Four digits for people. --json has every wei.
   const coins = (amount: string) => Number(formatEther(BigInt(amount))).toPrecision(4)
   const rows: [string, string][] = [
     ['delivered', `${summary.delivered} of ${summary.transfers}, exactly once (independent checker)`],

@@ -15,7 +15,7 @@ export async function makeToken(home: TokenHome, request: Partial<TokenRequest> 
   return (await signedToken(home, request)).token
 }
 
-/** The token and what the settings list of it. */
+/** The token and its entry in the settings. */
 export async function signedToken(
   { dataFolder, temporal: { namespace = 'default' } = {} }: TokenHome,
   request: Partial<TokenRequest> = {},

@@ -5,20 +5,20 @@ import { Socket } from 'node:net'
 /** A server process of the devnet. It never outlives this process, however this process ends. */
 export interface Child {
   readonly pid: number
-  /** Undefined while it runs; then how it ended. */
+  /** Undefined while it runs, then how it ended. */
   readonly ended: string | undefined
   /** Resolves when it has ended; never rejects. */
   readonly exited: Promise<void>
   /** SIGTERM, then SIGKILL after `graceMs` (default 5,000). Resolves when it has ended. */
   stop(graceMs?: number): Promise<void>
-  /** Sends a signal (SIGKILL, SIGSTOP, SIGCONT…) and nothing else; await `exited` where it ends the process. */
+  /** Sends a signal (SIGKILL, SIGSTOP, SIGCONT…) and does not wait. Await `exited` if the signal ends the process. */
   kill(signal: NodeJS.Signals): void
   /** The last lines that it wrote, for error texts. */
   tail(): string
 }
 
 export interface ChildOptions {
-  /** Everything that it writes is appended to this file. */
+  /** Its output is appended to this file. */
   readonly logFile?: string
   /** Default: this process's. */
   readonly env?: NodeJS.ProcessEnv
@@ -29,8 +29,8 @@ const running = new Set<ChildProcess>()
 let exitHook = false
 
 /**
- * Starts a process in a group of its own (Ctrl-C in the terminal is ours to handle, so that it stops in order).
- * Throws if the command cannot be started.
+ * Starts a process in a group of its own, so that Ctrl-C in the terminal goes only to us and the process is stopped in
+ * order. Throws if the command cannot be started.
  */
 export async function startChild(command: string, args: readonly string[], options: ChildOptions = {}): Promise<Child> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env: options.env ?? process.env })
@@ -88,8 +88,8 @@ async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number)
 }
 
 /**
- * A shell that waits for the end of its standard input, which comes when this process ends, even by kill -9. Then it
- * ends the child. Node offers no other way to bind a child's life to its parent's.
+ * A shell that waits for the end of its standard input, which ends with this process, even after kill -9. It then ends
+ * the child. Node has no other way to bind a child's life to its parent's.
  */
 function startGuard(pid: number): ChildProcess {
   const script = 'read -r _; kill -TERM "$0" 2>/dev/null && sleep 2 && kill -KILL "$0" 2>/dev/null'

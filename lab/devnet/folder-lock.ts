@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from './run.ts'
 
-/** Which process a lock is of: an id is given again after it ended, and then with another start. */
+/** Identifies a process. Systems reuse process ids, so the start time is part of it. */
 interface Owner {
   readonly pid: number
   readonly startedAt: string
@@ -40,7 +40,7 @@ async function ownerOf(file: string): Promise<Owner | undefined> {
     const { pid, startedAt } = JSON.parse(await readFile(file, 'utf8')) as Partial<Owner>
     return typeof pid === 'number' && typeof startedAt === 'string' ? { pid, startedAt } : undefined
   } catch {
-    // Gone meanwhile, or cut off by a crash.
+    // The lock was removed meanwhile, or truncated by a crash.
     return undefined
   }
 }
@@ -49,13 +49,13 @@ async function isRunning({ pid, startedAt }: Owner): Promise<boolean> {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // Another user's process may not be signalled, and runs.
+    // The process is another user's and may not be signalled. It runs.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
   return (await startOf(pid)) === startedAt
 }
 
-/** When a process started, as `ps` says it; empty where there is no `ps`: then the id alone decides. */
+/** The start time of a process from `ps`. Empty without `ps`: then the id alone decides. */
 async function startOf(pid: number): Promise<string> {
   const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)], { env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' } })
   return stdout.trim()

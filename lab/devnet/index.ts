@@ -25,7 +25,7 @@ export interface DevnetPorts {
   readonly bsc?: number
   readonly spy?: number
   readonly guardianApi?: number
-  /** The relayer's own API, in relayerConfig(). */
+  /** In relayerConfig(): the relayer's own API. */
   readonly api?: number
 }
 
@@ -34,11 +34,9 @@ export interface DevnetOptions {
   readonly blockTimeSeconds?: number | { readonly ethereum: number; readonly bsc: number }
   /** `finalized` lags the head of both chains, or of each, by twice as many blocks. Default 1. */
   readonly slotsInAnEpoch?: number | { readonly ethereum: number; readonly bsc: number }
-  /** 1 (default) or 19. */
+  /** Number of guardians: 1 (default) or 19. */
   readonly guardians?: number
-  /**
-   * The consistency level that the token bridges ask of the guardians: 1 finalized (default), 201 safe, 200 instant.
-   */
+  /** Consistency level that token bridges request from the guardians: 1 finalized (default), 201 safe, 200 instant. */
   readonly consistencyLevel?: number
   /**
    * Nodes per chain in relayerConfig(): fault proxies in front of the one anvil. Default: none, the relayer uses anvil
@@ -76,15 +74,15 @@ export interface DevnetOptions {
   readonly transferAuditMinutes?: number | undefined
   /** How soon the work of a dead process is taken over, in relayerConfig(). Default: the config's. */
   readonly worker?: ConfigInput['worker']
-  /** Temporal forgets everything at its end. Default false. */
+  /** Temporal keeps its data in memory only. Default false. */
   readonly inMemory?: boolean
   /** Where Temporal's database and the logs go. Default: a temporary directory, which `stop()` removes. */
   readonly dir?: string
   /** Temporal's Web UI. Default true. */
   readonly ui?: boolean
-  /** Fixed ports where wanted; default: free ones. */
+  /** Fixed ports. Default: free ones. */
   readonly ports?: DevnetPorts
-  /** A running Temporal to use instead of an own one; it is not stopped by `stop()`. */
+  /** A running Temporal to use. `stop()` does not stop it. */
   readonly temporal?: TemporalServer
   readonly temporalOptions?: Pick<TemporalOptions, 'dynamicConfig' | 'sqlitePragmas'>
   readonly log?: (line: string) => void
@@ -99,7 +97,7 @@ export interface Devnet {
    */
   readonly nodes: { readonly ethereum: readonly FaultProxy[]; readonly bsc: readonly FaultProxy[] }
   readonly guardian: Guardian
-  /** Users by their source chain; they send to the other one. */
+  /** Users by their source chain, each sending to the other chain. */
   readonly users: { readonly ethereum: Users; readonly bsc: Users }
   /** The NTT token, if the option asked for it. */
   readonly ntt: NttNetwork | undefined
@@ -111,13 +109,13 @@ export interface Devnet {
   readonly native: NativeNetwork | undefined
   /** The DEVNET keys of the lanes, of both chains. */
   readonly lanes: readonly LaneKey[]
-  /** The environment that relayerConfig() wants: PORTAGE_DEVNET_KEY_<n> → DEVNET private key. */
+  /** The environment of a process with relayerConfig(): PORTAGE_DEVNET_KEY_<n> → DEVNET private key. */
   readonly env: Readonly<Record<string, string>>
-  /** Someone else on each chain, with funds: may redeem before us. */
+  /** A funded stranger on each chain, who may redeem before us. */
   readonly outsiders: { readonly ethereum: DevnetAccount; readonly bsc: DevnetAccount }
   readonly dir: string
   relayerConfig(): ConfigInput
-  /** The independent checker over transfers of this devnet, of all bridges, and all its lanes. */
+  /** The independent checker over these transfers of all bridges, and over all lanes of this devnet. */
   check(sent: readonly AnySent[]): Promise<CheckResult>
   stop(): Promise<void>
 }
@@ -159,7 +157,7 @@ class Started {
     this.#stops.push(stop)
   }
 
-  /** A second call finds nothing left. */
+  /** A second call does nothing. */
   async stop(): Promise<void> {
     for (const stop of this.#stops.splice(0).reverse()) await stop()
   }
@@ -169,7 +167,7 @@ type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes'
 
 async function startParts(options: DevnetOptions, dir: string, started: Started): Promise<Parts> {
   const log = options.log ?? (() => {})
-  // Both settle before anything else, so that nothing is still starting when a failure stops the other.
+  // Waits for both, so that nothing is still starting when one failure stops the other.
   const [server, chains] = await Promise.allSettled([
     options.temporal ?? started.keep(startTemporal(temporalOptions(options, dir, log))),
     startChains(options, dir, started, log),
@@ -177,7 +175,7 @@ async function startParts(options: DevnetOptions, dir: string, started: Started)
   return { temporal: valueOf(server), ...valueOf(chains) }
 }
 
-/** Both chains, their contracts, and who lives on them: all that needs no Temporal. */
+/** Both chains with contracts, guardian and users: everything that needs no Temporal. */
 async function startChains(
   options: DevnetOptions,
   dir: string,
@@ -201,7 +199,7 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  // The first start compiles contracts, which stops every timer of this process. So nothing else waits meanwhile.
+  // The first start compiles contracts, which blocks the event loop. So nothing else waits for a timer meanwhile.
   const cctp = options.cctp && (await started.keep(startCctpNetwork(chains, { log, ...options.cctp })))
   const executor = options.executor ? await startExecutorNetwork(chains) : undefined
   const [native, ntt] = await Promise.all([
@@ -246,7 +244,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         auditMinutes: options.auditMinutes ?? (native && 0.1),
         transferAuditMinutes: options.transferAuditMinutes,
         worker: options.worker,
-        // Absolute: a config in a file means a path that is relative to that file.
+        // Absolute, because a config file's relative paths start at the file's folder.
         checkpoints: resolve(dir, 'checkpoints'),
       }),
     check(all) {

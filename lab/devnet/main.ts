@@ -23,7 +23,7 @@ contracts and a native bridge both ways, a guardian. Every start is a new networ
   --help                       this text
 `
 
-/** Ports people know by heart, where they are free. */
+/** Well-known ports, used if they are free. */
 const wellKnown = { temporal: 7233, ui: 8233, ethereum: 8545, bsc: 8546, spy: 7073, guardianApi: 7071, api: 8099 } as const
 
 async function main(args: readonly string[]): Promise<number> {
@@ -69,7 +69,7 @@ async function main(args: readonly string[]): Promise<number> {
   return 0
 }
 
-/** Runs the devnet until the end that was ordered. */
+/** Runs the devnet until a person stops it. */
 async function keepUp(
   options: DevnetOptions & { readonly dir: string; readonly log: (line: string) => void },
   json: boolean,
@@ -86,7 +86,7 @@ async function keepUp(
   }
 }
 
-/** Resolves at the first Ctrl-C or SIGTERM, also one that comes while things still start. A second one ends at once. */
+/** Resolves at the first Ctrl-C or SIGTERM, even during the start. A second one ends the process at once. */
 function interrupted(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
@@ -107,14 +107,14 @@ async function choosePorts(): Promise<DevnetPorts> {
   return Object.fromEntries(chosen)
 }
 
-/** Throws Error that names the option and what it takes. */
+/** Throws Error that names the option and its values. */
 function variant(text: string): 'fixed' | 'strict' | false {
   if (text === 'none') return false
   if (text === 'fixed' || text === 'strict') return text
   throw new Error(`--native takes fixed, strict or none, not "${text}"`)
 }
 
-/** Throws Error that names the option and what it takes. */
+/** Throws Error that names the option and its values. */
 function number(option: string, text: string, least: number, most: number, whole = false): number {
   const value = Number(text)
   if (text.trim() !== '' && value >= least && value <= most && (!whole || Number.isInteger(value))) return value

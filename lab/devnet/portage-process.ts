@@ -15,9 +15,9 @@ const ownLauncher = fileURLToPath(new URL('../../bin/portage.js', import.meta.ur
 /** A Portage process, as an operator would run it: `portage run`. */
 export interface PortageProcess extends Child {
   readonly apiUrl: string
-  /** Of its admin port, whatever its role. */
+  /** URL of its admin port. Every role has one. */
   readonly adminUrl: string
-  /** The header of an administrator, for its API. */
+  /** Authorization header of an administrator. */
   readonly admin: { readonly authorization: string }
   readonly configPath: string
   readonly logFile: string
@@ -25,7 +25,7 @@ export interface PortageProcess extends Child {
 
 export interface PortageOptions {
   readonly role?: Role
-  /** More arguments of `portage run`: --chain, --lane. */
+  /** Further arguments of `portage run`, such as --chain and --lane. */
   readonly args?: readonly string[]
   readonly env?: NodeJS.ProcessEnv
   /** Changes the config before it is written. */
@@ -50,7 +50,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   await writeFile(configPath, stringify(configured))
   const { dataFolder = 'portage-data', temporal } = configured
   const admin = bearer(await makeToken({ dataFolder: resolve(devnet.dir, dataFolder), temporal }))
-  // A process of the same name may have written before.
+  // An earlier process with this name may have written a log.
   const written = await stat(logFile).then(
     ({ size }) => size,
     () => 0,
@@ -66,7 +66,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   try {
     await until(ready, { timeoutMs: 120_000, everyMs: 50, what: 'Portage to be ready', giveUp })
   } catch (error) {
-    // Otherwise a caller that starts another process would have both.
+    // Stopped, because a caller that starts another process would otherwise have both.
     await child.stop(0)
     throw error
   }

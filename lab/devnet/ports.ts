@@ -1,6 +1,6 @@
 import { connect, createServer, type ListenOptions } from 'node:net'
 
-/** Ports from `from` on, below `to`. */
+/** Ports from `from` to below `to`. */
 interface PortRange {
   readonly from: number
   readonly to: number
@@ -15,8 +15,8 @@ const usual: PortRange = { from: 10_100, to: 32_000 }
 const tries = 100
 
 /**
- * A free TCP port of 127.0.0.1 that no other caller gets before this process ends. A server starts to listen seconds
- * after its port was found, and leaves it for seconds when it restarts. Throws Error if none was found.
+ * A free TCP port of 127.0.0.1 that no other caller gets before this process ends. It stays reserved because servers
+ * start to listen late and close the port when they restart. Throws Error if none was found.
  */
 export async function freePort({ from, to }: PortRange = usual): Promise<number> {
   for (let count = 0; count < tries; count++) {
@@ -36,7 +36,7 @@ function claim(port: number): Promise<boolean> {
 
 const isFree = (port: number) => listens({ port, host: '127.0.0.1' }, 'closes')
 
-/** Whether a server of this process can listen there; one that stays holds the process back from nothing. */
+/** Whether a server can listen on the port. A server that stays does not keep the process alive. */
 function listens(at: ListenOptions, then: 'stays' | 'closes'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -49,7 +49,7 @@ function listens(at: ListenOptions, then: 'stays' | 'closes'): Promise<boolean> 
   })
 }
 
-/** Does anything accept connections on this port of 127.0.0.1? */
+/** Whether something accepts connections on this port of 127.0.0.1. */
 export function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

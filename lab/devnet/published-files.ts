@@ -7,7 +7,7 @@ import type { Devnet } from './index.ts'
 import type { NativeSide } from './native/native-users.ts'
 import type { UserSide } from './wormhole/users.ts'
 
-/** Where `npm run devnet` keeps what other commands need, unless its --dir says otherwise. */
+/** Default of --dir: the folder where `npm run devnet` writes files for other commands. */
 export const devnetDir = join('.portage', 'devnet')
 
 /** The files of a running devnet, paths relative to the working directory. */

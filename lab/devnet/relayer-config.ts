@@ -20,13 +20,13 @@ export interface LaneKey extends DevnetAccount {
 
 export interface RelayerConfigInput {
   readonly chains: readonly WormholeChain[]
-  /** By chain name, instead of the chain's anvil. */
+  /** Node URLs by chain name, in place of the chain's anvil. */
   readonly nodes?: Readonly<Record<string, readonly { readonly url: string }[]>>
   readonly lanes: readonly LaneKey[]
-  /** Absolute: a config in a file means a path that is relative to that file. */
+  /** Absolute, because a config file's relative paths start at the file's folder. */
   readonly dataFolder: string
   readonly temporalAddress: string
-  /** Of its Web UI; undefined: it has none. */
+  /** URL of its Web UI. Undefined: it has none. */
   readonly temporalWebUi?: string | undefined
   readonly spyAddress: string
   readonly guardianApi: string
@@ -58,8 +58,8 @@ export interface RelayerConfigInput {
 }
 
 /**
- * For tests that end processes and wait for a takeover: as short as a machine with a load of 8 can answer. Transfers
- * cost more state transitions with it, since heartbeats come more often.
+ * For tests that kill processes and wait for a takeover. The times are the shortest that a machine with a load of 8
+ * meets. Heartbeats come more often, so transfers cost more state transitions.
  */
 export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbeatSeconds: 5 } as const satisfies ConfigInput['worker']
 
@@ -68,7 +68,7 @@ export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbe
  * token transfer without a fee is declined (FEE_TOO_LOW), and one of coins is delivered.
  */
 export const devnetTokenFee = 10_000n
-/** The same in wei of 18 decimals, as users give it. */
+/** The same fees in wei of 18 decimals, as users give them. */
 export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 
 /** The config of a relayer that serves this devnet; it passes config/schema/schema.ts. */
@@ -95,7 +95,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
           finality: { kind: 'tag' as const },
           blockTimeMs: Math.max(50, Math.round(anvil.blockTimeSeconds * 1000)),
           contracts: { core, tokenBridge },
-          // Runs press the traffic of days, and spikes of the base fee, into minutes.
+          // Runs compress the traffic of days, and spikes of the base fee, into minutes.
           signing: { maxSpendingPerHourWei: coins(500n), maxSpendingPerDayWei: coins(1_000n) },
           lanes: lanes
             .filter((lane) => lane.chain === name)
@@ -108,7 +108,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     ),
     bridges: bridgesOf(input),
     ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
-    // A devnet's recipient does not wait a minute after a revert that a test or a fault brought about.
+    // A recipient of the devnet must not wait a minute after a revert that a test or fault caused.
     transfers: { quarantineSeconds: 1 },
     streams: {
       ...(auditMinutes !== undefined && { auditMinutes }),
@@ -151,7 +151,7 @@ function tokenOf(ends: NttNetwork['ends']) {
   return { peers, free: true as const }
 }
 
-/** Takes each payload 3 from `source` to the redeemer of `target`. */
+/** A route for each payload 3 from `source` to the redeemer of `target`. */
 function payloadRoutes(source: WormholeChain, target: WormholeChain) {
   if (source === target) return []
   const where = { '0': '03', '67': toUniversal(target.redeemer), '99': target.wormholeChainId.toString(16).padStart(4, '0') }
@@ -164,7 +164,7 @@ function payloadRoutes(source: WormholeChain, target: WormholeChain) {
   ]
 }
 
-/** The same config with all lanes in this form. */
+/** The same config with this broadcast form for all lanes. */
 export function withBroadcast(config: ConfigInput, broadcast: 'auto' | 'queue'): ConfigInput {
   const chains = Object.entries(config.chains).map(([name, chain]) => {
     return [name, { ...chain, lanes: chain.lanes?.map((lane) => ({ ...lane, broadcast })) }] as const

@@ -11,7 +11,7 @@ export interface RunResult {
 export interface RunOptions {
   readonly timeoutMs?: number
   readonly env?: NodeJS.ProcessEnv
-  /** Called with every line of its standard error, as it comes. */
+  /** Gets every line of standard error as it comes. */
   readonly onLine?: (line: string) => void
 }
 

@@ -1,15 +1,15 @@
-/** Options of `until`. `timeoutMs` bounds the whole wait; `everyMs` is the pause between two looks. */
+/** Options of `until`. `timeoutMs` bounds the whole wait. `everyMs` is the pause between two checks. */
 export interface UntilOptions {
   readonly timeoutMs: number
   readonly everyMs?: number
   /**
-   * The pauses grow to this, to a tenth of the time waited at most: polls keep several processes busy. Default: to
-   * 250 ms, or not at all if `everyMs` is given.
+   * Pauses grow to this, but to at most a tenth of the elapsed time, because polls keep several processes busy.
+   * Default: up to 250 ms, or no growth if `everyMs` is given.
    */
   readonly growingToMs?: number
   /** The awaited condition, for the error: "anvil to answer". */
   readonly what: string
-  /** A reason to give up early (the awaited process has ended). */
+  /** A reason to give up early, such as the end of the awaited process. */
   readonly giveUp?: () => string | undefined
 }
 

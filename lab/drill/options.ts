@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 
-/** How Temporal's database starts again. */
+/** State of Temporal's database at the restart. */
 export const drillCases = ['dump', 'nothing'] as const
 export type DrillCase = (typeof drillCases)[number]
 

@@ -9,7 +9,7 @@ import type { Devnet } from '../devnet/index.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 import { type DrillScene, treasury } from './scene.ts'
 
-/** Runs an operator's command with a token of the level admin. Throws Error with its output unless it ends with 0. */
+/** Runs an operator's command with a token of level admin. Throws Error with its output unless its exit code is 0. */
 export async function portage(devnet: Devnet, args: readonly string[]): Promise<Record<string, unknown>> {
   const config = devnet.relayerConfig()
   const file = join(devnet.dir, 'operator.yaml')
@@ -31,7 +31,7 @@ export async function portage(devnet: Devnet, args: readonly string[]): Promise<
   return JSON.parse(out.join('')) as Record<string, unknown>
 }
 
-/** The second lane of a chain: the first carries the transfers while it is paused. */
+/** The second lane of a chain. The first carries the transfers while the second is paused. */
 function spareLane({ lanes, chains }: Devnet, chain: ChainKey): string {
   const address = lanes.filter((lane) => lane.chain === chain)[1]?.address ?? ''
   return laneId('evm', chains[chain].anvil.chainId, address)
@@ -39,7 +39,7 @@ function spareLane({ lanes, chains }: Devnet, chain: ChainKey): string {
 
 const because = ['--reason', 'a drill'] as const
 
-/** Pauses the second lane of a chain, or lets it work again. */
+/** Pauses or resumes the second lane of a chain. */
 export async function setSpareLane({ devnet }: DrillScene, mode: 'pause' | 'activate', chain: ChainKey): Promise<void> {
   await portage(devnet, ['lane', mode, spareLane(devnet, chain), ...because])
 }

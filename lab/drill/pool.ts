@@ -2,18 +2,18 @@ import type { Devnet } from '../devnet/index.ts'
 import { until } from '../devnet/until.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 
-/** No block comes any more: what is sent to the chain stays in its pool. */
+/** Stops the chain's blocks, so that transactions stay in the pool. */
 export async function stopBlocks({ chains }: Devnet, chain: ChainKey): Promise<void> {
   await chains[chain].anvil.rpc('evm_setIntervalMining', [0])
 }
 
-/** Blocks come again, as often as at the start: a running anvil takes whole seconds only. */
+/** Starts the blocks again at the first interval. A running anvil accepts only whole seconds. */
 export async function goOn({ chains }: Devnet, chain: ChainKey): Promise<void> {
   const { rpc, blockTimeSeconds } = chains[chain].anvil
   await rpc('evm_setIntervalMining', [blockTimeSeconds])
 }
 
-/** Signed transactions of our lanes that are in no block. */
+/** Our lanes' signed transactions that are in no block. */
 async function inPool({ chains, lanes }: Devnet, chain: ChainKey): Promise<number> {
   const { rpc } = chains[chain].anvil
   const count = async (address: string, at: string) => Number(await rpc<string>('eth_getTransactionCount', [address, at]))

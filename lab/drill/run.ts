@@ -15,13 +15,13 @@ import { type DrillScene, withTreasury } from './scene.ts'
 import { allPaid, type DrillSummary, type DrillTimes, judge } from './summary.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Two keys on each chain: the second has the operators' payments. `finalized` lags by two blocks. */
+/** Two keys on each chain. The second makes the operators' payments. `finalized` lags by two blocks. */
 export const drillDevnet = { keysPerChain: 2, blockTimeSeconds: 1, native: 'fixed', auditMinutes: 0.1, transferAuditMinutes: 0.5 } as const
 
 const both: readonly ChainKey[] = ['ethereum', 'bsc']
-/** Of the transfers, how many are sent in each part. */
+/** The transfers are sent in this number of parts. */
 const parts = 6
-/** Enough signed transactions in the pool, and far below the window of a lane. */
+/** Signed transactions in the pool are awaited up to this number. Far below a lane's window. */
 const mostAwaited = 16
 
 /** One drill on a running devnet, on a Temporal server without a namespace. Stops only the processes that it starts. */
@@ -53,7 +53,7 @@ export async function runDrill(given: Devnet, options: DrillOptions, say: (line:
     const restoredAt = Date.now()
     processes.push(...(await startAll(devnet)))
     await goOn(devnet, 'bsc')
-    // The dump has them paused: what was ordered after it is lost with it.
+    // The lanes are paused in the dump. Later orders are lost with the database.
     for (const chain of both) await setSpareLane(scene, 'activate', chain)
     const restored = { ...scene, client: await connect() }
     await send(both)
@@ -74,7 +74,7 @@ export async function runDrill(given: Devnet, options: DrillOptions, say: (line:
   }
 }
 
-/** All that happens while Temporal is there. Returns the dump, from which much has happened since. */
+/** Everything that happens before Temporal is lost. Returns the dump, after which much more has happened. */
 async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): Promise<DatabaseCopy> {
   const { devnet, say } = scene
   await pay(scene, 'bsc', 'made before the dump')
@@ -83,7 +83,7 @@ async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): P
   await untilPaid(scene)
   say('The first transfers are delivered.')
 
-  // These wait in the dump: one is made after it, one is in the pool when everything is lost.
+  // Payments that wait in the dump. Another is made after it, and one is in the pool when the database is lost.
   for (const chain of both) await setSpareLane(scene, 'pause', chain)
   await stopBlocks(devnet, 'bsc')
   await pay(scene, 'ethereum', 'waiting in the dump, made after it')
@@ -107,7 +107,7 @@ async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): P
   return copy
 }
 
-/** Signed transactions are in a pool; everything is killed; users go on. */
+/** Signed transactions are in a pool. All processes are killed, and users continue. */
 async function lose(scene: DrillScene, processes: PortageProcess[], send: Send): Promise<void> {
   const { devnet, say } = scene
   await stopBlocks(devnet, 'bsc')
@@ -124,7 +124,7 @@ async function lose(scene: DrillScene, processes: PortageProcess[], send: Send):
 
 type Send = (sources: readonly ChainKey[]) => Promise<number>
 
-/** Sends the next part of the transfers, over both bridges; resolves with how many when they are mined. */
+/** Sends the next part of the transfers over both bridges. Resolves with their number when they are mined. */
 function senderOf({ devnet, sent }: DrillScene, transfers: number): Send {
   const next = { ethereum: 0, bsc: 1 }
   let part = 0
@@ -143,7 +143,7 @@ function senderOf({ devnet, sent }: DrillScene, transfers: number): Send {
   }
 }
 
-/** Two processes that are alike but for where they broadcast. */
+/** Two processes that differ only in where they broadcast. */
 function startAll(devnet: Devnet): Promise<PortageProcess[]> {
   const forms = ['auto', 'queue'] as const
   const start = (form: (typeof forms)[number], index: number) =>
@@ -160,10 +160,7 @@ async function untilPaid(scene: DrillScene): Promise<void> {
   await until(() => allPaid(scene), { timeoutMs: 60_000, everyMs: 500, what: 'the payments to be made' })
 }
 
-/**
- * Waits for pending payments, so that a repeated one does not escape the judge. Returns the operator transactions that
- * do not end.
- */
+/** Waits for pending payments, so that the judge sees repeated ones. Returns operator transactions that do not end. */
 async function untilOrdersEnd({ client }: DrillScene): Promise<string[]> {
   const left = async () => {
     const ids: string[] = []

@@ -8,16 +8,16 @@ export interface Payment {
   readonly chain: ChainKey
   /** wei. */
   readonly amount: bigint
-  /** Its last moment before Temporal's database was lost. */
+  /** When it was ordered, relative to the loss of Temporal's database. */
   readonly when: string
 }
 
 /** The parts of a drill. */
 export interface DrillScene {
   readonly devnet: Devnet
-  /** Of the Temporal that runs now. */
+  /** Client of the running Temporal. */
   readonly client: Client
-  /** Every transfer so far. */
+  /** All transfers until now. */
   readonly sent: AnySent[]
   readonly payments: Payment[]
   say(line: string): void

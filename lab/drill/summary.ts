@@ -10,14 +10,14 @@ import { type DrillScene, type Payment, treasury } from './scene.ts'
 export interface DrillTimes {
   /** pg_dump of both databases, under load. */
   dump: number
-  /** From the loss until the Temporal server serves again. */
+  /** Time from the loss until the Temporal server serves again. */
   restore: number
-  /** From then until every transfer is delivered, and every stream has proved it. */
+  /** Time from then until every transfer is delivered and every stream has proved it. */
   recovery: number
   all: number
 }
 
-/** Counts that a fault run is judged by, too. */
+/** Counts that fault runs have too. */
 type Judged = Pick<
   FaultSummary,
   | 'transfers'
@@ -35,7 +35,7 @@ type Judged = Pick<
 /** Summary of a drill. `wastedTransactions` does not count payments. */
 export interface DrillSummary extends LogFindings, Judged {
   readonly case: DrillCase
-  /** Payments that operators ordered, by how often the chain shows them. */
+  /** Operators' payments, by how often the chains show them. */
   readonly payments: { readonly once: number; readonly never: number; readonly again: number }
   readonly seconds: DrillTimes
 }
@@ -47,7 +47,7 @@ interface JudgeInput {
   readonly seconds: DrillTimes
 }
 
-/** Judges a drill that has come to rest, by what the chains show. */
+/** Judges a finished drill by the chains. */
 export async function judge(scene: DrillScene, { remains, logs, seconds, ...input }: JudgeInput): Promise<DrillSummary> {
   const { devnet, sent, say } = scene
   const check = await devnet.check(sent)
@@ -85,7 +85,7 @@ async function paymentsOf(scene: DrillScene): Promise<(Payment & { readonly time
   }))
 }
 
-/** Whether the chains show every payment that was ordered so far. */
+/** Whether the chains show all payments that were ordered until now. */
 export async function allPaid(scene: DrillScene): Promise<boolean> {
   return (await paymentsOf(scene)).every(({ times }) => times > 0)
 }
@@ -98,7 +98,10 @@ async function treasuryPayments({ devnet }: DrillScene): Promise<LaneTransaction
   return (await Promise.all(perChain)).flat().filter(({ to, succeeded }) => to === treasury && succeeded)
 }
 
-/** Everything delivered once, nothing paid twice, nothing stuck; every payment ordered before the dump is made. */
+/**
+ * True if everything was delivered once, nothing was paid twice, nothing is stuck, and every payment before the dump
+ * was made.
+ */
 export function isClean(summary: DrillSummary): boolean {
   const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, payments } = summary
   const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + payments.again

@@ -12,12 +12,12 @@ export interface Place {
 
 const gwei = 10n ** 9n
 
-/** Does to a chain what is planned; resolves when it is over. Returns false if there was nothing to do it to. */
+/** Injects a fault into a chain. Resolves when it is over. Returns false if the fault had no object. */
 export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, wait: (ms: number) => Promise<void>): Promise<boolean> {
   const { anvil, lanes } = place
   const { rpc } = anvil
   const lane = lanes[Math.floor(fault.dice * lanes.length)]
-  // As nodes do, what was in a block that went away is in the pool again; or it is gone.
+  // Transactions of removed blocks return to the pool, as on real nodes, or are gone.
   const lost = fault.dice < 0.5 ? lanes.map(({ address }) => address) : []
   switch (fault.kind) {
     case 'fork':
@@ -49,7 +49,7 @@ function tails(dice: number): boolean {
   return dice % 1 < 0.5
 }
 
-/** A fork takes the refund of a drained key back, as any other change: it is given again. */
+/** A fork may undo the refund of a drained key, so it is repeated. */
 async function refund({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<void> {
   for (const { address } of lanes) {
     if (BigInt(await rpc<string>('eth_getBalance', [address, 'latest'])) > 0n) continue
@@ -57,12 +57,12 @@ async function refund({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<void> 
   }
 }
 
-/** The next block has this base fee, wei; from then on it falls as blocks are empty. */
+/** Sets the next block's base fee, wei. It then falls with empty blocks. */
 export async function spikeBaseFee({ rpc }: Anvil, wei: bigint): Promise<void> {
   await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`])
 }
 
-/** Throws what the pool has of these lanes out of it. Returns how many. */
+/** Removes these lanes' transactions from the pool. Returns their number. */
 export async function evict({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<number> {
   const pool = await rpc<Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>>('txpool_content')
   const hashes = [pool.pending, pool.queued].flatMap((part) =>
@@ -74,7 +74,7 @@ export async function evict({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<
   return hashes.length
 }
 
-/** Someone else uses a lane's key: at its next nonce, or after what waits. False if the pool would not have it. */
+/** A stranger uses a lane's key, at its next nonce or after the waiting ones. False if the pool refuses it. */
 export async function useKey({ rpc, chainId }: Anvil, lane: LaneKey, at: 'latest' | 'pending'): Promise<boolean> {
   const nonce = Number(await rpc<string>('eth_getTransactionCount', [lane.address, at]))
   const fees = { type: 2, maxFeePerGas: 400n * gwei, maxPriorityFeePerGas: 150n * gwei }
@@ -85,7 +85,7 @@ export async function useKey({ rpc, chainId }: Anvil, lane: LaneKey, at: 'latest
   )
 }
 
-/** A lane has nothing while `act` runs; then it has what it had. */
+/** The lane has no funds during `act`. They are restored afterwards. */
 export async function drained<T>({ rpc }: Anvil, { address }: LaneKey, act: () => Promise<T>): Promise<T> {
   const balance = await rpc<string>('eth_getBalance', [address, 'latest'])
   await rpc('anvil_setBalance', [address, '0x0'])

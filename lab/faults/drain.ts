@@ -8,24 +8,24 @@ import { keyOf, type AnySent } from '../devnet/sent.ts'
 import { isDone, newestRuns } from './newest-runs.ts'
 import type { FaultTargets } from './fault-targets.ts'
 
-/** Sources to read, and limits of the waiting. */
+/** Streams to read, and limits of the wait. */
 type DrainTargets = Pick<FaultTargets, 'devnet' | 'client' | 'sent' | 'say' | 'wait'>
 
 const lookEveryMs = 1000
 
 /** Work that has not ended. */
 export interface Remains {
-  /** Workflow ids, or keys of transfers without a workflow, with the state that each was last seen in. */
+  /** Workflow ids with the last seen state, or keys of transfers without a workflow. */
   readonly transfers: readonly string[]
   /** Lanes that wait for a nonce to be mined, or whose ledger does not answer. */
   readonly lanes: readonly string[]
-  /** Streams that have not proved all that was sent. */
+  /** Streams that have not proved all sent transfers. */
   readonly streams: readonly string[]
 }
 
 /**
- * Waits until nothing is left, or until what is left has not become less for `stuckAfterMs`.
- * @param streams false: numbers of strangers may stay open
+ * Waits until nothing is left, or until the rest has not shrunk for `stuckAfterMs`. @param streams false: strangers'
+ * numbers may stay open
  */
 export async function drain(targets: DrainTargets, stuckAfterMs: number, { streams = true } = {}): Promise<Remains> {
   let least = Infinity
@@ -48,7 +48,7 @@ async function look(targets: DrainTargets, withStreams: boolean): Promise<Remain
   const [seen, lanes, streams] = await Promise.all([
     newestRuns(targets.client),
     Promise.all(targets.devnet.lanes.map((lane) => laneRemains(targets, lane))),
-    // One whose workflow does not answer in time is asked again: nothing is proved of it yet.
+    // A workflow that does not answer in time is asked again, because its state is unknown.
     withStreams ? unprovedStreams(targets).catch((error: unknown) => [`streams: ${String(error)}`]) : [],
   ])
   const undone = targets.sent.filter((one) => !isDelivered(seen.get(keyOf(one))))

@@ -12,7 +12,7 @@ export interface FaultTargets {
   readonly devnet: Devnet
   readonly client: Client
   readonly fleet: Fleet
-  /** In a fleet run: its server, and the ways of each process to it and to the nodes, by its name. */
+  /** In a fleet run: its server, and each process's links to the server and the nodes, by process name. */
   readonly ground?: { readonly server: FleetServer; readonly links: ReadonlyMap<string, Links> } | undefined
   /** Every transfer so far. */
   readonly sent: AnySent[]
@@ -21,7 +21,7 @@ export interface FaultTargets {
   wait(ms: number): Promise<void>
 }
 
-/** Runs what it is given one after the other. */
+/** Runs tasks one after the other. */
 export class Lock {
   #last: Promise<unknown> = Promise.resolve()
 

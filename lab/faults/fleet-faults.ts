@@ -2,7 +2,9 @@ import type { TcpProxy } from '../devnet/fault-proxy/tcp-proxy.ts'
 import type { FaultTargets } from './fault-targets.ts'
 import type { FleetKind, PlannedFault } from './plan.ts'
 
-/** A connection is half open this many times as long as it is cut: now and then beyond the heartbeat of a broadcast. */
+/**
+ * A half-open connection lasts this many times as long as a cut one, so that some outlast the heartbeat of a broadcast.
+ */
 const halfOpenTimes = 4
 
 /** Injects a fault of a fleet; resolves when it is over. False if this run has no such fleet. */
@@ -17,7 +19,7 @@ export async function breakFleet(targets: FaultTargets, fault: PlannedFault<Flee
       return true
     }
     case 'temporal-restart':
-      // As by `kill -9`, or as an orchestrator stops it.
+      // Ends it by `kill -9`, or by SIGTERM like an orchestrator.
       await locks.temporal.run(() => server.restart(fault.dice < 0.5 ? 0 : 2_000))
       return true
     case 'postgres-crash':
@@ -41,7 +43,7 @@ export async function breakFleet(targets: FaultTargets, fault: PlannedFault<Flee
   }
 }
 
-/** The ways of one process that the fault is about, and its name. */
+/** The links of the process that the fault concerns, and its name. */
 function waysOf(
   { fleet, ground }: FaultTargets,
   { kind, dice, chain, node }: PlannedFault,

@@ -4,11 +4,11 @@ import type { ConfigInput } from '../devnet/relayer-config.ts'
 
 type ChainKey = keyof Devnet['nodes']
 
-/** The ways of one process: to Temporal, and to each node. */
+/** A process's links to Temporal and to each node. */
 export interface Links {
   readonly temporal: TcpProxy
   readonly nodes: Readonly<Record<ChainKey, readonly TcpProxy[]>>
-  /** Ends whatever cuts them. */
+  /** Repairs the links. */
   heal(): void
   stop(): Promise<void>
 }
@@ -25,14 +25,14 @@ export async function startLinks({ temporal, nodes }: Devnet): Promise<Links> {
   }
 }
 
-/** The same config, for the process whose ways these are. */
+/** The config of the process that uses these links. */
 export function withLinks(config: ConfigInput, { temporal, nodes }: Links): ConfigInput {
   const chains = Object.entries(config.chains).map(([name, chain]) => {
     return [name, { ...chain, nodes: nodes[name as ChainKey].map(({ port }) => ({ url: `http://127.0.0.1:${port}` })) }] as const
   })
   return {
     ...config,
-    // By the name that the server's certificate has.
+    // By name, because the server's certificate has this name.
     temporal: { ...config.temporal, address: `localhost:${temporal.port}` },
     chains: Object.fromEntries(chains) as ConfigInput['chains'],
   }

@@ -6,14 +6,14 @@ import type { FleetProcess } from './fleet.ts'
 import { type Links, withLinks } from './fleet-links.ts'
 import type { FleetServer } from './fleet-server.ts'
 
-/** A fleet whose roles are processes of their own, with the ways of each. */
+/** A fleet of processes with single roles, and the links of each. */
 export interface FleetProcesses {
   readonly started: readonly FleetProcess[]
-  /** By its name. */
+  /** Links by process name. */
   readonly links: ReadonlyMap<string, Links>
 }
 
-/** The variable that has a process's token for Temporal. */
+/** The variable with a process's token for Temporal. */
 const tokenVariable = 'PORTAGE_FAULTS_TOKEN'
 
 /** The processes of a lane. */

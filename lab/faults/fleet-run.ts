@@ -5,12 +5,14 @@ import { fleetProcesses } from './fleet-processes.ts'
 import { type FleetServer, startFleetServer } from './fleet-server.ts'
 import { faultDevnet, type Ground } from './run.ts'
 
-/** As in every fault run, with one key on each chain: so no other lane exists when the processes of one are killed. */
+/**
+ * As in every fault run, but with one key per chain, so that no other lane exists when a lane's processes are killed.
+ */
 export const fleetDevnet = { ...faultDevnet, keysPerChain: 1 } as const
 
 /**
- * Temporal on PostgreSQL, and a fleet whose roles are processes of their own. `stop` ends the server and the proxies;
- * the run ends its processes.
+ * Temporal on PostgreSQL, and a fleet of processes with single roles. `stop` ends the server and the proxies; the run
+ * ends its processes.
  */
 export async function startFleetGround(
   parts: PostgresServerParts,

@@ -15,39 +15,39 @@ import { until } from '../devnet/until.ts'
 const namespace = 'default'
 
 /**
- * Temporal as a fleet has it: the server of production on PostgreSQL, which syncs to disk, with four history shards,
- * TLS and tokens.
+ * Temporal as in a fleet: the production server on PostgreSQL, which syncs to disk, with four history shards, TLS and
+ * tokens.
  */
 export interface FleetServer {
-  /** For a devnet, which uses its address; what needs a copy of the database is not there. */
+  /** For the devnet, which uses its address. Copies of the database are not supported. */
   readonly temporal: TemporalServer
   readonly postgres: Postgres
   readonly logFile: string
-  /** PEM file of the CA that its certificate is of. */
+  /** PEM file of the CA that issued its certificate. */
   readonly caFile: string
-  /** A token that may write in the namespace, as every process has one. */
+  /** A token that may write in the namespace, like every process's. */
   issueToken(subject: string): string
   /** A connection of an operator, not through the proxies between the server and the fleet. */
   connect(): Promise<Connection>
-  /** Ends the server and starts it again, at once (0) or when it has stopped in order. */
+  /** Ends the server, at once (0) or in order, and starts it again. */
   restart(graceMs: number): Promise<void>
   /**
-   * Resolves when the server is up. If it ends by itself, as it does without its database, it is started again, as an
-   * orchestrator would.
+   * Resolves when the server is up. A server without its database ends by itself, and is started again, as by an
+   * orchestrator.
    */
   up(): Promise<void>
   stop(): Promise<void>
 }
 
-/** The programs of this machine that would start it, or those that are missing. */
+/** The programs of this machine that can start it, or the missing ones. */
 export async function fleetServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
   if (!(await hasOpenssl())) return { why: 'openssl is not installed' }
   return postgresServerParts()
 }
 
 /**
- * Starts both in a folder of their own, which `stop` removes: PostgreSQL runs as another user, who may not enter ours.
- * Throws as `startTemporalOnPostgres`.
+ * Starts both in a new folder outside ours, because PostgreSQL runs as another user. `stop` removes the folder. Throws
+ * as `startTemporalOnPostgres`.
  */
 export async function startFleetServer(parts: PostgresServerParts, dir: string): Promise<FleetServer> {
   const folder = await mkdtemp(join(tmpdir(), 'portage-fleet-'))
@@ -93,7 +93,7 @@ export async function startFleetServer(parts: PostgresServerParts, dir: string):
   }
 }
 
-/** How often it is looked at, ms; and a pause before the next try, as an orchestrator makes. */
+/** ms between two checks, and before each new start, like an orchestrator. */
 const lookMs = 1_000
 
 /** Starts the server again when it has ended by itself. */
@@ -109,7 +109,7 @@ function supervise(temporal: SecuredTemporal) {
     }
   }
   const look = setInterval(() => {
-    // A failure is tried again at the next poll.
+    // The next poll repeats a failed start.
     if (temporal.ended !== undefined && !restarting) void restart(0).catch(() => {})
   }, lookMs)
   return {

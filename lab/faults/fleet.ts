@@ -3,42 +3,41 @@ import { type PortageOptions, type PortageProcess, startPortage } from '../devne
 import { withBroadcast } from '../devnet/relayer-config.ts'
 
 /**
- * One process of a fleet, started the same way each time. Its name begins with `portage-`, so that its log is read
- * (`logs.ts`).
+ * One process of a fleet, with fixed parameters. Its name begins with `portage-`, so that its log is read (`logs.ts`).
  */
 export type FleetProcess = PortageOptions & { readonly name: string }
 
-/** Several Portage processes, each of which may be killed and is started again, as a supervisor would. */
+/** Several Portage processes. A killed one is started again, as by a supervisor. */
 export interface Fleet {
   readonly processes: readonly FleetProcess[]
-  /** The processes that are up and awake. */
+  /** Processes that run and are not stopped. */
   readonly alive: readonly PortageProcess[]
-  /** How often one had ended by itself, and was started again. */
+  /** How often a process ended by itself and was started again. */
   readonly restarts: number
   /** The name of each process, alive or dead, by its pid. */
   readonly byPid: ReadonlyMap<number, string>
-  /** kill -9 of one that is up; it comes back after `forMs`. False if none is up. */
+  /** Kills a running process (kill -9). It is started again after `forMs`. False if none runs. */
   kill(dice: number, forMs: number): Promise<boolean>
-  /** The same of the one of this name; when it has ended, ms since the epoch. Undefined if it is not up. */
+  /** Kills the process with this name. Returns its end, ms since the epoch. Undefined if it does not run. */
   killOne(name: string, forMs: number): Promise<number | undefined>
-  /** Stops it in order and starts it with a failpoint that will kill it; then it comes back without. */
+  /** Stops it in order and starts it with a failpoint that will kill it. Later it is started without the failpoint. */
   doom(name: string, failpoints: string): Promise<{ readonly died: Promise<number> }>
-  /** Stops one for a while (SIGSTOP): it wakes up after others have taken its work over. False if none is up. */
+  /** Stops one for a while (SIGSTOP). It continues after others have taken over its work. False if none runs. */
   freeze(dice: number, forMs: number): Promise<boolean>
-  /** Restarts each in turn (SIGTERM), the next once the last is ready. Returns those that did not end in time. */
+  /** Restarts each in turn (SIGTERM), each once the last is ready. Returns those that did not end in time. */
   restartEach(): Promise<string[]>
-  /** Resolves when all are up. Throws if one does not come up in several tries. */
+  /** Resolves when all run. Throws if a process does not start in several tries. */
   whole(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Without its nodes or Temporal a process may end at its start. A supervisor waits a little and tries again. */
+/** Without nodes or Temporal a process may end at its start. A supervisor waits a little and tries again. */
 const tries = 20
 const betweenTriesMs = 1000
-/** As long as an orchestrator waits by default in the Helm chart (`terminationGracePeriodSeconds`). */
+/** The Helm chart's default wait of an orchestrator (`terminationGracePeriodSeconds`). */
 const stopMs = 45_000
 
-/** Resolves when all of them are ready. Throws if one does not come up in several tries. */
+/** Resolves when all are ready. Throws if a process does not start in several tries. */
 export async function startFleet(devnet: Devnet, processes: readonly FleetProcess[], wait: (ms: number) => Promise<void>): Promise<Fleet> {
   const fleet = new SupervisedFleet(devnet, processes, wait)
   try {
@@ -51,8 +50,8 @@ export async function startFleet(devnet: Devnet, processes: readonly FleetProces
 }
 
 /**
- * Processes of `portage run --role all`. Every other one sends all broadcasts through the lanes' queues, so each lane
- * has both forms at a time and they take over each other's work.
+ * Processes of `portage run --role all`. Every second one sends all broadcasts through the lanes' queues, so each lane
+ * has both forms at the same time, and processes take over each other's work.
  */
 export function allRoles(count: number): FleetProcess[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -67,7 +66,7 @@ class SupervisedFleet implements Fleet {
   readonly processes: readonly FleetProcess[]
   readonly #devnet: Devnet
   readonly #wait: (ms: number) => Promise<void>
-  /** Undefined where the process was killed, or ended, and is not back yet. */
+  /** Undefined if the process was killed, or ended, and was not started again yet. */
   readonly #started: (PortageProcess | undefined)[]
   readonly #returning = new Set<Promise<void>>()
   readonly #frozen = new Set<PortageProcess>()
@@ -87,7 +86,8 @@ class SupervisedFleet implements Fleet {
 
   async start(): Promise<void> {
     const [first, ...others] = this.#started.keys()
-    // The first compiles the command line and the workflows, if their sources have changed: the others find both.
+    // The first process compiles the command line and the workflows if their sources have changed. The others find
+    // both.
     if (first !== undefined) await this.#startOne(first)
     await Promise.all(others.map((index) => this.#startOne(index)))
   }
@@ -131,7 +131,7 @@ class SupervisedFleet implements Fleet {
     const late: string[] = []
     for (const [index, { name }] of this.processes.entries()) {
       const ended = await this.#end(index)
-      // Killed by another fault, it comes back by itself.
+      // A process that another fault killed is started again by that fault.
       if (ended === undefined) continue
       if (ended !== 'ended with code 0') late.push(`${name} ${ended}`)
       await this.#startOne(index)
@@ -140,7 +140,7 @@ class SupervisedFleet implements Fleet {
   }
 
   async whole(): Promise<void> {
-    // A process that ends while others return comes back, too.
+    // A process that ends while others are started is also started again.
     while (this.#returning.size > 0) await Promise.all(this.#returning)
   }
 
@@ -176,7 +176,7 @@ class SupervisedFleet implements Fleet {
     return at
   }
 
-  /** Stops one in order. Returns how it ended; undefined: it was not up. */
+  /** Stops one in order. Returns how it ended. Undefined: it did not run. */
   async #end(index: number): Promise<string | undefined> {
     const one = this.#started[index]
     if (!one || one.ended !== undefined) return undefined
@@ -191,7 +191,7 @@ class SupervisedFleet implements Fleet {
         const started = await this.#launch(index)
         this.#started[index] = started
         void started.exited.then(() => {
-          // One that was killed is not in its place any more: `kill` brings it back.
+          // A killed process is no longer in the list. `kill` starts it again.
           if (this.#stopping || this.#started[index] !== started) return
           this.restarts += 1
           this.#bringBack(index, betweenTriesMs)
@@ -215,7 +215,7 @@ class SupervisedFleet implements Fleet {
     this.#started[index] = undefined
     const back = this.#wait(afterMs).then(() => this.#startOne(index))
     this.#returning.add(back)
-    // One that failed stays here until `whole` throws its error.
+    // A failed process stays here until `whole` throws its error.
     void back.then(
       () => this.#returning.delete(back),
       () => {},

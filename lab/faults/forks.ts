@@ -1,6 +1,6 @@
 import type { Anvil } from '../devnet/chain/anvil.ts'
 
-/** The shortest interval that can be set on a running anvil, and that of the devnet of a fault run. */
+/** The shortest interval that a running anvil accepts. The devnet of a fault run uses it. */
 const blockMs = 1000
 
 interface RawBlock {
@@ -8,13 +8,13 @@ interface RawBlock {
 }
 
 export interface ForkOptions {
-  /** Blocks that go away. */
+  /** Number of removed blocks. */
   readonly depth: number
-  /** Are transactions of these accounts (lower case) in the pool again, as those of all others are? */
+  /** Transactions of these accounts (lower case) are lost. Those of others return to the pool. */
   readonly lost: readonly string[]
 }
 
-/** Replaces the newest blocks by empty ones of the same number, all at once (anvil_reorg). */
+/** Replaces the newest blocks at once by the same number of empty ones (anvil_reorg). */
 export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): Promise<void> {
   await withoutBlocks(rpc, async () => {
     const head = Number(await rpc<string>('eth_blockNumber'))
@@ -25,8 +25,8 @@ export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): 
 }
 
 /**
- * Goes back to a snapshot `depth` blocks later (evm_revert); snapshots come every `blockMs`. The chain is shorter for a
- * while, or at once longer by one. Ends when the chain is as long as before: final blocks are then as deep again, and
+ * Goes back to a snapshot of `depth` blocks ago (evm_revert). Snapshots come every `blockMs`. The chain is shorter for
+ * a while, or at once longer by one. Ends when the chain is as long as before: final blocks are then as deep again, and
  * no later fork removes them.
  */
 export async function forkFromSnapshot(
@@ -36,7 +36,7 @@ export async function forkFromSnapshot(
 ): Promise<void> {
   const { depth, lost, longer } = options
   const height = async () => Number(await rpc<string>('eth_blockNumber'))
-  // Blocks by hand, since one more than was meant would fork away what is final.
+  // Mined by hand, because one block too many would move final blocks into the fork.
   const highest = await withoutBlocks(rpc, async () => {
     const snapshot = await rpc<string>('evm_snapshot')
     const from = await height()
@@ -54,7 +54,7 @@ export async function forkFromSnapshot(
   while ((await height()) < highest) await wait(blockMs)
 }
 
-/** Stops the chain's blocks meanwhile; after it, they come every second. */
+/** Stops the chain's blocks during the work. Afterwards they come every second. */
 export async function withoutBlocks<T>(rpc: Anvil['rpc'], act: () => Promise<T>): Promise<T> {
   await rpc('evm_setIntervalMining', [0])
   try {
@@ -76,6 +76,6 @@ async function transactionsFrom(rpc: Anvil['rpc'], from: number, to: number, los
 }
 
 async function giveBack(rpc: Anvil['rpc'], raws: readonly string[]): Promise<void> {
-  // One that the pool has kept is where it should be.
+  // A transaction that the pool has kept needs nothing.
   for (const raw of raws) await rpc('eth_sendRawTransaction', [raw]).catch(() => undefined)
 }

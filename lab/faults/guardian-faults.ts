@@ -14,7 +14,7 @@ export async function breakGuardian(
 ): Promise<void> {
   switch (kind) {
     case 'spy-drop':
-      // The spy replays nothing: what it would have gossiped meanwhile is not heard.
+      // The spy replays nothing, so messages of this time are lost.
       await spy.stop()
       await wait(forMs)
       return spy.start()

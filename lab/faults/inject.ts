@@ -10,12 +10,12 @@ import { breakTemporal, breakWorkflow } from './temporal-faults.ts'
 export type Injected = Partial<Record<FaultKind, number>>
 
 /**
- * Faults that must not meet each other or a user's transfer on one chain: a snapshot would undo the repair of the
- * other.
+ * Faults that must not overlap with each other or with a user's transfer on one chain, because a snapshot would undo
+ * the repair of the other.
  */
 const alone: readonly FaultKind[] = ['fork', 'reorg', 'chain-stop', 'key-drained']
 
-/** Works the plan off. Resolves when the last fault is over and everything is put right; counts into `injected`. */
+/** Carries out the plan. Resolves when the last fault is over and everything is repaired. Counts into `injected`. */
 export async function injectAll(targets: FaultTargets, plan: readonly PlannedFault[], injected: Injected): Promise<void> {
   const started = Date.now()
   const running: Promise<void>[] = []
@@ -35,7 +35,7 @@ async function strike(targets: FaultTargets, fault: PlannedFault, injected: Inje
     if (struck) injected[kind] = (injected[kind] ?? 0) + 1
     tell(struck ? 'done' : 'found nothing to strike')
   } catch (error) {
-    // A fault that could not be injected says nothing of the relayer: it is logged, and does not count.
+    // A failed injection says nothing about the relayer. It is logged and does not count.
     tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
@@ -64,7 +64,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     return id !== undefined
   }
   if (is(fault, serverKinds)) {
-    // One after the other: what one restores, another must not have wiped meanwhile.
+    // One after the other, so that none wipes what another restores.
     await locks.temporal.run(() => breakTemporal(devnet.temporal, fault, wait))
     return true
   }
@@ -73,10 +73,10 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     return true
   }
   if (is(fault, fleetKinds)) return breakFleet(targets, fault, tell)
-  // Longer than the heartbeat of a broadcast may be away, now and then.
+  // Sometimes longer than a broadcast may go without a heartbeat.
   if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
   const killed = await fleet.kill(fault.dice, fault.forMs)
-  // Now and then no process is left to listen to the spy.
+  // Sometimes no process is left to listen to the spy.
   if (fault.dice % 0.25 < 0.1) await fleet.kill(0, fault.forMs)
   return killed
 }
@@ -86,8 +86,8 @@ function is<K extends FaultKind>(fault: PlannedFault, kinds: readonly K[]): faul
 }
 
 /**
- * Nodes and guardians answer, no connection is cut, Temporal is up, blocks come every second, keys have funds, all
- * processes are up.
+ * Repairs everything: nodes and guardians answer, no connection is cut, Temporal runs, blocks come every second, keys
+ * have funds, and all processes run.
  */
 async function heal({ devnet, fleet, ground }: FaultTargets): Promise<void> {
   for (const links of ground?.links.values() ?? []) links.heal()

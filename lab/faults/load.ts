@@ -1,7 +1,7 @@
 import { indexesOf, sendWish, wishOf, type BridgeChoice } from '../demo/load.ts'
 import type { ChainKey, FaultTargets } from './fault-targets.ts'
 
-/** Most transfers of one direction at once: they fit into few blocks. */
+/** Most transfers of one direction at once. They fit into few blocks. */
 const burst = 60
 const sources: readonly ChainKey[] = ['ethereum', 'bsc']
 
@@ -28,7 +28,7 @@ export async function sendOver(
         }
         const indexes = own.slice(at, at + Math.min(due, burst))
         at += indexes.length
-        // Not while the chain forks: a user's transaction could be taken back.
+        // Not during a fork, which could remove a user's transaction.
         await targets.locks[source].run(() => send(targets, bridge, source, indexes))
       }
     }),

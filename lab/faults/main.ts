@@ -12,7 +12,7 @@ import { type FaultOptions, parseOptions } from './options.ts'
 import { faultDevnet, planOf, runFaults, type FaultRun } from './run.ts'
 import { describe, isClean } from './summary.ts'
 
-/** Of a fleet run where PostgreSQL, OpenSSL or the Temporal server is not there. */
+/** Exit code of a fleet run without PostgreSQL, OpenSSL or the Temporal server. */
 const notRun = 3
 
 /** A fault run from the command line. Returns the exit code. */

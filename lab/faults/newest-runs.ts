@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { isSettled, lookAtTransfers, type Seen } from '../demo/follow.ts'
 
-/** The transfers as Temporal shows them, by key: of several runs the one that is open, else the one that is done. */
+/** The transfers in Temporal, by key. Of several runs, the open one, else one with an outcome. */
 export async function newestRuns(client: Client): Promise<Map<string, Seen>> {
   const seen = new Map<string, Seen>()
   for (const one of await lookAtTransfers(client)) {
@@ -11,7 +11,7 @@ export async function newestRuns(client: Client): Promise<Map<string, Seen>> {
   return seen
 }
 
-/** Closed with an outcome: what was terminated is not done, whatever it last showed. */
+/** Closed with an outcome. A terminated run has none, whatever its last state. */
 export function isDone(one: Seen): boolean {
   return !one.running && isSettled(one) && ['delivered', 'rejected', 'declined', 'cancelled'].includes(one.state)
 }

@@ -6,7 +6,7 @@ import { chanceOf } from './random.ts'
 const sends = ['eth_sendRawTransaction']
 const fatal = { code: -32_000, message: 'intrinsic gas too low: have 21000, want 53000' } as const
 
-/** As Infura and its like, and as nodes with a limit of blocks say it. */
+/** Texts of Infura and similar providers, and of nodes with a block limit. */
 const logLimits = {
   results: { blocks: 3, code: -32_005, message: 'query returned more than 10000 results' },
   blocks: { blocks: 1, code: -32_000, message: 'block range too large' },

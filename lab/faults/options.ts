@@ -10,13 +10,13 @@ export interface FaultOptions {
   readonly bridge: BridgeChoice
   /** Most native completions in one transaction; absent: one each. */
   readonly batch?: number
-  /** Seconds that faults go on for. */
+  /** Length of the faults, s. */
   readonly duration: number
   readonly only: readonly FaultKind[]
   /** Seconds without any progress after which the rest counts as stuck. */
   readonly stuckAfter: number
   readonly processes: number
-  /** The waits of `quickTakeover` in place of the config's own. */
+  /** The times of `quickTakeover` in place of the config's own. */
   readonly quickTakeover: boolean
   /** Mean ms between two faults. */
   readonly pause: number
@@ -96,7 +96,7 @@ function withDefaults(
   }
 }
 
-/** Seconds of faults for a number of transfers, without a fleet. */
+/** Seconds of faults for this number of transfers, without a fleet. */
 export function defaultDuration(transfers: number): number {
   return 15 + Math.round(transfers / 10)
 }

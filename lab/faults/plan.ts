@@ -25,23 +25,23 @@ export const nodeKinds = [
   'log-range',
   'finality-lag',
 ] as const
-/** Faults of the chain itself, done by anvil. */
+/** Faults of the chain itself, through anvil. */
 export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'foreign-transaction', 'chain-stop', 'key-drained'] as const
-/** Faults in Temporal, done by its client. */
+/** Faults in Temporal, through its client. */
 export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const
-/** Faults of Temporal itself: its database is gone, or is one of some seconds ago. */
+/** Faults of Temporal itself: its database is lost, or replaced by a copy that is some seconds old. */
 export const serverKinds = ['temporal-wiped', 'temporal-restored'] as const
 /**
  * Faults of the sources of Wormhole's messages: subscribers of the spy are dropped and miss messages, the guardians'
  * REST API refuses.
  */
 export const guardianKinds = ['spy-drop', 'guardian-429', 'guardian-5xx'] as const
-/** Faults of processes: kill -9 of one, or of all; one stopped for a while. */
+/** Faults of processes: kill -9 of one or all, or SIGSTOP of one for a while. */
 const processKinds = ['kill', 'freeze'] as const
 export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...serverKinds, ...guardianKinds, ...processKinds] as const
 /**
- * Faults of a fleet on its own server: the server or its PostgreSQL stops at once and comes back; the connection of one
- * process to Temporal or to nodes is cut, or is half open: no bytes, no end.
+ * Faults of a fleet on its own server: the server or its PostgreSQL stops at once and returns. A process's connection
+ * to Temporal or to nodes is cut, or is half open (no bytes, no end).
  */
 export const fleetKinds = [
   'temporal-restart',
@@ -52,7 +52,7 @@ export const fleetKinds = [
   'node-half-open',
   'rolling-restart',
 ] as const
-/** All of a fleet run: PostgreSQL keeps what Temporal knows, so that nothing is wiped or set back. */
+/** All faults of a fleet run. PostgreSQL keeps Temporal's data, so nothing is wiped or set back. */
 export const fleetFaultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...guardianKinds, ...processKinds, ...fleetKinds] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
@@ -65,16 +65,16 @@ export type FaultKind = (typeof faultKinds)[number] | FleetKind
 
 /** One fault of a run. */
 export interface PlannedFault<K extends FaultKind = FaultKind> {
-  /** After the start of the run. */
+  /** ms after the start of the run. */
   readonly atMs: number
   readonly kind: K
   readonly chain: 'ethereum' | 'bsc'
-  /** Which of the chain's nodes; `all` of them at once only for what is no lie. */
+  /** Index of the node. `all` only for faults that are no lies. */
   readonly node: number | 'all'
   readonly forMs: number
-  /** 1 to `deepest`: depth of a fork, blocks that a node is behind. */
+  /** 1 to `deepest`: depth of a fork, or blocks by which a node lags. */
   readonly depth: number
-  /** 0 to below 1: whatever else is left to chance. */
+  /** From 0 to below 1. Decides the other random choices. */
   readonly dice: number
 }
 
@@ -83,15 +83,15 @@ export interface PlanInput {
   readonly durationMs: number
   readonly kinds: readonly FaultKind[]
   readonly nodes: number
-  /** Deepest fork: finality. */
+  /** Depth of the deepest fork: finality. */
   readonly deepest: number
   /** Mean pause between two faults. Default 700: with 39 kinds, each comes about once in 27 s. */
   readonly meanPauseMs?: number | undefined
 }
 
 /**
- * Faults that may hit all nodes of a chain at once: those that make no node lie, and lies that the contracts' own
- * tables disprove.
+ * Faults that may hit all nodes of a chain at once: those that are no lies, and lies that the contracts' own tables
+ * disprove.
  */
 const storms: readonly FaultKind[] = [
   'accept-and-hang',
@@ -111,9 +111,7 @@ const storms: readonly FaultKind[] = [
   'node-half-open',
 ]
 
-/**
- * The faults of a run in order of time: all kinds once in a random order, again and again until the time is over. Pure.
- */
+/** The faults of a run in order of time: all kinds in a random order, repeated until the time is over. Pure. */
 export function planFaults(input: PlanInput): PlannedFault[] {
   const { meanPauseMs = 700 } = input
   const chance = chanceOf(input.seed)
@@ -131,7 +129,7 @@ export function planFaults(input: PlanInput): PlannedFault[] {
   })
 }
 
-/** How often a kind is in the deck of a fleet; once, if it is not here. */
+/** How often a kind is in the deck of a fleet. Default: once. */
 const fleetShares: Partial<Record<FaultKind, number>> = {
   kill: 4,
   'temporal-cut': 2,
@@ -141,7 +139,7 @@ const fleetShares: Partial<Record<FaultKind, number>> = {
 }
 
 /**
- * As `planFaults`, with more faults of single processes. Each process is also restarted in turn once, which starts
+ * Like `planFaults`, with more faults of single processes. Each process is also restarted once in turn. This starts
  * early because it takes long.
  */
 export function planFleetFaults(input: PlanInput): PlannedFault[] {

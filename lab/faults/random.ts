@@ -1,10 +1,10 @@
-/** Chance that the seed decides: the same seed gives the same numbers. */
+/** Random numbers from a seed. The same seed gives the same numbers. */
 export interface Chance {
-  /** 0 to below 1. */
+  /** From 0 to below 1. */
   next(): number
-  /** A whole number from `least` to `most`, both included. */
+  /** A whole number from `least` to `most`, inclusive. */
   whole(least: number, most: number): number
-  /** One of these; throws on none. */
+  /** One of these. Throws if there is none. */
   pick<T>(from: readonly T[]): T
   shuffle<T>(from: readonly T[]): T[]
 }

@@ -24,12 +24,12 @@ export interface FaultRun {
   readonly transfers: number
   readonly durationMs: number
   readonly kinds: readonly FaultKind[]
-  /** ms without progress after which what is left counts as stuck. */
+  /** ms without progress after which the remaining work counts as stuck. */
   readonly stuckAfterMs: number
-  /** Of a fleet: of each role, and for each key. */
+  /** Processes per role and per key of a fleet. */
   readonly processes: number
   readonly meanPauseMs?: number
-  /** Each role in processes of its own, which need the ground of a fleet (`fleet-run.ts`). */
+  /** Single roles in separate processes, on a fleet's server (`fleet-run.ts`). */
   readonly fleet?: boolean
 }
 
@@ -53,9 +53,9 @@ export const faultDevnet = {
   ...{ auditMinutes: 0.1, transferAuditMinutes: 0.5 },
 } as const
 
-/** The faults of a run, without doing them. */
+/** Returns the faults of a run without injecting them. */
 export function planOf(run: FaultRun): PlannedFault[] {
-  // Without Wormhole no process listens to its guardians.
+  // Without Wormhole no process listens to the guardians.
   const kinds = run.kinds.filter((kind) => run.bridge !== 'native' || !(guardianKinds as readonly FaultKind[]).includes(kind))
   const plan = run.fleet ? planFleetFaults : planFaults
   return plan({ ...run, kinds, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })
@@ -119,12 +119,12 @@ async function tellProgress({ client, sent, say, wait }: FaultTargets, started: 
   await wait(2000)
 }
 
-/** Does `meanwhile` again and again until both have ended; throws what one of them throws. */
+/** Repeats `meanwhile` until both have ended. Throws their errors. */
 async function untilBoth(one: Promise<void>, other: Promise<void>, meanwhile: () => Promise<void>): Promise<void> {
   let over = false
   const both = Promise.all([one, other]).finally(() => (over = true))
   both.catch(() => {})
-  // With all processes dead for a moment there may be nothing to see.
+  // While all processes are dead, nothing may be visible.
   while (!over) await meanwhile().catch(() => undefined)
   await both
 }

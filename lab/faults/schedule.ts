@@ -1,16 +1,16 @@
 import type { Chance } from './random.ts'
 
-/** When things of several kinds are done at random, ms. */
+/** Random times for actions of several kinds, ms. */
 export interface ScheduleInput<K> {
   readonly kinds: readonly K[]
   readonly durationMs: number
-  /** The first comes so long after the start, at random between the two. */
+  /** Bounds of the random wait before the first action. */
   readonly firstMs: readonly [least: number, most: number]
-  /** Between two. */
+  /** Bounds of the wait between two actions. */
   readonly pauseMs: readonly [least: number, most: number]
 }
 
-/** All kinds in a random order, then all again in another, until the time is over, each as `make` has it. */
+/** All kinds in a random order, then all again in another, until the time is over. `make` makes each. */
 export function schedule<K, T>(
   chance: Chance,
   { kinds, durationMs, firstMs, pauseMs }: ScheduleInput<K>,

@@ -7,12 +7,12 @@ import { idleMembers, type WorkShares } from './work-shares.ts'
 
 /** Further counts of a fleet run. */
 export interface FleetFindings {
-  /** From the end of a lane process by kill -9 to the next delivery by the other process of its key. */
+  /** Time from a lane process's end by kill -9 to the next delivery by the other process of its key. */
   readonly takeoverMs: { readonly min: number; readonly median: number; readonly max: number } | null
   readonly takeovers: readonly Takeover[]
-  /** Tasks that each process has taken, of workflows and of activities. */
+  /** Tasks that each process took, of workflows and of activities. */
   readonly work: WorkShares
-  /** Processes that took none, though they share a queue. */
+  /** Processes that took no task although they share a queue. */
   readonly idle: readonly string[]
 }
 
@@ -34,10 +34,10 @@ export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
    * their numbers.
    */
   readonly stuck: number
-  /** Mined transactions of our lanes that delivered nothing: no-ops, reverted calls, foreign uses of our keys. */
+  /** Our lanes' mined transactions that delivered nothing: no-ops, reverted calls, foreign uses of our keys. */
   readonly wastedTransactions: number
   readonly revertedTransactions: number
-  /** Processes that ended without having been killed, and were started again. */
+  /** Processes that ended without being killed, and were started again. */
   readonly restarts: number
   readonly rpcCallsPerTransfer: number
   readonly seconds: number
@@ -84,7 +84,10 @@ export function fleetFindings(takeovers: readonly Takeover[], work: WorkShares):
   return { takeoverMs, takeovers, work, idle: idleMembers(work) }
 }
 
-/** Everything delivered once, no gap, nothing stuck, no forbidden text in a log, and no useless process in a fleet. */
+/**
+ * True if everything was delivered once, no number is in a gap, nothing is stuck, no log has forbidden text, and no
+ * process of a fleet was useless.
+ */
 export function isClean(summary: FaultSummary): boolean {
   const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, brokenTasks, loggedKeys } =
     summary

@@ -6,26 +6,26 @@ import { laneProcess } from './fleet-processes.ts'
 import type { ChainKey, FaultTargets } from './fault-targets.ts'
 import { sendSteadily } from './load.ts'
 
-/** Of a key that two processes have: one is killed, the other goes on. */
+/** A takeover between two processes of one key: one is killed, and the other continues. */
 export interface Takeover {
   readonly chain: string
   /**
-   * Whether the killed process had a nonce granted that it had not signed for. Everything above the nonce waits until
-   * another process gets its step.
+   * Whether the killed process had a granted nonce without a signature. All higher nonces then wait until another
+   * process gets its step.
    */
   readonly owedNonce: boolean
-  /** From the death to when a block has a delivery that the dead one cannot have sent. */
+  /** Time from the death until a block has a delivery that the dead process cannot have sent. */
   readonly ms: number
 }
 
-/** Users' transfers per second meanwhile, over both directions; and about how many each kill uses up. */
+/** Users' transfers per second during the kills, over both directions, and about how many each kill uses. */
 const takeoverLoad = { perSecond: 2, transfersEach: 30 } as const
-/** One of this number of kills finds a nonce without a signature. */
+/** One of this many kills hits a nonce without a signature. */
 const owedEvery = 3
-/** Of a nonce that the doomed process has been granted, the how-maniest kills it. */
+/** The process dies when it is granted its second nonce, before it signs. */
 const owed = 'after-grant=kill@2'
 
-/** Number of kills in a run, which use up about half of its transfers. */
+/** Number of kills in a run. They use about half of its transfers. */
 export function takeoversOf(transfers: number): number {
   return Math.floor(transfers / 2 / takeoverLoad.transfersEach)
 }
@@ -46,7 +46,7 @@ export async function measureTakeovers(
     for (let index = 0; index < kills; index++) takeovers.push(await measureOne(targets, index))
     return takeovers
   }
-  // A failure ends the load, too.
+  // An error ends the load too.
   const [sent, takeovers] = await Promise.all([
     sendSteadily(targets, bridge, takeoverLoad.perSecond, () => isOver),
     measure().finally(() => (isOver = true)),
@@ -59,7 +59,7 @@ async function measureOne({ devnet, fleet, say, wait }: FaultTargets, index: num
   const { anvil } = devnet.chains[lane.chain as ChainKey]
   const owedNonce = index % owedEvery === owedEvery - 1
   await fleet.whole()
-  // Moments of every kind, since nothing ties the kills to blocks.
+  // Random moments, because nothing ties the kills to blocks.
   await untilDelivering(anvil, lane)
   await wait((index * 370) % 1_000)
   const name = laneProcess(lane, devnet, 1 + (Math.floor(index / devnet.lanes.length) % 2))
@@ -75,9 +75,9 @@ async function untilDelivering(anvil: Anvil, lane: LaneKey): Promise<void> {
   await deliveryAfter(anvil, lane, await height(anvil), new Set())
 }
 
-/** When a block came with a delivery that was not in the pool when this was called, ms since the epoch. */
+/** Time at which a block had a delivery that was not in the pool at the call of this function, ms since the epoch. */
 async function nextDelivery(anvil: Anvil, lane: LaneKey): Promise<number> {
-  // The pool first: what is in no pool and no block of now was sent by a living process.
+  // The pool is read first. A transaction that is in no pool and no block now was sent by a living process.
   const pool = await anvil.rpc<Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>>('txpool_content')
   const known = [pool.pending, pool.queued].flatMap((part) => Object.values(part).flatMap((byNonce) => Object.values(byNonce)))
   return deliveryAfter(anvil, lane, await height(anvil), new Set(known.map(({ hash }) => hash)))

@@ -6,7 +6,7 @@ import type { PlannedFault, ServerKind, TemporalKind } from './plan.ts'
 const types = { transfer: 'transfer', lane: 'lane' } as const
 
 /**
- * Wipes Temporal, or sets it back to a copy that is some seconds old. Resolves when it serves again. Its clients see a
+ * Wipes Temporal, or sets it back to a copy that is some seconds old. Resolves when it serves again. Clients see a
  * crash in both cases.
  */
 export async function breakTemporal(
@@ -30,7 +30,7 @@ export async function breakWorkflow(client: Client, fault: PlannedFault<Temporal
   const id = running.toSorted()[Math.floor(fault.dice * running.length)]
   if (id === undefined) return undefined
   const done = fault.kind.endsWith('terminated') ? terminate(client, id) : resetBack(client, id, fault.depth)
-  // It may have ended meanwhile.
+  // The workflow may have ended meanwhile.
   return done.then(
     () => id,
     () => undefined,
@@ -41,7 +41,7 @@ export async function terminate(client: Client, id: string): Promise<void> {
   await client.workflow.getHandle(id).terminate('a fault run')
 }
 
-/** Resets a workflow to one of its first workflow tasks (the first for 1): what came after is forgotten. */
+/** Resets a workflow to one of its first workflow tasks (1: the first). Later events are forgotten. */
 export async function resetBack(client: Client, id: string, task: number): Promise<void> {
   const handle = client.workflow.getHandle(id)
   const [{ runId }, history] = await Promise.all([handle.describe(), handle.fetchHistory()])

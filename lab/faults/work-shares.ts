@@ -32,7 +32,7 @@ export async function workShares(client: Client, { processes, byPid }: Fleet): P
   return shares
 }
 
-/** Those that another process could have done all the work of, and did. */
+/** Processes that did nothing although they could have done the work of others. */
 export function idleMembers(shares: WorkShares): string[] {
   return Object.keys(shares).filter((name) => shares[name] === 0)
 }

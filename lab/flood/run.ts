@@ -14,13 +14,13 @@ export interface FloodOptions {
   /** Length of each of the two phases, s. */
   readonly seconds: number
   readonly connections: number
-  /** Requests of all strangers per second. */
+  /** Requests per second of all strangers together. */
   readonly rate: number
   /** Honest transfers per second. */
   readonly transfers: number
 }
 
-/** Times of honest transfers from their source transaction to delivered, ms. */
+/** Times of honest transfers from the source transaction to delivered, ms. */
 interface Times {
   readonly transfers: number
   readonly median: number
@@ -34,18 +34,18 @@ export interface FloodSummary extends FloodOptions {
   readonly ratio: number
   /**
    * Resident memory of the process, MiB: before the flood, the least in each half of it, and the most of all. Garbage
-   * makes it rise by hundreds of MiB within minutes and fall at once, so only the least shows a leak.
+   * raises it by hundreds of MiB within minutes, and collection lowers it at once. So only the least shows a leak.
    */
   readonly memory: { readonly before: number; readonly firstHalf: number; readonly secondHalf: number; readonly most: number }
   /** Requests by kind. */
   readonly strangers: unknown
-  /** The process answered `GET /health` every second of the flood within a second. */
+  /** Whether the process answered `GET /health` within a second during every second of the flood. */
   readonly healthy: boolean
 }
 
-/** No transfer may be later than this multiple of the slowest without strangers. */
+/** No transfer may take longer than this multiple of the slowest without strangers. */
 export const mostRatio = 1.5
-/** Growth between the halves of a flood that is no leak, MiB. */
+/** Growth between the halves of a flood that counts as no leak, MiB. */
 const mostGrowth = 100
 /** Memory limit of an API process in deploy/helm, MiB. */
 const mostMemory = 768
@@ -57,14 +57,14 @@ export function isClean({ ratio, memory, healthy }: FloodSummary): boolean {
 
 const strangers = fileURLToPath(new URL('strangers.ts', import.meta.url))
 
-/** Honest transfers alone, then the same during a flood of requests without a token. The caller owns the devnet. */
+/** Sends honest transfers, first alone, then during a flood of requests without a token. The caller owns the devnet. */
 export async function runFlood(devnet: Devnet, options: FloodOptions, say: (line: string) => void): Promise<FloodSummary> {
-  // The rate limit of a fresh config.
+  // The default rate limit of the config.
   const portage = await startPortage(devnet, { configure: (config) => ({ ...config, api: { ...config.api, requestsPerMinute: 6_000 } }) })
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const client = new Client({ connection })
   try {
-    // The first transfers of a process are slow: code is compiled, sets of guardians are read.
+    // A process's first transfers are slow, because code is compiled and guardian sets are read.
     await honest(devnet, client, portage, { ...options, seconds: 5 })
     say(`${options.seconds} s of honest transfers alone…`)
     const quiet = await honest(devnet, client, portage, options)
@@ -119,13 +119,13 @@ async function honest(devnet: Devnet, client: Client, portage: PortageProcess, {
 /** The id of a transfer's workflow without its digest. */
 const prefixOf = (id: string) => id.split(':').slice(0, 4).join(':')
 
-/** Every path of the API, as a stranger knows it from the documents. */
+/** Every path of the API's documentation. */
 async function pathsOf({ apiUrl, admin }: PortageProcess): Promise<string[]> {
   const { paths } = (await (await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin })).json()) as { paths: Record<string, unknown> }
   return ['/', '/health', '/ready', '/docs', '/none', ...Object.keys(paths).map((path) => path.replaceAll(/\{\w+\}/g, 'x'))]
 }
 
-/** Reads memory and asks for health every second. */
+/** Reads the memory and requests the health every second. */
 async function watch({ pid, apiUrl }: PortageProcess, signal: AbortSignal): Promise<{ healthy: boolean; samples: number[] }> {
   let healthy = true
   const samples: number[] = []

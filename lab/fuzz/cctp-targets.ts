@@ -44,7 +44,7 @@ const data = Buffer.from(
 const bytesOf = (hex: string) => Buffer.from(hex, 'hex')
 const near = (good: Buffer) => orLongBytes(nearlyBytes(good), good)
 
-/** Readers of what Circle's contracts log, what its API signs, and what a key is asked to sign. */
+/** Readers of the logs of Circle's contracts, of attestations, and of calls that a key is asked to sign. */
 export const cctpTargets: readonly FuzzTarget[] = [
   target('cctp-transfer', near(carried), (hex) => decode(bytesOf(hex))),
   target('cctp-message', near(goodBurn), (hex) => {
@@ -54,7 +54,7 @@ export const cctpTargets: readonly FuzzTarget[] = [
   target('cctp-log', near(data), (hex) => readCarried(sentMessage({ topics: [sentTopic], data: `0x${hex}` }))),
   target('cctp-call', near(call), (hex) => {
     const received = decodeReceive(`0x${hex}`)
-    // A key signs no other bytes than those that it has read.
+    // A key signs only bytes that it has read.
     if (received && receiveIntent(address, received).data.toLowerCase() !== `0x${hex}`.toLowerCase()) throw new Error('other bytes')
   }),
   target('cctp-attestation', near(attestation), (hex) =>

@@ -18,7 +18,7 @@ import { readProgress } from '../../operations/archive/transfers.ts'
 import { nearlyBytes, nearlyText, orLong } from './arbitraries.ts'
 import { type FuzzTarget, isTyped, target } from './fuzz.ts'
 
-/** For the files of this run. */
+/** Folder of this run. */
 const folder = mkdtempSync(join(tmpdir(), 'portage-fuzz-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 function write(name: string, text: string): string {
@@ -27,7 +27,7 @@ function write(name: string, text: string): string {
   return path
 }
 
-/** A good text, one that is nearly good, or a long one. */
+/** A valid text, a nearly valid one, or a long one. */
 const nearlyFile = (good: string, pieces: readonly string[]) =>
   orLong(fc.oneof({ arbitrary: nearlyText(good, pieces), weight: 9 }, { arbitrary: fc.constant(good), weight: 1 }), good)
 
@@ -78,7 +78,7 @@ const words = [
   '1/2/3',
 ]
 
-/** Runs a command line in a folder without a config: it ends with a code and a typed error. */
+/** Runs a command line in a folder without a config. It must end with an exit code and a typed error. */
 async function command(line: string): Promise<void> {
   let output = ''
   const sink = { write: (text: string) => (output += text), isTTY: false }

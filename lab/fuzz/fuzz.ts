@@ -3,12 +3,12 @@ import { InvalidArgumentError } from 'commander'
 import { errorCatalogue, RelayerError } from '../../domain/catalogue/errors.ts'
 import { invisible } from '../../domain/text/printable.ts'
 
-/** One reader of what strangers write. */
+/** A reader of untrusted input. */
 export interface FuzzTarget<Input = never> {
   readonly name: string
-  /** Plain JSON, so that what is found can be kept. */
+  /** Plain JSON, so that findings can be stored. */
   readonly input: fc.Arbitrary<Input>
-  /** Reads the input. Any error that `allowed` does not name is a finding, as is a FuzzFinding. */
+  /** Reads the input. A FuzzFinding is a finding, and so is every error that `allowed` does not name. */
   readonly read: (input: Input) => unknown
   readonly allowed: (error: unknown) => boolean
 }
@@ -20,7 +20,7 @@ export const target = <Input>(
   allowed: FuzzTarget['allowed'] = isTyped,
 ): FuzzTarget => ({ name, input, read, allowed }) as FuzzTarget<Input> as unknown as FuzzTarget
 
-/** A reader that broke its promise. */
+/** A broken promise of a reader. */
 export interface Finding {
   readonly target: string
   readonly seed: number
@@ -29,26 +29,26 @@ export interface Finding {
   readonly error: string
 }
 
-/** Longest that one input may take, ms, on a busy machine. */
+/** Longest time for one input, ms, on a busy machine. */
 const slowMs = 5_000
 
-/** A typed error, whose code is one of the catalogue; INTERNAL is what anything untyped becomes. */
+/** A typed error with a code of the catalogue. INTERNAL marks an untyped error. */
 export function isTyped(error: unknown): boolean {
   return error instanceof RelayerError && error.code !== 'INTERNAL' && Object.hasOwn(errorCatalogue, error.code)
 }
 
-/** An error of the domain's checks: it names the field, and shows nothing of the value. */
+/** An error of the domain's checks. It names the field and never shows the value. */
 export function namesField(error: unknown): boolean {
   return error instanceof Error && error.constructor === Error && /^[\w.[\]-]{0,300}: /.test(error.message)
 }
 
-/** Checks a text for operators: short, one line, printable, whatever its source. */
+/** Checks a text for operators: short, one line, printable. */
 export const wordsOf = (text: string): boolean => text.length <= 2_000 && text.search(invisible()) < 0
 
-/** A wrong command line. */
+/** An invalid command line. */
 export const isUsage = (error: unknown): boolean => error instanceof InvalidArgumentError
 
-/** Throws what the reader threw that it may not throw, and Error where it took too long. */
+/** Throws the reader's error if it is not allowed, and Error if the reader took too long. */
 export async function tryInput<Input>({ read, allowed }: FuzzTarget<Input>, input: Input): Promise<void> {
   const begun = process.cpuUsage()
   try {
@@ -56,12 +56,12 @@ export async function tryInput<Input>({ read, allowed }: FuzzTarget<Input>, inpu
   } catch (error) {
     if (!allowed(error)) throw error
   }
-  // The CPU time, because a busy machine makes every reader late.
+  // CPU time, because a busy machine makes every reader late.
   const { user, system } = process.cpuUsage(begun)
   if (user + system > slowMs * 1_000) throw new Error(`it took longer than ${slowMs} ms`)
 }
 
-/** Gives a reader inputs of a seed until the first that it fails on; undefined if it passes all. */
+/** Gives a reader the inputs of a seed up to the first one that it fails on. Undefined if it passes all. */
 export async function fuzz<Input>(target: FuzzTarget<Input>, seed: number, runs: number, untilMs = Infinity): Promise<Finding | undefined> {
   const property = fc.asyncProperty(target.input, (input) => tryInput(target, input))
   const limit = Number.isFinite(untilMs) && { interruptAfterTimeLimit: Math.max(1, untilMs - Date.now()), markInterruptAsFailure: false }

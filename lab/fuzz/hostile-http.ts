@@ -6,7 +6,7 @@ import { type MessagePlace, createVaaLookup } from '../../intake/submit/vaa-look
 import { nearly, nearlyText } from './arbitraries.ts'
 import { type FuzzTarget, target, wordsOf } from './fuzz.ts'
 
-/** The answer of a hostile server to every request. Plain JSON. */
+/** A hostile server's answer to every request. Plain JSON. */
 export interface HttpAct {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ export interface HttpAct {
   /** Number of repetitions. */
   readonly times: number
   readonly gzip: boolean
-  /** cut: the connection ends within the body. slow: a byte now and then. silent: nothing at all. */
+  /** cut: the connection ends within the body. slow: a byte at intervals. silent: nothing. */
   readonly end: 'whole' | 'cut' | 'slow' | 'silent'
 }
 
@@ -30,7 +30,7 @@ const shapes = (vaa: string): readonly unknown[] => [
   { data: { isEnqueued: false } },
 ]
 
-/** Answers that are nearly one of these, or none at all. */
+/** Nearly valid answers, and no answers. */
 export function httpActs(good: readonly unknown[]): fc.Arbitrary<HttpAct> {
   const json = fc.constantFrom(...good).chain((shape) => nearly(shape).map((one) => JSON.stringify(one) ?? ''))
   const text = nearlyText(JSON.stringify(good[0]), ['{', '"', '\\u', '\\ud800', '\u0000', '=', '==', '-_', '!', '[[[[', '1e999', '<html>'])
@@ -60,7 +60,7 @@ export function httpActs(good: readonly unknown[]): fc.Arbitrary<HttpAct> {
 
 /**
  * Asks a hostile guardian API and a hostile Wormholescan before a good one. Each message must still be found, and
- * nothing may be thrown.
+ * nothing may throw.
  */
 export async function startHttpTarget(
   place: MessagePlace,
@@ -105,7 +105,7 @@ export function perform({ status, headers, body, times, gzip, end }: HttpAct, re
     if (end === 'whole' && !isShort) return void response.end(bytes)
     response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)))
   } catch {
-    // A header that node itself refuses to send.
+    // A header that Node itself refuses to send.
     response.destroy()
   }
   if (end === 'cut' || end === 'whole') return void setImmediate(() => response.destroy())

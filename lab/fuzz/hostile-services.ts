@@ -7,12 +7,12 @@ import { createIris } from '../../intake/submit/iris.ts'
 import { goodBurn } from './cctp-targets.ts'
 import { type HttpAct, httpActs, listen, perform } from './hostile-http.ts'
 
-/** Longest wait for an answer that does not come, ms. */
+/** Longest wait for a missing answer, ms. */
 const silentMs = 250
 const timeoutMs = 15_000
 const timeoutOf = ({ end }: HttpAct) => (end === 'slow' || end === 'silent' ? silentMs : timeoutMs)
 
-/** A reader of a service whose every answer is hostile. */
+/** A client of a service whose every answer is hostile. */
 async function startTarget(
   name: string,
   input: fc.Arbitrary<HttpAct>,
@@ -42,7 +42,7 @@ export function startNodeTarget() {
   return startTarget('node-http', httpActs(good), ask, (error) => error instanceof TransportError || error instanceof RpcError)
 }
 
-/** Circle's attestation API. Its states of a message are shown to operators. */
+/** Circle's attestation API. Operators see its message states. */
 export function startIrisTarget() {
   const message = `0x${goodBurn.toString('hex')}`
   const [complete, pending] = [
@@ -51,7 +51,7 @@ export function startIrisTarget() {
   ]
   let asked = 0
   const ask = async (url: string, act: HttpAct) => {
-    // The limits belong to a URL. Each answer must be read.
+    // Limits are per URL, and each answer must be read.
     const iris = createIris({ urls: [`${url}/${asked++}`], timeoutMs: timeoutOf(act), restAfter429Ms: 1 })
     const answers = [
       await iris.ofTransaction({ domain: 0, txHash: '0x11' }, async ([one]) => one),

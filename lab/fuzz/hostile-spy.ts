@@ -14,9 +14,9 @@ import { type FuzzTarget, isTyped, target, wordsOf } from './fuzz.ts'
 
 /** One gRPC frame: a flag, a length, bytes. Plain JSON. */
 interface Frame {
-  /** 0: as it is; 1: said to be compressed. */
+  /** 0: uncompressed. 1: marked as compressed. */
   readonly flag: number
-  /** Messages of the spy, added to those that exist. */
+  /** Added to the frame's true length. */
   readonly more: number
   /** Hex: a protobuf message. */
   readonly payload: string
@@ -29,20 +29,20 @@ interface Frame {
 export interface SpyAct {
   readonly headers: Readonly<Record<string, string>>
   readonly frames: readonly Frame[]
-  /** Bytes of one write to the connection; frames are cut anywhere. */
+  /** Bytes per write to the connection. Frames may be cut anywhere. */
   readonly piece: number
   readonly trailers: Readonly<Record<string, string>>
-  /** trailers: as gRPC ends. reset: of the stream. cut: of the connection. */
+  /** trailers: a regular gRPC end. reset: of the stream. cut: of the connection. */
   readonly end: 'trailers' | 'reset' | 'cut'
 }
 
 const grpc = { ':status': '200', 'content-type': 'application/grpc' }
 const bytesField = 0x0a
-/** The message that a good spy sends after each act; it must be submitted. */
+/** The honest spy's message after each act. It must be submitted. */
 const honest = Buffer.from('an honest message')
-/** Longest wait until that is submitted, ms. */
+/** Longest wait until it is submitted, ms. */
 const aliveMs = 15_000
-/** Turns of the event loop, each of which reads available bytes, until a flood counts as held up. */
+/** Turns of the event loop, each with a read of available bytes, until a flood counts as held up. */
 const quietTurns = 30
 
 const headers = fc.constantFrom<Readonly<Record<string, string>>>(
@@ -67,7 +67,7 @@ function spyActs(vaa: Uint8Array): fc.Arbitrary<SpyAct> {
   const message = Buffer.concat([Buffer.from([bytesField, ...varint(vaa.length)]), vaa])
   const payload = fc.oneof(
     { arbitrary: nearlyBytes(message), weight: 4 },
-    // Truncated VAAs in a sound frame.
+    // Truncated VAAs in a valid frame.
     { arbitrary: nearlyBytes(vaa).map((hex) => framed(Buffer.from(hex, 'hex'))), weight: 4 },
     // Wrong wire types of the field, unknown fields, groups without an end, lengths beyond the end.
     {
@@ -155,8 +155,8 @@ export async function startSpyTarget(
 }
 
 /**
- * Bytes that a flooding spy can send while nothing is submitted, and messages that are kept. @param turn lets the
- * process read and write
+ * Bytes that a flooding spy can send while nothing is submitted, and kept messages. @param turn lets the process read
+ * and write
  */
 export async function flood(
   limit: number,
@@ -183,8 +183,8 @@ export async function flood(
   intake.start()
   try {
     const until = performance.now() + aliveMs
-    // Until the limit is reached and the spy can send no more. Counted in turns: a process that pauses reads nothing in
-    // that time.
+    // Waits until the limit is reached and the spy can send no more. Counts turns, because a paused process reads
+    // nothing.
     for (let quiet = 0; quiet < quietTurns;) {
       if (performance.now() > until) throw new Error(`the flood goes on: ${state.sent} bytes, ${intake.health.kept} kept`)
       const before = state.sent
@@ -204,7 +204,7 @@ function perform({ headers: head, frames, piece, trailers: tail, end }: SpyAct, 
     try {
       stream.sendTrailers(tail)
     } catch {
-      // Not allowed in HTTP/2 at all.
+      // Frames that HTTP/2 forbids.
       stream.close()
     }
   })
@@ -214,7 +214,7 @@ function perform({ headers: head, frames, piece, trailers: tail, end }: SpyAct, 
   const step = Math.max(piece, Math.ceil(bytes.length / 200))
   for (let at = 0; at < bytes.length && !stream.destroyed; at += step) stream.write(bytes.subarray(at, at + step))
   if (end === 'trailers') stream.end()
-  // Earlier writes go out first.
+  // Earlier writes are sent first.
   else stream.write('', () => (end === 'reset' ? stream.close(2) : stream.session?.destroy()))
 }
 
@@ -231,7 +231,7 @@ function frameOf(payload: string, flag = 0, more = 0): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** A message of the spy with these bytes, hex. */
+/** A message of the spy with these bytes (hex). */
 function framed(vaa: Uint8Array): string {
   return Buffer.concat([Buffer.from([bytesField, ...varint(vaa.length)]), vaa]).toString('hex')
 }
@@ -240,7 +240,7 @@ function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]
 }
 
-/** A gRPC server without gRPC: each stream is what is to be played, and else honest. */
+/** A gRPC server without a gRPC library. Each stream plays the given act, or is honest. */
 async function listen(always?: (stream: ServerHttp2Stream) => void) {
   const server: Http2Server = createServer()
   const sessions = new Set<ServerHttp2Session>()
@@ -265,7 +265,7 @@ async function listen(always?: (stream: ServerHttp2Stream) => void) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The next subscription is answered so; the present ones end. */
+    /** Sets the act of the next subscription. Present ones end. */
     play(act: SpyAct): void {
       next = act
       for (const stream of streams) stream.close()

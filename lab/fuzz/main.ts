@@ -11,7 +11,7 @@ export interface FuzzOptions {
   readonly json: boolean
 }
 
-/** Inputs of one seed; fewer of those that need a connection each. */
+/** Inputs per seed. Fewer for targets that need a connection each. */
 const perTurn = 500
 const perTurnOnNetwork = 50
 

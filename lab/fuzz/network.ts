@@ -4,7 +4,7 @@ import { startHttpTarget } from './hostile-http.ts'
 import { startIrisTarget, startNodeTarget, startSignerTarget } from './hostile-services.ts'
 import { startSpyTarget } from './hostile-spy.ts'
 
-/** Readers behind a real connection, with the servers of an attacker at its other end. */
+/** Clients on a real connection to an attacker's servers. */
 export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTarget[]; stop: () => Promise<void> }> {
   const started = [
     await startHttpTarget(goodPlace, goodVaa),
@@ -19,5 +19,5 @@ export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTar
   }
 }
 
-/** Their names, for the help. */
+/** Their names, for --help. */
 export const networkTargets = ['guardian-api', 'spy-stream', 'node-http', 'remote-signer', 'attestation-api']

@@ -188,7 +188,7 @@ const update = {
   ],
 }
 
-/** No order of a checked request may fail, nor change anything the second time. */
+/** No order of a checked request may fail. Applying it again must change nothing. */
 function obey(request: unknown): void {
   assertSettingsOrders(request as never)
   const once = applySettingsOrders(noSettings, request as never, 5)
@@ -197,7 +197,7 @@ function obey(request: unknown): void {
   if (before !== after) throw new Error(`the same orders made ${before} and then ${after}`)
 }
 
-/** Every reader of what strangers, nodes, operators and files say. */
+/** Every reader of input from strangers, nodes, operators and files. */
 export const targets: readonly FuzzTarget[] = [
   target('vaa', orLongBytes(nearlyBytes(vaa), vaa), (hex) => decode(bytesOf(hex))),
   target('ntt-message', orLongBytes(nearlyBytes(bytesOf(goodNtt)), bytesOf(goodNtt)), (hex) => {

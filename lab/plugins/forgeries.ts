@@ -13,7 +13,7 @@ interface Call {
   readonly value: string
 }
 
-/** Seven forgeries of a genuine call. The rules of the config alone must refuse each of them. */
+/** Seven forgeries of a genuine call. The config's rules alone must refuse each. */
 export async function tryForgeries(
   devnet: Devnet,
   config: Config,
@@ -81,7 +81,7 @@ function forgeriesOf({ guardian }: Devnet, { message, vaa, route }: Sent, rule: 
   }
 }
 
-/** With an argument that no transfer has. */
+/** With the argument of no transfer. */
 function stateCall({ function: signature }: CallRule): string {
   const type = signature.slice(signature.indexOf('(') + 1, -1)
   const arg = type === 'bool' ? true : type === 'address' ? freshAddress() : type === 'bytes32' ? `0x${'5a'.repeat(32)}` : 90

@@ -2,13 +2,13 @@ import type { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 
 export interface Result {
   readonly what: string
-  /** Absent: it passed. */
+  /** Absent: the check passed. */
   readonly problem?: string
 }
 
 export type Messages = ReturnType<typeof createPluginMessages<unknown>>
 
-/** A message of the plug-in, as it reads it. */
+/** A message as the plug-in reads it. */
 export type Sent = ReturnType<Messages['readBytes']>
 
 export async function resultOf(what: string, check: () => Promise<void>): Promise<Result> {

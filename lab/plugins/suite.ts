@@ -61,7 +61,7 @@ export async function testPlugin(module: string, author: Author, log: (line: str
   }
 }
 
-/** The process with the plug-in has no key. */
+/** The process that runs the plug-in has no key. */
 async function startProcesses(devnet: Devnet, configure: (config: ConfigInput) => ConfigInput): Promise<PortageProcess[]> {
   const noKeys = Object.fromEntries(Object.keys(devnet.env).map((variable) => [variable, undefined]))
   const started = await Promise.allSettled([

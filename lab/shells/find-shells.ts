@@ -5,7 +5,7 @@ import { aptInstall } from '../apt.ts'
 /** Shells for which `portage completion` prints a script. */
 export const completedShells = ['bash', 'zsh', 'fish'] as const
 
-/** Is it installed? */
+/** Whether it is installed. */
 export function hasShell(name: (typeof completedShells)[number]): boolean {
   return spawnSync(name, ['-c', 'true']).status === 0
 }

@@ -8,8 +8,8 @@ import { transferCases } from './transfers.ts'
 import { lateWormholeCases, wormholeCases } from './wormhole.ts'
 
 /**
- * Every cause that is made on real parts, in an order in which each can follow the others: the last ones set the clocks
- * of the chains forward.
+ * All causes that are made on real parts, in an order in which each can follow the others. The last ones set the
+ * chains' clocks forward.
  */
 export const stuckCases: readonly StuckCase[] = [
   ...laneCases,

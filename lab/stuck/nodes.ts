@@ -6,7 +6,7 @@ import { until } from '../devnet/until.ts'
 import { oneIsStarted } from './processes.ts'
 import { type ChainKey, reason, type StuckCase, type StuckScene } from './scene.ts'
 
-/** The nodes of a chain with these indexes do this. Returns what ends it. */
+/** Injects a fault into the chain's nodes with these indexes. Returns the function that ends it. */
 function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...indexes: readonly number[]): () => Promise<void> {
   const rules = indexes.map((index) => devnet.nodes[chain][index]?.add(rule))
   return async () => {
@@ -16,7 +16,7 @@ function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...inde
 
 const cut: FaultRule = { fault: { kind: 'cut' } }
 
-/** All nodes answer, but not the gas estimates of a transfer. */
+/** All nodes answer, except to gas estimates of transfers. */
 async function withoutEstimates(scene: StuckScene, broken: NodeFault) {
   const mend = fault(scene, 'bsc', { fault: broken, methods: ['eth_estimateGas'] }, 0, 1, 2)
   const id = await oneIsStarted(scene)
@@ -28,7 +28,7 @@ async function withoutEstimates(scene: StuckScene, broken: NodeFault) {
   return { mend }
 }
 
-/** Of three nodes for each chain. */
+/** Each chain has three nodes. */
 export const nodeCases: readonly StuckCase[] = [
   {
     ...{ name: 'node-down', fault: 'one of three nodes is dead', code: 'NODE_DOWN' },
@@ -64,7 +64,7 @@ export const nodeCases: readonly StuckCase[] = [
   },
 ]
 
-/** Those that only time shows. */
+/** Causes that only time shows. */
 export const slowNodeCases: readonly StuckCase[] = [
   {
     ...{ name: 'chain-stalled', fault: 'a chain has made no block for 30 s', code: 'CHAIN_STALLED' },

@@ -11,7 +11,7 @@ export interface StuckOptions {
 
 /** Exit codes other than 0. */
 export const stuckExit = { notClean: 1, usage: 2 } as const
-/** From the fault to the row, seconds (the promise of docs/runbooks/README.md). */
+/** Most seconds from the fault to the row (docs/runbooks/README.md promises this). */
 export const mostSeconds = 10
 
 const help = `

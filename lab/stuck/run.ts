@@ -17,14 +17,14 @@ export interface CaseResult {
   readonly name: string
   readonly fault: string
   readonly code: string
-  /** From the fault to the row; absent: it did not come. */
+  /** Time from the fault to the row. Absent: it did not come. */
   readonly command: number | undefined
   readonly api: number | undefined
-  /** From the end of the fault to answers of both without the row; absent: it stayed. */
+  /** Time from the end of the fault until both answers lack the row. Absent: it stayed. */
   readonly gone: number | undefined
 }
 
-/** Longest waits, ms: for a row that comes too late, for one to go, for nothing to be stuck any more. */
+/** Longest waits, ms: for a late row, for the end of a row, and for the end of all rows. */
 const waits = { rowMs: 60_000, goneMs: 120_000, quietMs: 120_000 } as const
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 
@@ -33,7 +33,10 @@ export function isClean(results: readonly CaseResult[]): boolean {
   return results.length > 0 && results.every(({ command, api, gone }) => inTime(command) && inTime(api) && gone !== undefined)
 }
 
-/** The causes of these names (none: all), one after another on one network. Starts all that it needs, and stops it. */
+/**
+ * Makes the causes with these names (none: all), one after another on one network. Starts everything it needs, and
+ * stops it.
+ */
 export async function runStuck(names: readonly string[], say: (line: string) => void): Promise<CaseResult[]> {
   const devnet = await startDevnet({ ...stuckDevnet, ui: false, log: say })
   const stops: (() => Promise<unknown>)[] = [() => devnet.stop()]
@@ -87,7 +90,7 @@ export function tell({ name, code, fault, command, api, gone }: CaseResult): str
   return `${name}: ${fault}: ${code} by the command ${text(command)}, by the API ${text(api)}; ${after}`
 }
 
-/** Finality that stalls for less than a minute must be reported too, so the limit is lowered. */
+/** Stalled finality of less than a minute must be reported too, so the limit is lowered. */
 function configured(config: ConfigInput, weth: string): ConfigInput {
   const { ethereum, bsc } = config.chains
   if (!ethereum || !bsc) throw new Error('a chain is missing')
@@ -95,7 +98,7 @@ function configured(config: ConfigInput, weth: string): ConfigInput {
   return { ...config, chains: { ethereum, bsc: { ...bsc, finality, watchTokens: [{ token: weth, minimum: '1' }] } } }
 }
 
-/** The scene, and the two questions: the command as a process of its own, and the API of the fleet. */
+/** The scene, and the two sources: the command as a separate process, and the fleet's API. */
 async function sceneOf(devnet: Devnet, fleet: RoleFleet, client: Client): Promise<{ scene: StuckScene; command: Question; api: Question }> {
   const { configPath, apiUrl, admin } = processOf(fleet, 'api')
   const env = { ...process.env, PORTAGE_TOKEN: await makeToken({ dataFolder: resolve(devnet.dir, 'portage-data') }) }

@@ -10,44 +10,43 @@ import type { SentTransfer } from '../devnet/wormhole/users.ts'
 export type ChainKey = 'ethereum' | 'bsc'
 
 /**
- * Three nodes for each chain, of which two are a majority. Each of two keys has a scenario; a third continues where
- * several are used at once.
+ * Three nodes per chain, of which two are a majority. Two keys each have a scenario. A third serves scenarios that use
+ * several keys at once.
  */
 export const stuckDevnet = { nodesPerChain: 3, keysPerChain: 2, auditMinutes: 0.05, native: 'fixed' } as const satisfies DevnetOptions
 
-/** The parts that the scenarios act on. */
+/** The parts that scenarios change. */
 export interface StuckScene {
   readonly devnet: Devnet
   readonly client: TemporalClient
   /** Treatment of messages by their amount in 8 decimals, which is unique in the scene. Filled by `sendCoin`. */
   readonly treatments: Map<bigint, Treatment>
-  /** `portage …` with the config of the network, as an administrator. Throws Error unless it ends with 0. */
+  /** Runs `portage …` with the network's config, as an administrator. Throws Error unless the exit code is 0. */
   cli(...argv: string[]): Promise<unknown>
-  /** SIGKILL to the only process with this role (and chain, and key). Returns what starts one in its place. */
+  /** Kills the only process with this role, chain and key (SIGKILL). Returns a function that starts another one. */
   kill(role: 'ledger' | 'chain' | 'lane', chain: ChainKey): Promise<() => Promise<unknown>>
 }
 
-/** A fault that is made: what the row is about, and what ends it. */
+/** An injected fault. */
 export interface Fault {
-  /** Id of the place that the row names; absent: whatever it names. */
+  /** The id of the row's place. Absent: any. */
   readonly where?: string
   mend(): Promise<unknown>
 }
 
 /** A cause on real parts. */
 export interface StuckCase {
-  /** For `--case`. */
+  /** Name for `--case`. */
   readonly name: string
   readonly fault: string
   readonly code: CauseCode
-  /** Resolves when the fault is there and there is what shows it: seconds count from then. */
+  /** Makes the fault. Resolves when it exists and can be seen: seconds count from then. */
   make(scene: StuckScene): Promise<Fault>
 }
 
 /**
- * A user's transfer of coins with a unique amount. Resolves when it is mined; with `sign` (default) or `mute`, when the
- * guardians have signed it; else when it is final.
- * @param to the recipient; absent: a fresh address
+ * Sends a user's coins with a unique amount. Resolves when the transfer is mined; with `sign` (default) or `mute`, when
+ * the guardians have signed it; else when it is final. @param to the recipient; absent: a fresh address
  */
 export async function sendCoin(
   { devnet, treatments }: StuckScene,
@@ -67,20 +66,20 @@ export async function sendCoin(
   return sent
 }
 
-/** The part of an amount that the bridge keeps: it carries 8 decimals. */
+/** The bridge keeps this part of an amount, because messages carry 8 decimals. */
 const dust = 10n ** 10n
 
-/** The reason of every order of a scenario. */
+/** Reason of all orders in scenarios. */
 export const reason = ['--reason', 'a scenario'] as const
 
-/** Resolves when what is in a block now is final. */
+/** Resolves when the present head is final. */
 async function untilFinal(anvil: Anvil): Promise<void> {
   const heightOf = async (tag: string) => Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', [tag, false])).number)
   const height = await heightOf('latest')
   await until(async () => (await heightOf('finalized')) >= height, { timeoutMs: 90_000, everyMs: 50, what: `block ${height} to be final` })
 }
 
-/** Gives an account this many units of the wrapped coin, whose balances are in storage slot 3 (WETH9). */
+/** Gives an account this amount of the wrapped coin. WETH9 keeps balances in storage slot 3. */
 export function setTokens(anvil: Pick<Anvil, 'rpc'>, weth: string, owner: string, units: bigint): Promise<unknown> {
   const slot = keccak256(concat([zeroPadValue(owner, 32), toBeHex(3, 32)]))
   return anvil.rpc('anvil_setStorageAt', [weth, slot, toBeHex(units, 32)])

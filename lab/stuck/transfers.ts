@@ -6,10 +6,10 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { TransferInput } from '../../temporal/contracts/transfer.ts'
 import type { StuckCase, StuckScene } from './scene.ts'
 
-/** A transfer that no code of ours starts, with what its code does not foresee. */
+/** A transfer that Portage did not start, with input that its code does not expect. */
 async function startBroken({ client }: StuckScene, sequence: string, broken: { readonly message?: unknown; readonly progress?: unknown }) {
   const good: Transfer = {
-    // Of a chain that nobody here sends from: no halt and no stream is about it.
+    // No user sends from this chain, so no halt and no stream concerns it.
     ...{ bridge: 'wormhole-token-bridge', sourceChain: 'wormhole-1', sourceId: '1', targetChain: 'bsc' },
     ...{ emitter: 'b0'.repeat(32), sequence, digest: `0x${'b0'.repeat(32)}`, message: '' },
   }

@@ -5,18 +5,18 @@ import type { StuckCase } from './scene.ts'
 
 export type Report = z.output<typeof causeReportSchema>
 
-/** Asks the command line or the API for the causes. */
+/** Reads the causes from the command line or the API. */
 export type Question = () => Promise<Report>
 
-/** Pause between two questions of the same kind, ms. */
+/** Pause between two reads of the same kind, ms. */
 const everyMs = 250
 
-/** Whether the answer has the row of this case. @param where the id of its place; undefined: any */
+/** Whether the answer has the row of this case. @param where id of its place; undefined: any */
 export function hasRow({ causes }: Report, { code }: Pick<StuckCase, 'code'>, where: string | undefined): boolean {
   return causes.some((cause) => cause.code === code && (where === undefined || cause.where.id === where))
 }
 
-/** Seconds until an answer matches. Undefined: none matched within the time. */
+/** Seconds until an answer matched. Undefined: none matched in time. */
 export async function secondsUntil(ask: Question, isSo: (report: Report) => boolean, withinMs: number): Promise<number | undefined> {
   const begun = performance.now()
   let seconds: number | undefined

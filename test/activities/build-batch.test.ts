@@ -28,7 +28,7 @@ function candidate(sequence: number, maybeSent = false, trustedMs = 12_000): Bat
   }
 }
 
-/** The answers of chain and ledger are scripted: the tests show which of them count. */
+/** Chain and ledger give scripted answers. The tests show which answers count. */
 function setting(
   delivered: (number: number, at: At) => boolean,
   options: {

@@ -61,7 +61,7 @@ describe('The lane of a transfer', () => {
     const second = await without.choose()
     expect(second).toMatchObject({ kind: 'lane', lane: expect.not.stringMatching(first.lane) })
     expect(without.passedOver).toEqual([first.lane])
-    // As if it were not there at all.
+    // Like a lane that the config does not have.
     expect(second).toEqual(await setting({}, [pausedLane(first.lane, 'by hand')]).choose())
   })
 
@@ -91,7 +91,7 @@ describe('The lane of a transfer', () => {
     const all = lanes.map((lane) => pausedLane(lane, 'grant it', 'unauthorized'))
     expect(await setting({}, all).choose()).toMatchObject({ kind: 'closed', gate: { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' } })
     expect(await setting(everywhere, all.slice(1)).choose()).toEqual({ kind: 'closed', gate: unauthorized })
-    // A bridge without gates asks for no role.
+    // A bridge without gates needs no role.
     expect(await setting({}, all, false).choose()).toEqual({ kind: 'none' })
   })
 

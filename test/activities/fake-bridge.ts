@@ -2,7 +2,7 @@ import type { Bridges, Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import { onEveryChain } from '../helpers/on-every-chain.ts'
 import { unused } from '../helpers/unused.ts'
 
-/** An endpoint on bsc of which a test gives what it uses. */
+/** An endpoint on bsc with the methods that a test gives. */
 export function fakeEndpoint(own: Partial<Endpoint>): Endpoint {
   return {
     chain: 'bsc',
@@ -21,7 +21,7 @@ export function fakeEndpoint(own: Partial<Endpoint>): Endpoint {
 
 export const fakeParties = { bridge: 'native-bridge', targetChain: 'bsc', recipient: '0x1', token: 'weth' } as const
 
-/** The same delivery of every transfer, of which a test gives what it uses. */
+/** The same delivery for every transfer, with the fields that a test gives. */
 export function fakeDelivery(own: Partial<PlannedDelivery>): Endpoint['delivery'] {
   return () => ({ call: unused('call'), parties: fakeParties, revertsOnceDelivered: false, ...own })
 }

@@ -74,7 +74,8 @@ describe('A payment of an earlier ledger', () => {
     const calls = [intent, ...Array.from({ length: 50 }, () => delivery)]
     const { chain, asked } = chainWith(calls)
     expect(await findForgotten(searchOf(chain), input, learntAt(0, 51))).toBeUndefined()
-    // A minute apart, and ten minutes of slack between the clocks: the twelfth is too old. Eight are read at a time.
+    // One minute apart, and ten minutes of slack between the clocks, so the twelfth is too old. Eight are read at a
+    // time.
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 50 - index))
   })
 
@@ -118,7 +119,7 @@ describe('A payment of an earlier ledger', () => {
     ended.abort()
     expect(await first).toMatchObject({ code: 'NONCE_NOT_FINAL' })
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 19 - index))
-    // The next look shares what is being read.
+    // The next reader shares the pending read.
     expect(await findForgotten(searchOf(late, { known, forMs: 50 }), input, learntAt(0, 20))).toMatchObject({ code: 'NONCE_NOT_FINAL' })
     expect(asked).toHaveLength(16)
     for (const answer of stuck) answer()

@@ -203,7 +203,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     const later = Date.now() + 1
     expect([await prepare(1, later), await broadcast(1, later)]).toMatchObject([{ kind: 'ready' }, { kind: 'included' }])
     expect(signed).toEqual([0, 1])
-    // Those that share its call are looked at once more where that is made.
+    // Transfers that share its call are checked once more when the call is built.
     expect(retries).toEqual([undefined, later])
   })
 

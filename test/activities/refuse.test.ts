@@ -13,7 +13,7 @@ const transfer = nativeTransfer(7)
 const declined = { kind: 'declined', code: 'AMOUNT_TOO_SMALL', reason: 'below the minimum' } as const
 const rejected = { kind: 'rejected', code: 'NATIVE_ROUTE_UNKNOWN', reason: 'no such route' } as const
 
-/** A transfer without memory, with these answers of its ledgers. Most nodes show `agreed` as used. */
+/** A transfer without lanes in its memory. Its ledgers give these answers, and most nodes show `agreed` as used. */
 function setting(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, delivered = (): boolean => false } = {}) {
   const asked: At[] = []
   const withdrawn: WithdrawInput[] = []

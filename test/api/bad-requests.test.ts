@@ -66,7 +66,7 @@ describe('malformed requests get problem details', () => {
     expect([response.statusCode, response.json()]).toMatchObject([400, { code: 'INPUT_INVALID' }])
   })
 
-  /** The bytes of the server until it closes the connection. */
+  /** Reads the server's bytes until it closes the connection. */
   function raw(text: string): Promise<string> {
     return new Promise((resolve, reject) => {
       let answer = ''

@@ -36,7 +36,7 @@ test('the feed does not poll without listeners', async () => {
   await expect.poll(() => one.events.length).toBeGreaterThan(2)
   one.leave()
   expect(feed.listeners).toBe(0)
-  // The polling loop ends: only then the next listener begins another, which polls at once.
+  // The next listener starts a new polling loop only after this one has ended. The new loop polls at once.
   const beginsAnew = () => {
     const before = looks()
     listen(feed).leave()
@@ -57,7 +57,7 @@ test('a listener that reconnects gets the missed events, or a reset if they are 
   await expect.poll(() => numbers(one.events)).toEqual([1, 2, 3, 4])
   const { id } = one.events.find(({ data }) => 'number' in data && data.number === 2)!
   one.leave()
-  // Without listeners the feed goes on for a while.
+  // Without listeners the feed continues for a while.
   coming.push(5)
   await expect.poll(() => numbers(feed.since(id)!)).toEqual([3, 4, 5])
   coming.push(6, 7, 8, 9, 10, 11, 12, 13)

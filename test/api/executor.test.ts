@@ -12,7 +12,7 @@ const caps = { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 10n }
 const chainOf = (name: string, payee: string) => ({ name, payee, baseFee: 5n, caps })
 const gas = (limit: bigint) => `0x01${limit.toString(16).padStart(32, '0')}${'0'.repeat(32)}`
 
-/** Asked of the parts behind the provider. */
+/** Calls of the parts behind the provider. */
 const asked = { signatures: 0, gasPrices: 0 }
 let failing: RelayerError | undefined
 const options: ProviderOptions = {

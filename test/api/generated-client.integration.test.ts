@@ -10,7 +10,7 @@ import { deadConfig, openApi } from './setting.ts'
 const tool = await pythonTool('openapi-python-client', '0.29.1')
 if ('why' in tool) process.stdout.write(`NOT RUN: test/api/generated-client.integration.test.ts (${tool.why})\n`)
 
-/** Asks the API with the generated functions, and prints what they made of the answers. */
+/** Calls the API with the generated functions, and prints the parsed answers. */
 const program = `
 import json, sys
 from client.client import AuthenticatedClient

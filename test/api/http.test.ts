@@ -17,7 +17,7 @@ async function opened() {
   return port
 }
 
-/** A connection that asks once and stays. */
+/** A connection that sends one request and stays open. */
 function visitor(port: number, localAddress = '127.0.0.1') {
   const seen = { answered: false, closed: false }
   const socket: Socket = connect({ port, host: '127.0.0.1', localAddress }, () =>
@@ -32,7 +32,7 @@ function visitor(port: number, localAddress = '127.0.0.1') {
 test('an idle connection is closed after five seconds', async () => {
   const { seen } = visitor(await opened())
   await expect.poll(() => seen.answered, waitLimit).toBe(true)
-  // After 5; by Fastify's own setting it would be 72.
+  // After 5 s. Fastify's default would be 72 s.
   await expect.poll(() => seen.closed, { timeout: 40_000 }).toBe(true)
 })
 

@@ -205,7 +205,7 @@ describe('the rest', () => {
       const begun = performance.now()
       await Promise.all(Array.from({ length: 50 }, ask))
       await ask()
-      // One for each second of the test: on a busy machine more than one.
+      // One per second of the test. A busy machine needs more than one second.
       const first = asked.mock.calls.length
       expect(first).toBeLessThanOrEqual(1 + (performance.now() - begun) / 1_000)
       await expect.poll(async () => (await ask(), asked.mock.calls.length)).toBeGreaterThan(first)

@@ -44,16 +44,16 @@ export interface Route {
 }
 
 export interface OpenApi {
-  /** Asked by an administrator. */
+  /** Requests of an administrator. */
   readonly api: Api
-  /** Asked without a token. */
+  /** Requests without a token. */
   readonly bare: Api
   /** Not connected yet. */
   readonly client: Client
-  /** As the API knows them. */
+  /** In the API's form. */
   readonly settings: { now: Settings }
   token(request?: Partial<TokenRequest>): Promise<string>
-  /** Asks without a token, unless the headers have one. `code`: of a refusal. */
+  /** Sends a request without a token, unless the headers have one. `code`: the code of a refusal. */
   ask(
     route: Route,
     headers?: Record<string, string>,
@@ -78,8 +78,8 @@ export async function openApi(
   logger: Logger = silentLogger(),
   options: Partial<Pick<ApiDeps, 'heartbeatMs' | 'auditStream' | 'executor' | 'requestsOf'>> = {},
 ): Promise<OpenApi> {
-  // Without the retries of this client, which processes have not either: a retry after the connection was closed would
-  // be an unhandled error.
+  // Without the client's retries, which processes do not have either: a retry after the connection was closed would be
+  // an unhandled error.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] })
   const client = new Client({ connection })
   const chains = new Map(
@@ -113,7 +113,7 @@ export async function openApi(
     await api.close()
     for (const chain of chains.values()) chain.close()
     await connection.close()
-    // Where the keys of the tokens are.
+    // Folder of the tokens' keys.
     await rm(config.dataFolder, { recursive: true, force: true })
   }
   return { api: asAdministrator(api, await token()), bare: api, client, settings, token, ask, metrics, close }

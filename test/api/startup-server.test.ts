@@ -51,7 +51,7 @@ test('the start-up server listens only while the start waits, and frees the port
   const { port, startupServer, ask } = await opened()
   await expect(ask('/health')).rejects.toThrow('fetch failed')
   await startupServer.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))
-  // A client that keeps its connection does not keep the port.
+  // A client that keeps its connection open does not keep the port busy.
   expect((await ask('/health')).status).toBe(200)
   await startupServer.close()
   const next = createServer().listen(port, '127.0.0.1')

@@ -18,8 +18,8 @@ import { apiGuide, curlBlocks, curlPages, shell } from '../helpers/documented-cu
 import { shellBlocks, textOf } from '../helpers/documents.ts'
 
 /**
- * On a whole devnet the API and the command line submit transfers, show, cancel and retry them. At first only the role
- * `api` runs, so that transfers are seen that no worker serves; then all other roles start.
+ * The API and the command line submit, show, cancel and retry transfers on a whole devnet. At first only the role `api`
+ * runs, so that transfers without a worker are seen. Later all other roles start.
  */
 describe('API and command line on a devnet', () => {
   let devnet: Devnet
@@ -27,7 +27,7 @@ describe('API and command line on a devnet', () => {
   let url = ''
   let configFile = ''
   let token = ''
-  /** Of the process with the role api. */
+  /** The process with the role api. */
   let adminPort = 0
   const running: Awaited<ReturnType<typeof runRole>>[] = []
 
@@ -100,7 +100,7 @@ describe('API and command line on a devnet', () => {
   })
 
   test('a VAA is fetched by its place; one with a wrong signature starts no transfer', async () => {
-    // They may sign it a block after the first one.
+    // Guardians may sign it a block after the first one.
     await base64(sent[1]!)
     const fetched = await cli(
       'transfer',
@@ -119,7 +119,7 @@ describe('API and command line on a devnet', () => {
     forged[20]! ^= 1
     const refused = await cli('transfer', 'submit', forged.toString('base64'))
     expect([refused.code, refused.out, refused.err]).toEqual([1, '', expect.stringMatching(/^VAA_(SIGNATURE_INVALID|NO_QUORUM): .*\n→ /)])
-    // The server lists a while after it has started.
+    // The server's list lags behind the start.
     const list = async () => ((await (await ask('/v1/transfers')).json()) as { transfers: unknown[] }).transfers
     await until(async () => (await list()).length >= 2, { timeoutMs: 60_000, everyMs: 500, what: 'the server to list both' })
     expect(await list()).toHaveLength(2)
@@ -198,7 +198,7 @@ describe('API and command line on a devnet', () => {
     const shown = async () => (await cli('lane', 'show', lane, '--json')).json()
     await expect.poll(shown).toMatchObject({ paused: { reason: 'key rotation' } })
     expect((await cli('lane', 'show', lane)).out).toMatch(/^status +paused\nreason +key rotation$/m)
-    // By its address: only one chain has it.
+    // By address, because only one chain has it.
     expect((await cli('lane', 'resume', lane.split(':')[1]!, '--reason', 'a test')).code).toBe(0)
     await expect.poll(shown).not.toHaveProperty('paused')
     const unknown = await cli('lane', 'show', `evm-1:0x${'0'.repeat(40)}`)
@@ -212,8 +212,8 @@ describe('API and command line on a devnet', () => {
         metrics.matchAll(/^portage_transfers\{state="(.*)"\} (\d+)$/gm),
         ([, state = '', count]) => [state, Number(count)] as const,
       )
-    // Counted every 30 seconds, and not longer than two: the server may list late, or be too slow for all counts at
-    // once.
+    // Counted every 30 seconds and kept for at most two counts: the server may list late, or be too slow for all counts
+    // at once.
     const isCounted = async () => {
       const { delivered, undone } = Object.fromEntries(countsIn(await scrape()))
       return delivered === 2 && undone !== undefined
@@ -259,7 +259,7 @@ describe('API and command line on a devnet', () => {
     expect(await send('/v1/transfers/bulk', bulk)).toEqual({ ...many, replayed: 'true' })
     const delivered = await cli('transfer', 'watch', String(first.body['id']), '--json')
     expect(delivered.code).toBe(0)
-    // Found by the transaction that delivered it, and by the one that sent it; with what was signed for it.
+    // It is found by the transaction that delivered it and by the one that sent it, with the signed attempts.
     const { txHash } = delivered.json()['delivery'] as { txHash: string }
     for (const hash of [txHash, sent[3]!.txHash]) {
       const found = (await (await ask(`/v1/transfers/${hash}`)).json()) as Record<string, unknown>
@@ -283,7 +283,7 @@ describe('API and command line on a devnet', () => {
         .replace('269170:6d1b4c0c5f0a3e21', known.split(':').slice(-2).join(':'))
         .replace('--max-time 5', '--max-time 1')
       const { code, out } = await shell(script, { PORTAGE_API: url, PORTAGE_TOKEN: token })
-      // That of the events is ended by its own limit.
+      // The stream of events ends by its own time limit.
       expect([example, code]).toEqual([example, example.includes('/v1/events') ? 28 : 0])
       if (example.includes('/v1/events')) continue
       const answer = JSON.parse(out) as { code?: string; detail?: string }
@@ -297,7 +297,7 @@ describe('API and command line on a devnet', () => {
     const lane = laneOfBsc()
     const lines = readingCommands({ id: known, lane, chain: 'bsc' })
     expect(lines.length).toBeGreaterThan(20)
-    // In the folder of the config, as the README has a reader do it.
+    // In the folder of the config, as the README says.
     const setting = { cwd: devnet.dir, env: { ...process.env, PORTAGE_TOKEN: token } }
     for (const argv of lines) {
       const { code, out, err } = await runCli(argv, setting)

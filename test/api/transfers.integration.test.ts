@@ -13,7 +13,7 @@ import { deadConfig, openApi, type OpenApi } from './setting.ts'
 import { listenHttp } from '../helpers/servers.ts'
 
 const emitter = 'e'.repeat(64)
-/** A digest whose first half, which ids have, begins like that of no other. */
+/** A digest whose first half, which ids contain, begins differently for each sequence. */
 const digestOf = (sequence: number) => `0x${String(sequence).padStart(4, '0')}${'ab'.repeat(30)}`
 const transferOf = (sequence: number, to: 'bsc' | 'ethereum' = 'bsc') => ({
   ...{ bridge: 'wormhole-token-bridge', emitter, sequence: String(sequence), digest: digestOf(sequence), message: 'AQ==' },
@@ -22,10 +22,7 @@ const transferOf = (sequence: number, to: 'bsc' | 'ethereum' = 'bsc') => ({
     : { sourceChain: 'bsc', sourceId: '4', targetChain: 'ethereum' }),
 })
 
-/**
- * Transfers that no worker serves: all that is asked is answered by the server, and what is ordered is in its
- * histories.
- */
+/** Transfers that no worker serves. The server answers all requests, and its histories have all orders. */
 describe('transfers over HTTP', () => {
   let ledgers: Ledgers
   let setting: OpenApi
@@ -176,10 +173,9 @@ describe('transfers over HTTP', () => {
       const whole = await get(`/v1/transfers/${encodeURIComponent(ids[0]!)}`)
       const answers = (await Promise.all(asked)).map(({ status, body }) => `${status} ${String(body['code'])}`)
       expect(whole.body).toMatchObject({ id: ids[0] })
-      // Whether any is refused depends on how many come while the first are looked for: test/api/read-gate.test.ts.
+      // Refusals depend on how many requests come during the first search: test/api/read-gate.test.ts.
       expect(answers.filter((one) => one !== '404 TRANSFER_NOT_FOUND' && one !== '503 API_BUSY')).toEqual([])
-      // Pages of the newest transfers: all who were let in have read the same one, unless two seconds have passed
-      // meanwhile.
+      // All admitted requests have read the same page, unless two seconds have passed meanwhile.
       const pages = list.mock.calls.filter(([{ pageSize }]) => pageSize === 1_000).length
       const searched = answers.filter((one) => one.startsWith('404')).length
       expect(searched).toBeGreaterThanOrEqual(18)
@@ -247,7 +243,7 @@ describe('transfers over HTTP', () => {
     await expect(claim('one', { vaa: 'AR' })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
     expect(await claim('two', { vaa: 'AR' })).toMatchObject({ kind: 'first' })
 
-    // No node answers here, so that the request is refused each time, and never busy.
+    // No node answers here, so the request is refused each time and is never busy.
     for (let times = 0; times < 2; times++) {
       const { statusCode, body: refused } = await setting.api.inject({
         ...{ method: 'POST', url: '/v1/transfers', headers: { 'idempotency-key': 'again' } },
@@ -273,7 +269,7 @@ describe('transfers over HTTP', () => {
     try {
       const added = { kind: 'setNode', change: { chain: 'bsc', name: 'spare', url: node, disabled: false } }
       expect(await post('/v1/settings', { reason: 'the others are away', orders: [added] })).toMatchObject({ status: 200 })
-      // Settings that come too late are left out of one answer.
+      // Late settings are missing from one answer.
       const look = async () => {
         expect(await get('/v1/lanes')).toMatchObject({ status: 200, body: { lanes: [{ status: 'no ledger yet' }] } })
         return asked.length
@@ -281,7 +277,7 @@ describe('transfers over HTTP', () => {
       await expect.poll(look).toBeGreaterThan(0)
       const once = asked.length
       await Promise.all(Array.from({ length: 20 }, () => get('/v1/lanes')))
-      // On a busy machine the first answer may be too old by then.
+      // On a busy machine the first answer may be outdated by then.
       expect(asked.length).toBeLessThan(10 * once)
     } finally {
       await post('/v1/settings', { reason: 'a test', orders: [{ kind: 'clearNode', chain: 'bsc', name: 'spare' }] })
@@ -302,16 +298,16 @@ describe('transfers over HTTP', () => {
     await expect.poll(() => pay('1'), { timeout: 30_000 }).toEqual(first)
     expect(await pay('2')).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
     expect(await pay('1', `evm-1:0x${'ab'.repeat(20)}`)).toMatchObject({ body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
-    // The process may have ended before it kept the answer.
-    const { client } = ledgers.temporal
+    // The process may have ended before it stored the answer.
     const intent = { to: `0x${'cd'.repeat(20)}`, value: '1', data: '0x' }
-    const again = () => startOperatorTransaction(client, { lane, intent }, { by: 'night-shift', reason: 'a refund' }, 'a key')
+    const again = () =>
+      startOperatorTransaction(ledgers.temporal.client, { lane, intent }, { by: 'night-shift', reason: 'a refund' }, 'a key')
     expect(await again()).toBe(await again())
   })
 
   test('orders are listed with their names and reasons', async () => {
-    const changed = await post('/v1/settings', { reason: 'a look', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] })
-    expect(changed.status).toBe(200)
+    const orders = [{ kind: 'halt', scope: { chain: 'bsc' } }]
+    expect(await post('/v1/settings', { reason: 'a look', orders })).toMatchObject({ status: 200 })
     const audit = await get('/v1/audit?subject=settings&limit=1')
     expect(audit.body).toMatchObject({
       orders: [{ subject: 'settings', kind: 'halt', by: 'night-shift', reason: 'a look' }],

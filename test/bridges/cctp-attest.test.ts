@@ -58,7 +58,7 @@ async function attested(endpoint: Endpoint, transfer: Transfer): Promise<Transfe
   return { ...transfer, message: Buffer.from(answer.message).toString('base64') }
 }
 
-/** As the lab's Circle chooses it for the first log of a transaction. */
+/** In the lab, Circle chooses this for the first log of a transaction. */
 const nonceOf = (bytes: Uint8Array) => solidityPackedKeccak256(['string'], [`0 ${txOf(bytes)} 0`])
 const messageOf = ({ message }: Transfer) => readMessage(readCarried(decodeBase64(message)).bytes)
 

@@ -94,7 +94,7 @@ describe('CCTP on real chains', () => {
     return sent!
   }
 
-  /** As the source's stream reads it, once its block is final. */
+  /** The form in which the source's stream reads it, once its block is final. */
   async function transferOf({ version, height, message }: SentBurn): Promise<Transfer> {
     await expect.poll(() => (from.heads.current?.finalized ?? 0) >= height).toBe(true)
     const found = await placed[version].source.initiated({ fromBlock: height, toBlock: height }, 'agreed')

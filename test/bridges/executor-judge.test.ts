@@ -17,7 +17,7 @@ describe('the price', () => {
     fc.assert(
       fc.property(prices, wanted, ({ baseFee, gasPrice, sourcePrice, targetPrice }, one) => {
         const cost = costOf({ baseFee, gasPrice, sourcePrice, targetPrice }, one)
-        // The same rule for coins of 18 decimals, times the price of the source.
+        // The same rule for coins of 18 decimals, multiplied by the source's price.
         const exact = baseFee * 10n ** 8n * sourcePrice + (one.gasLimit * gasPrice + one.msgValue + one.dropOff) * targetPrice
         expect(cost * sourcePrice).toBeGreaterThanOrEqual(exact)
         expect((cost - 1n) * sourcePrice).toBeLessThan(exact)

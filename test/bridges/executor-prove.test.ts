@@ -39,14 +39,14 @@ const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Arr
     ...{ signedQuote: quote(), request: requestFor(7n), instructions, ...change },
   },
 })
-/** As the source logged them. */
+/** In the form of the source's logs. */
 const logs = [writeMessage(message({}, new Uint8Array()))]
 const record = address('9')
 
-/** Of bsc. */
+/** Chain id of bsc. */
 interface Setting {
   isDelivered?: boolean
-  /** By the guardian API. */
+  /** Found by the guardian API. */
   published?: Uint8Array
   recordContract?: string
 }
@@ -99,7 +99,7 @@ test('the transfer of a request is the same before and after its message is sign
 })
 
 describe('A key signs only the call that a request paid for', () => {
-  /** The call that the endpoint itself plans for this message. A thief may have it plan any. */
+  /** The endpoint's own call for this message. A thief may have any call planned. */
   async function planned(one: ExecutorMessage, options = {}) {
     const endpoint = endpointOf(options)
     return { endpoint, intent: await endpoint.delivery(transferOf(one)).call() }

@@ -13,7 +13,7 @@ import { metricValue } from '../helpers/metrics.ts'
 const closed = { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'spent' } as const
 const id = (sequence: number) => transferId(nativeTransfer(sequence))
 
-/** A chain whose blocks the test makes, a gate that it opens, and a server that it fills. */
+/** A chain whose blocks the test makes, a gate that the test opens, and a server that the test fills. */
 function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
   const state = {
     gate: (_: Transfer, __: string): Gate => closed,
@@ -67,12 +67,12 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
     state,
     watcher,
     head,
-    /** A block comes; resolves when the watcher has looked. */
+    /** Makes a block. Resolves when the watcher has read it. */
     async block() {
       const blocks = state.bars
       head()
       await until(() => state.bars > blocks, { timeoutMs: 40_000, what: 'a look' })
-      // Whatever was begun at this block has ended when a stop would.
+      // All work of this block has ended once `stop` resolves.
       await new Promise(setImmediate)
       await new Promise(setImmediate)
     },
@@ -89,7 +89,7 @@ describe('Transfers that wait at a gate', () => {
     await block()
     expect(state.asked.map(([sequence]) => sequence)).toEqual(['2', '9', '10', '100'])
     expect(state.woken).toEqual([])
-    // Room for two: the gate reserves for those that it lets through.
+    // The gate reserves for transfers that it lets through, so there is room for two.
     let room = 2
     state.gate = () => (room-- > 0 ? { kind: 'open' } : closed)
     await block()

@@ -18,7 +18,7 @@ const kinds: readonly (readonly [string, fc.Arbitrary<unknown>])[] = [
   ['address[]', fc.array(hex(20), { maxLength: 3 })],
   ['(bytes32,bytes32,bytes)', fc.tuple(hex(32), hex(32), anyHex)],
 ]
-/** A function's signature with its arguments. The names are words of Solidity, too. */
+/** A function's signature with its arguments. Some names are keywords of Solidity. */
 const calls = fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 4 }).chain((chosen) =>
   fc.record({
     signature: fc.constantFrom('run', 'constructor', '$_', 'receive').map((name) => `${name}(${chosen.map(([type]) => type).join(',')})`),
@@ -52,7 +52,7 @@ describe('Calls and views of the kit', () => {
         const at = place % bytes.length
         bytes[at] = (bytes[at] ?? 0) ^ change
         const changed = decodeCall(signature, `0x${bytes.toString('hex')}`)
-        // Whatever is decoded has no second encoding.
+        // Decodable data has no second encoding.
         if (changed) expect(encodeCall({ function: signature, args: changed })).toBe(`0x${bytes.toString('hex')}`)
         expect(decodeCall(signature, `${call}00`)).toBeUndefined()
         expect(decodeCall(signature, concat([call, toBeHex(0, 32)]))).toBeUndefined()
@@ -107,7 +107,7 @@ describe('Calls and views of the kit', () => {
     ['an answer with dirty high bits', concat([toBeHex(0, 32), toBeHex(2n ** 64n, 32), toBeHex(0, 32)])],
   ])('a contract without the view is an error, not an effect: %s', async (_, answer) => {
     const code = await codeOfAsync(() => readView(answering(answer), shown, 'latest'))
-    // ethers ignores high bits, so such an answer is read without them, and it can not equal another number.
+    // ethers ignores high bits. So the answer is read without them, and cannot equal another number.
     expect(code).toBe(answer.length === 2 + 2 * 96 ? 'none' : 'NODE_REFUSED')
   })
 })

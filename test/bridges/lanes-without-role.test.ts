@@ -53,7 +53,7 @@ describe('A lane without the role', () => {
     await look()
     const { looks } = state
     await look()
-    // It is no longer looked at.
+    // The lane is no longer checked.
     expect(state.looks).toBe(looks)
   })
 

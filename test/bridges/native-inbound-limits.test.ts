@@ -9,7 +9,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const [bridge, token, fund] = ['b1', 'c2', 'f3'].map((byte) => `0x${byte.repeat(20)}`) as [string, string, string]
 
-/** A contract with scripted answers, which counts how often each is asked for. */
+/** A contract with scripted answers that counts the calls of each function. */
 function scriptedChain() {
   const state = {
     height: 100,
@@ -19,12 +19,12 @@ function scriptedChain() {
     funds: [] as string[],
     agreedBalance: 4_000n,
     down: false,
-    /** An answer that the first node invents; the others know better. */
+    /** An answer that only the first node gives. The others give the right one. */
     lies: {} as Readonly<Record<string, unknown>>,
     paused: false,
     disagree: false,
     readers: 1,
-    /** Of the readers. */
+    /** Names of the views. */
     disabled: 0,
     logs: 0,
     calls: new Map<string, number>(),
@@ -116,7 +116,7 @@ describe('the limits of a target contract', () => {
     state.fund = token
     state.balance = 8_000n
     expect((await limits.read(token)).cap).toBe(2_000n)
-    // A node that names another one each time is asked no more often for that.
+    // A node that names a different fund each time does not cause more reads.
     state.height++
     const before = asked('balanceOf')
     state.funds = Array.from({ length: 50 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)
@@ -137,7 +137,7 @@ describe('the way into a target contract', () => {
     expect((await inbound.reserve(entrant('0x0', 30n), token)).kind).toBe('open')
     inbound.release('0x0')
     expect((await inbound.reserve(entrant('0x99', 30n), token)).kind).toBe('open')
-    // Nobody's logs are read before a block has passed.
+    // Nobody's logs are read within one block.
     expect(state.logs).toBe(0)
   })
 
@@ -247,11 +247,11 @@ describe('a gate that only one node calls closed', () => {
     const inbound = createInbound(chain, bridge)
     const ids = Array.from({ length: 20 }, (_, index) => ({ ...entrant, id: `0x${index}` }))
     expect(new Set((await Promise.all(ids.map((each) => inbound.reserve(each, token)))).map(({ kind }) => kind))).toEqual(new Set(['open']))
-    // Of the first node, and once of most of them, however many ask.
+    // Read from the first node, and once from most of them, however many transfers ask.
     expect(asked(method)).toBe(2)
     expect(inbound.fitting([entrant])).toEqual([entrant])
     expect(await inbound.mayComplete(token)).toBe(true)
-    // As long as they do not agree it waits; the only node is believed.
+    // It waits while they disagree. A lone node is believed.
     state.height++
     state.disagree = true
     expect(await inbound.reserve(entrant, token)).toMatchObject({ code })

@@ -14,7 +14,7 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 const count = 4
 
-/** An answer of the first of three nodes alone. */
+/** An answer that only the first of three nodes gives. */
 describe('a source of the native bridge one of whose nodes is wrong', () => {
   let network: NativeBridgeNetwork
   let source: ScannedSource
@@ -36,7 +36,10 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     return end
   }
 
-  /** The first node answers every call of this function so. Returns how often it did, and the end of it. */
+  /**
+   * The first node answers every call of this function with this value. Returns the number of answers, and a function
+   * that ends it.
+   */
   function lie(name: 'source' | 'target', method: string, values: readonly unknown[]) {
     const { liar } = ends.get(name) ?? {}
     if (!liar) throw new Error('not connected')

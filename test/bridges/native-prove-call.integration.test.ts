@@ -13,7 +13,7 @@ import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-b
 import { temporaryFolder } from '../helpers/folders.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
-/** The target contract believes any sender with RELAYER_ROLE: these calls would all succeed if they were signed. */
+/** The target contract trusts every sender with RELAYER_ROLE. All these calls would succeed if they were signed. */
 describe('The calls that the key of a lane signs for the native bridge', () => {
   let network: NativeBridgeNetwork
   let recorded: readonly NativeTransfer[]
@@ -53,7 +53,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
     })
     const signer = withPolicy(network.relayer, policy)
     await expect(network.deliver(call, '500000', signer)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
-    // The same key goes on with what the source recorded.
+    // The same key still signs what the source recorded.
     expect(await network.deliver(completionIntent(to, recorded[5]!), '500000', signer)).toMatchObject({ status: 'success' })
   })
 

@@ -8,7 +8,7 @@ import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
 const address = `0x${'ab'.repeat(20)}`
 const role = id('RELAYER_ROLE')
 
-/** Every error that the two contracts can throw in a completion, with arguments, and what it means. */
+/** Every error that the two contracts can throw in a completion, with arguments and its meaning. */
 const meanings: readonly [name: string, args: readonly unknown[], expected: object][] = [
   ['CompletedBridgeTransferId', [], { kind: 'delivered' }],
   ['InboundRateLimitExceeded', [], { kind: 'wait', code: 'BRIDGE_BUDGET' }],
@@ -49,7 +49,7 @@ describe('reverts of the native bridge', () => {
     const abis = [await compiledAbi('strict'), await compiledAbi('fixed')]
     for (const one of abis.flatMap((abi) => abi.fragments.filter(({ type }) => type === 'error')))
       expect([one.format(), mine.has(id(one.format()))]).toEqual([one.format(), true])
-    // Of the token's errors those that a payment from the pool can throw.
+    // The token's errors that a payment from the pool can throw.
     const token = (await compiledArtifact('BridgeToken')).abi
     for (const name of ['ERC20InsufficientBalance', 'ERC20InvalidReceiver'])
       expect(mine.has(id(token.getError(name)?.format() ?? ''))).toBe(true)
@@ -59,10 +59,10 @@ describe('reverts of the native bridge', () => {
   test('reverts distinguish a spent budget from an amount that never fits', () => {
     const data = encoded('InboundRateLimitExceeded')
     const explain = (amount: bigint, changes = {}) => explainRevert(data, { limits: { ...limits, ...changes }, amount, now: 5 })
-    // Above the cap as one node has it: the gate asks the others, and parks.
+    // Above the cap according to one node. The gate asks the others, and parks the transfer.
     expect(explain(100n)).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
     expect(explain(99n)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('1970-01-02T00:00:00Z') })
-    // Limits that were read before the budget was spent: the contract's word counts.
+    // The limits were read before the budget was spent, so the contract's answer counts.
     expect(explain(5n, { used: 0n })).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })
     // No other reading explains this revert.
     expect(explain(100n, { paused: true, mayComplete: false })).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })

@@ -151,7 +151,7 @@ function edited(payload: string, at: number, byte: number): string {
   return hexlify(altered(getBytes(payload), at, byte))
 }
 
-/** With more bytes at the end of the transfer, of which only the lengths around it know. */
+/** More bytes at the end of the transfer, which only the lengths around it reveal. */
 function shifted(payload: string, at: number, more: string): string {
   const grown = concat([dataSlice(payload, 0, at), more, dataSlice(payload, at)])
   return edited(edited(grown, 69, 0x92), 135, 0x50)

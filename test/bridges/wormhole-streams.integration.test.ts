@@ -185,7 +185,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     const expected = transfers.map(({ sequence }) => Number(sequence) < 4)
     expect(await source.delivered(transfers)).toEqual(expected)
     expect(await sourceOf([]).delivered(transfers)).toEqual(transfers.map(() => false))
-    // Somebody delivers number 4: it shows when it is final.
+    // A stranger delivers number 4. The stream shows it once it is final.
     const { bytes } = await guardian.waitFor(2, emitter(), 4n)
     const script = await Script.of(bsc.anvil, bsc.deployer)
     script.call(bsc.tokenBridge, artifact('BridgeImplementation').abi, 'completeTransfer', [bytes])

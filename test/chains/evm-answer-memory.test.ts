@@ -7,7 +7,7 @@ import { startHostileServer } from '../helpers/hostile-server.ts'
 const script = fileURLToPath(new URL('../helpers/ask-node.ts', import.meta.url))
 const megabyte = 1_000_000
 
-/** Bytes that a process keeps of a node's answer to eth_getLogs. */
+/** Bytes that stay in a process after a node's answer to eth_getLogs. */
 async function ask(result: string) {
   const url = await startHostileServer((body, response) => {
     const { id } = JSON.parse(body) as { id: number }

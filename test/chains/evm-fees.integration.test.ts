@@ -63,11 +63,11 @@ describe('The fees of a chain', () => {
     await anvil.rpc('anvil_setCode', [oracle, oracleCode])
     const chain = await connected({ feeModel: 'op-stack' })
     const fee = async (bytes: number) => BigInt(await chain.dataFee({ to: oracle, data: `0x${'ab'.repeat(bytes)}`, value: '0' }))
-    // 16 wei for each byte more, and half as much again.
+    // 16 wei for each further byte, plus half of it as a margin.
     expect((await fee(160)) - (await fee(60))).toBe(100n * 16n + 100n * 8n)
     expect(await fee(60)).toBeGreaterThan(100n * 24n)
     expect(chain.raises).toBe(true)
-    // And its signer holds it within the limits.
+    // Its signer checks the data fee against the limits.
     const key = await devnetSigner(10)
     const noop = { ...payment(key, 0), to: key.address, value: '0' }
     const wei = BigInt(await chain.dataFee({ to: key.address, data: '0x', value: '0' }))
@@ -105,7 +105,7 @@ describe('The fees of a chain', () => {
       expect(quote.baseFee).toBeUndefined()
       expect(quote.maxFee).toBe(quote.tip)
       expect(BigInt(quote.maxFee)).toBe(BigInt(await berlin.rpc<string>('eth_gasPrice')))
-      // And what is built of it is a legacy transaction, which such a chain takes.
+      // It becomes a legacy transaction, which such a chain accepts.
       const signer = await devnetSigner(13)
       const signed = await signer.sign(payment(signer, 0, { maxFee: quote.maxFee, tip: quote.tip }))
       expect(await chain.send(signed.raw)).toMatchObject({ kind: 'accepted' })

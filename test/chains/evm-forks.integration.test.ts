@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import type { HeadEvent } from '../../chains/port.ts'
-import { devnetSigner, inclusion, payment } from '../helpers/evm.ts'
+import { devnetSigner, payment } from '../helpers/evm.ts'
+import { inclusion } from '../helpers/inclusions.ts'
 import { head } from '../helpers/heads.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
@@ -27,10 +28,10 @@ describe('forks, late nodes and chains that stop', () => {
     return head(chain, ({ latest }) => latest.hash === hash)
   }
 
-  /** How hashes of a fork begin: longer than what a true hash begins with by chance. */
+  /** Prefix of hashes of a fork. No true hash begins with it by chance. */
   const forkMark = '0xffffffffffff'
 
-  /** A node on a fork of its own from this height on, with other hashes. */
+  /** A node that is on its own fork from this height on, with other hashes. */
   function forkAlone(node: RpcProxy, from: number): void {
     const other = (hash: string) => `${forkMark}${hash.slice(forkMark.length)}`
     node.alter = (method, result) => {
@@ -63,7 +64,7 @@ describe('forks, late nodes and chains that stop', () => {
       await inclusion(watch, ({ kind }) => kind === 'unseen')
       const finalities = events.map(({ finalized }) => finalized)
       expect(finalities).toEqual([...finalities].sort((a, b) => a - b))
-      // The same bytes are good again, and found in their new block.
+      // The same bytes are valid again, and found in their new block.
       await chain.send(raw)
       await anvil.mine(depth + 1)
       expect(await inclusion(watch, (now) => now.kind === 'included' && now.final)).toMatchObject({ receipt: { hash } })
@@ -93,7 +94,7 @@ describe('forks, late nodes and chains that stop', () => {
     const { finalized, latest } = await caughtUp(chain)
     await head(chain, (event) => event.finalized === latest.height - 2)
     expect(finalized).toBeLessThanOrEqual(latest.height - 2)
-    // The first says that everything is final, the second that nothing more is.
+    // The first node says that everything is final, the second that nothing more is.
     const tags = new Map([
       [first, await anvil.rpc('eth_getBlockByNumber', ['latest', false])],
       [second, await anvil.rpc('eth_getBlockByNumber', [`0x${(latest.height - 2).toString(16)}`, false])],
@@ -121,7 +122,7 @@ describe('forks, late nodes and chains that stop', () => {
     }
     await anvil.mine(2)
     if (blocks > 5) {
-      // It is found out without waiting for the next comparison of all nodes, and asked last from then on.
+      // It is detected before the next comparison of all nodes, and is asked last from then on.
       expect((await caughtUp(chain)).latest.height).toBe(newest + 2)
       await expect.poll(() => chain.nodes()[0]?.lag).toBeGreaterThan(5)
     }

@@ -6,11 +6,11 @@ import { headerHash } from '../../chains/evm/heads/blocks.ts'
 
 const absurd = `0x${(5_000_000).toString(16)}`
 
-/** Blocks that are not linked to ours are one node's word. */
+/** Blocks that do not link to ours are the word of only one node. */
 describe('a node that always shows a head far above the chain’s', () => {
   const { anvil, proxy, connect } = evmSetting(10)
 
-  /** A chain of three nodes, and the one that is asked first. */
+  /** A chain of three nodes, and the node that is asked first. */
   async function behind(lying: boolean) {
     const first = await proxy()
     const all = [first, await proxy(), await proxy()]

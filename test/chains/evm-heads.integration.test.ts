@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import type { HeadEvent, Inclusion } from '../../chains/port.ts'
-import { devnetSigner, inclusion, payment } from '../helpers/evm.ts'
+import { devnetSigner, payment } from '../helpers/evm.ts'
+import { inclusion } from '../helpers/inclusions.ts'
 import { head } from '../helpers/heads.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
@@ -22,7 +23,7 @@ describe('head tracker', () => {
     return { chain, events }
   }
 
-  /** The node answers no more, and no poll that it answered is under way. */
+  /** Stops the node's answers. Afterwards no answered poll is pending. */
   async function cutOff(): Promise<void> {
     node.mode = 503
     const polls = node.requests.length
@@ -34,10 +35,7 @@ describe('head tracker', () => {
     return { height: Number(block.number), hash: block.hash }
   }
 
-  /**
-   * Mines blocks of which the first has a payment: blocks that replace them are surely others (anvil makes equal empty
-   * blocks twice).
-   */
+  /** Mines blocks, the first with a payment, so that replacing blocks differ (anvil repeats equal empty blocks). */
   async function minePaid(chain: EvmChain, blocks: number): Promise<void> {
     const signer = await devnetSigner(32)
     const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [signer.address, 'latest']))
@@ -45,7 +43,7 @@ describe('head tracker', () => {
     await anvil.mine(blocks)
   }
 
-  /** Replays events on a plain list: the chain as a listener knows it. */
+  /** Replays events on a plain list, as a listener would. */
   function replay(first: HeadEvent, events: readonly HeadEvent[]): string[] {
     const chain = [first.latest.hash]
     for (const { applied, rolledBack } of events) {
@@ -61,7 +59,7 @@ describe('head tracker', () => {
   test('a poll is one HTTP request, of two reads at most, and nothing else while no block comes', async () => {
     const { chain, events } = await connected()
     node.requests.length = 0
-    // The tag was asked for less than three quarters of a block's time ago, or not.
+    // Whether the tag was read less than three quarters of a block time ago.
     const kinds = ['eth_getBlockByNumber', 'eth_getBlockByNumber,eth_getBlockByNumber']
     await expect.poll(() => [...new Set(node.requests.map(String))].sort()).toEqual(kinds)
     expect(events).toEqual([])
@@ -120,7 +118,7 @@ describe('head tracker', () => {
     await anvil.rpc('anvil_reorg', [depth, []])
     const now = await latest()
     await head(chain, (event) => event.latest.hash === now.hash)
-    // In one event, or in more where the node was seen in the middle of it.
+    // In one event, or in several if the node was read in the middle of the change.
     const since = events.slice(reported)
     const rolledBack = since.flatMap((event) => event.rolledBack)
     expect(rolledBack.map(({ height }) => height)).toEqual(Array.from({ length: depth }, (_, index) => before.height - index))
@@ -206,7 +204,7 @@ describe('head tracker', () => {
   })
 
   test('finality by tag lags as the node says, and the wait is estimated by that', async () => {
-    // Blocks that take so long that what passes here while it looks does not count.
+    // Such long blocks that the duration of the reads does not matter.
     const { chain } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent
     await anvil.mine(4)
@@ -219,7 +217,7 @@ describe('head tracker', () => {
   })
 
   test('stop and start again: the blocks between are reported', async () => {
-    // The next poll is far away: none is under way when it stops.
+    // The next poll is far away, so none is pending at the stop.
     const { chain, events } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent
     chain.heads.stop()

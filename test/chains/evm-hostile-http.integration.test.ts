@@ -8,7 +8,7 @@ import { evmSetting, unknownHash } from './setting.ts'
 describe('the HTTP of a hostile node', () => {
   const { anvil, connect } = evmSetting(2)
 
-  /** A chain of one node that turns hostile once it is connected, and of an honest one behind it. */
+  /** A chain of two nodes. The first turns hostile after the connection, and the second is honest. */
   async function turning(answer: (response: ServerResponse, id: number) => void) {
     let turned = false
     const url = await startHostileServer((body, response) => {

@@ -54,7 +54,7 @@ describe('one node of three is hostile, and is asked first', () => {
     })
 
     test('a start with such a node is as any other; its answers count as its failures', async () => {
-      // Polls that are far away: each would be a failure more.
+      // Polls are far apart, because each would be a further failure.
       const { chain, first } = await connectBehind(3, { blockTimeMs: 60_000 })
       expect(chain.nodes()[0]?.failures).toBe(0)
       first.alter = (method) => (method === 'eth_chainId' ? undefined : null)
@@ -70,7 +70,7 @@ describe('one node of three is hostile, and is asked first', () => {
       reverts.refuse = (method) => (method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined)
       malformed.alter = (method) => (method === 'eth_estimateGas' ? '' : method === 'eth_getTransactionCount' ? null : undefined)
       expect(await chain.pendingNonce(address)).toBe(0)
-      // One reverts, one says nothing: no majority for either, and no error of ours.
+      // One reverts and one does not answer: no majority for either, and no error of ours.
       expect(await chain.simulate({ to: address, data: '0x', value: '1' }, address)).toMatchObject({ ok: false })
     })
   })
@@ -224,7 +224,7 @@ describe('one node of three is hostile, and is asked first', () => {
       const market = await chain.quote()
       expect(BigInt(market.tip)).toBe(5_000n * gwei)
       expect(firstOffer(market, {}, { gasLimit: '500000' })).toMatchObject({ kind: 'wait', code: 'FEE_LIMIT' })
-      // An operator's own cap takes its place.
+      // An operator's own cap replaces it.
       expect(firstOffer(market, { maxFeePerGas: String(6_000n * gwei) }, { gasLimit: '500000' })).toMatchObject({ kind: 'offer' })
     })
 
@@ -279,7 +279,7 @@ describe('one node of three is hostile, and is asked first', () => {
     disable('node-1')
     for (const at of reads) await expect(chain.call(identity, word, at)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
     disable('node-1', 'node-2')
-    // A look at heads that began before may still be under way; one that began after it has seen this block.
+    // An earlier read of heads may still be pending. A read that begins now has seen this block.
     await anvil.mine(1)
     const next = await height()
     await head(chain, ({ latest }) => latest.height === next)

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import type { Signer } from '../../chains/signing-port.ts'
-import { devnetSigner, inclusion, payment } from '../helpers/evm.ts'
+import { devnetSigner, payment } from '../helpers/evm.ts'
+import { inclusion } from '../helpers/inclusions.ts'
 import { head } from '../helpers/heads.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
@@ -34,7 +35,7 @@ describe('inclusions', () => {
     const signer = await devnetSigner(accounts++)
     const signed = await Promise.all(Array.from({ length: 40 }, (_, nonce) => signer.sign(payment(signer, nonce))))
     const hashes = signed.map(({ hash }) => hash)
-    // No poll may come between the watch and the send: it would, rightly, read what was not sent yet.
+    // No poll may come between the watch and the send. It would read an unsent transaction.
     chain.heads.stop()
     // Watched first and then sent, as pending transactions are.
     const watches = hashes.map((hash) => chain.watch([hash]))
@@ -88,8 +89,7 @@ describe('inclusions', () => {
     node.requests.length = 0
     const seen = new Promise((resolve) => chain.watch([`0x${'ab'.repeat(32)}`, hash]).onChange(resolve))
     expect(await seen).toMatchObject({ kind: 'included', receipt: { hash, block: { height: before + 1 } } })
-    // One for the unknown hash, with the next poll, and one for the block's; and no third one with the polls after
-    // that.
+    // One read for the unknown hash with the next poll, and one for the block's. Later polls add none.
     await expect.poll(() => receiptCalls().length).toBeGreaterThanOrEqual(2)
     const polls = node.requests.length
     await expect.poll(() => node.requests.length).toBeGreaterThan(polls + 1)
@@ -125,7 +125,7 @@ describe('inclusions', () => {
     await expect.poll(() => seen).toHaveLength(1)
     const height = before.kind === 'included' ? before.receipt.block.height : 0
     node.mode = 503
-    // No poll that it has answered is under way any more.
+    // No answered poll is pending.
     const polls = node.requests.length
     await expect.poll(() => node.requests.length).toBeGreaterThan(polls)
     // Three blocks are replaced; the transaction is now in the second of them.

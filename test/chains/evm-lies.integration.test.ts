@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Inclusion } from '../../chains/port.ts'
 import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
-import { devnetSigner, inclusion, payment } from '../helpers/evm.ts'
+import { devnetSigner, payment } from '../helpers/evm.ts'
+import { inclusion } from '../helpers/inclusions.ts'
 import { head } from '../helpers/heads.ts'
 import { deployReverting } from '../helpers/reverting.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
@@ -114,7 +115,7 @@ describe('receipts that lie', () => {
     const watch = chain.watch([hash])
     await expect.poll(count).toBe(1)
     await anvil.mine()
-    // The block is older than all that the tracker kept: two equal answers a block apart.
+    // The block is older than all kept ones: two equal answers are needed, one block apart.
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height === height)
     await anvil.mine()

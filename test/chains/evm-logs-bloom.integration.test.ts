@@ -7,12 +7,12 @@ import { head } from '../helpers/heads.ts'
 import { evmSetting } from './setting.ts'
 
 const { address: from } = devnetAccount(3)
-/** Logs with the first two words that it is called with as topics. */
+/** Logs an event whose topics are the first two words of the call data. */
 const contract = '0x00000000000000000000000000000000000000aa'
 const emitter = '0x6020355f355f5fa200'
 const empty = `0x${'0'.repeat(512)}`
 const event = id('Happened(uint256)')
-/** Blocks until one is final. */
+/** Number of blocks to finality. */
 const finality = { kind: 'depth', blocks: 2 } as const
 
 describe('logs of final blocks', () => {
@@ -20,7 +20,7 @@ describe('logs of final blocks', () => {
   const { anvil, connect, connectBehind } = setting
   const asked = callsOf
 
-  /** A block with such a log; returns its height. */
+  /** Mines a block with such a log. Returns its height. */
   async function emit(value: number): Promise<number> {
     await anvil.rpc('anvil_setCode', [contract, emitter])
     const data = `${event}${toBeHex(value, 32).slice(2)}`
@@ -52,7 +52,7 @@ describe('logs of final blocks', () => {
     expect(await chain.logs(range(first, last + 2, [event, toBeHex(77, 32)]))).toEqual([])
     expect(await chain.logs({ ...range(first, last + 2, []), address: from.toLowerCase() })).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(20)
-    // Blocks that are not final, or that nobody keeps.
+    // Blocks that are not final, or that are not kept.
     expect(await chain.logs(range(last + 3, last + 4))).toEqual([])
     expect(await chain.logs(range(0, 1))).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(22)

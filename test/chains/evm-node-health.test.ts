@@ -8,9 +8,9 @@ describe('circuit breaker', () => {
     return {
       clock,
       health,
-      /** A probe that is answered, and whether it is as `during` says while it is under way. */
+      /** A probe that is answered. Returns whether the health was `during` meanwhile. */
       probe: (during = () => {}) => health.probe('1', async () => (during(), '1'), true),
-      /** A probe that fails, as the call does that it makes. */
+      /** A probe that fails together with the call that started it. */
       failingProbe: async (retryAfterMs?: number) => {
         const read = async () => {
           health.failed(retryAfterMs)

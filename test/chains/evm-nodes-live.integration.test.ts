@@ -70,7 +70,7 @@ describe('nodes while everything runs', () => {
       for (let round = 0; round < 3; round++) expect(await chain.transactionSender(unknownHash)).toBeUndefined()
       first.mode = 'pass'
       first.requests.length = 0
-      // The head tracker's next reads are its again.
+      // The head tracker reads from this node again.
       await expect.poll(() => methods(first)).toContain('eth_getBlockByNumber')
     }
     expect(status(chain, 'node-1').failures).toBeGreaterThanOrEqual(2)
@@ -115,7 +115,7 @@ describe('nodes while everything runs', () => {
     expect(status(chain, 'node-1')).toMatchObject({ state: 'failing', failures: 1 })
     first.requests.length = 0
     expect(await chain.transactionSender(unknownHash)).toBeUndefined()
-    // A probe may go to it, but no call.
+    // Probes may reach it, but no call.
     expect(methods(first)).not.toContain('eth_getTransactionByHash')
   })
 
@@ -172,10 +172,10 @@ describe('nodes while everything runs', () => {
     const disabled = { chain: 'test', name: 'main', disabled: true }
     chain.adjustNodes([added, disabled])
     expect(status(chain, 'main').state).toBe('disabled')
-    // The config has no other: the added one alone is believed nothing.
+    // The config has no other node, and an added one alone decides nothing.
     const isRefused = () => expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     await isRefused()
-    // A look at heads that began before may still be under way.
+    // An earlier read of heads may still be pending.
     await anvil.rpc('eth_blockNumber')
     first.requests.length = 0
     await isRefused()
@@ -234,7 +234,7 @@ describe('nodes while everything runs', () => {
     chain.adjustNodes([])
     first.mode = 503
     await expect.poll(() => status(chain, 'main').failures).toBeGreaterThan(0)
-    // It fails again with each poll: as many as it has just now, unless one came while they were written down.
+    // Each poll fails again. The number is the present one, unless a poll came while it was written down.
     let text = ''
     const isSo = async () => {
       const { failures } = status(chain, 'main')

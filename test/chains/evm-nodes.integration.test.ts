@@ -20,7 +20,7 @@ describe('nodes', () => {
   test('twenty accounts, a quote and a simulation at once are one HTTP request', async () => {
     const node = await proxy()
     const chain = await connected(node.url, { timeoutMs: 120_000 })
-    // No more polls, and nothing that is given up and asked again, so that only what is asked here is seen.
+    // No polls and no retries, so that only this test's calls are seen.
     chain.heads.stop()
     node.requests.length = 0
     const addresses = Array.from({ length: 20 }, (_, index) => devnetAccount(index).address)
@@ -118,7 +118,7 @@ describe('nodes', () => {
     const signer = await devnetSigner(20)
     const { raw } = await signer.sign(payment(signer, 0))
     expect(await chain.send(raw)).toEqual({ kind: 'accepted' })
-    // One of two is not more than half: what the other's pool holds is not known.
+    // One of two is not more than half, so the other's pool is unknown.
     await expect(chain.pendingNonce(signer.address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', facts: { nodes: 2, answered: 1 } })
     await anvil.mine()
   })
@@ -184,7 +184,7 @@ describe('nodes', () => {
     const signer = await devnetSigner(21)
     node.mode = 'hang'
     expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
-    // The other one has not answered: its time is not over, and the call did not wait for it.
+    // The other node has not answered: its time-out is not over, and the call did not wait for it.
     expect(chain.nodes().map(({ failures }) => failures)).toEqual([0, 0])
     await anvil.mine()
   })
@@ -199,7 +199,7 @@ describe('nodes', () => {
     const gone = await proxy()
     const withGone = await connected([gone.url, anvil.url], { blockTimeMs: 60_000 })
     gone.stop()
-    // Until this process has seen the end of its connection, too: on that one the request might have been received.
+    // Until this process has noticed the end of its connection, too. That connection might have received the request.
     await until(async () => !(await accepts(Number(new URL(gone.url).port))), { timeoutMs: 60_000, what: 'the node to be gone' })
     expect(await withGone.send(raw)).toMatchObject({ error: 'fatal', message: 'intrinsic gas too low' })
   })
@@ -228,7 +228,7 @@ describe('nodes', () => {
     await collect(testChain('http://someone:hunter22@127.0.0.1:9/v3/4f5e6d7c8b9a0011?apikey=s3cretkey99').connect())
     node.mode = 'pass'
     await collect(testChain(url, { networkId: 5 }).connect())
-    // A gateway that quotes the request, in words, in data, and decoded.
+    // A gateway that quotes the request as text, as data, and decoded.
     node.refuse = (method) => ({
       code: -32000,
       message: `${method}: POST ${url} failed (key s3cret+key99, s3cret%2Bkey99)`,

@@ -14,14 +14,14 @@ const intent = { to: address, data: '0x', value: '1' }
 const dear = `0x${(5_000n * gwei).toString(16)}`
 
 /**
- * Reads that one node answers: where its answer would stop deliveries, or would be remembered, it is asked of the
- * others.
+ * Reads that one node answers. Where its answer would stop deliveries, or would be remembered, the others are asked
+ * too.
  */
 describe('one node of three lies, and is asked first', () => {
   const { anvil, connect, connectBehind } = evmSetting(60)
 
   const truth = async () => connect(anvil.url)
-  /** The others answer nothing of this kind. */
+  /** The others do not answer this method. */
   const without = (others: readonly RpcProxy[], refused: string) => {
     for (const other of others) other.refuse = refused
   }
@@ -155,7 +155,7 @@ describe('one node of three lies, and is asked first', () => {
     await expect(chain.logs(range, 'majority')).rejects.toMatchObject({ code: 'NODE_REFUSED' })
   })
 
-  /** An oracle that answers 1,000,000 to everything. */
+  /** An oracle that always answers 1,000,000. */
   const setOracle = () => anvil.rpc('anvil_setCode', ['0x420000000000000000000000000000000000000f', '0x620f42405f5260205ff3'])
 
   test.each([
@@ -179,7 +179,7 @@ describe('one node of three lies, and is asked first', () => {
       await signer.sign(one)
     }
     expect(signer.spending?.()[0]?.spent).toBe(1_500_000n + 42_000n)
-    // While the others do not say it, or lie too: what most said last, by the byte.
+    // While the others do not answer, or lie too, the last agreed fee per byte counts.
     for (const fail of [(node: RpcProxy) => void (node.refuse = 'eth_call'), lie]) {
       behind.slice(1).forEach(fail)
       await signer.sign({ ...noop, maxFee: '3' })

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSigner, type EvmChain } from '../../chains/evm/index.ts'
 import type { SendErrorClass, SendOutcome } from '../../chains/port.ts'
 import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
-import { devnetSigner, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { devnetSigner, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { inclusion } from '../helpers/inclusions.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
-/** The words are anvil's own: this test fails when a new anvil says something else. */
+/** These are anvil's texts, so this test fails when a new anvil changes them. */
 describe('answers of anvil to a send', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   let chain: EvmChain
@@ -23,7 +24,7 @@ describe('answers of anvil to a send', () => {
     const watch = chain.watch([hash])
     await anvil.mine()
     await inclusion(watch, ({ kind }) => kind === 'included')
-    // Nonce 1 is in the pool for all that follows.
+    // Nonce 1 is in the pool for all later tests.
     await chain.send((await signer.sign(payment(signer, 1))).raw)
   })
   afterAll(async () => {
@@ -83,9 +84,7 @@ describe('answers of anvil to a send', () => {
 
     beforeAll(async () => (other = await startRpcProxy(anvil.url)))
 
-    /**
-     * Sends through two nodes, of which the proxied one, first or last, refuses with this text and passes nothing on.
-     */
+    /** Sends through two nodes. The proxied one, first or last, refuses with this text and forwards nothing. */
     async function sendBeside(message: string, account: number, place: 'first' | 'last'): Promise<SendOutcome> {
       const urls = place === 'first' ? [other.url, anvil.url] : [anvil.url, other.url]
       const both = testChain(urls)

@@ -166,7 +166,7 @@ describe('limits of a transaction', () => {
           { ...texts, maxSpendingPerHourWei: String(hour), maxSpendingPerDayWei: String(day) },
           { clock: () => now },
         )
-        /** When each nonce's dearest attempt became dearer, and by how much. */
+        /** When the dearest attempt of each nonce became dearer, and by how much. */
         const steps: { at: number; wei: bigint }[] = []
         const dearest = new Map<number, bigint>()
         for (const { laterMs, ...one } of list) {

@@ -57,7 +57,7 @@ describe('limits of coins to other lanes', () => {
     for (const ask of [signer.check!, signer.sign]) await expect(ask(coins('41', 2))).rejects.toMatchObject(beyond('maxPerDayWei'))
     await signer.sign(coins('1000', 2, treasury))
     await signer.sign(coins('40', 3))
-    // A raised fee of a payment that was counted is not counted again.
+    // A raised fee of a counted payment is not counted again.
     await signer.sign({ ...coins('40', 3), maxFee: '40' })
     await expect(signer.sign(coins('1', 4))).rejects.toMatchObject(beyond('maxPerDayWei'))
     expect(signer.spending?.()).toContainEqual({ kind: 'top-up', window: 'day', spent: 100n, limit: 100n })
@@ -135,7 +135,7 @@ describe('signing policy', () => {
 describe('a delivery is proved before the key is asked', () => {
   const delivery = unsigned(bridge, `${complete}00ff`)
 
-  /** A key that counts its signatures, and a proof that counts how often it is asked. */
+  /** A key that counts its signatures, and a proof that counts its calls. */
   function setting(answer: () => Promise<TransferRoute[]>, clock?: () => number) {
     const seen = { signed: 0, asked: [] as string[] }
     const key = { address: self, sign: () => Promise.resolve({ raw: String(++seen.signed) } as SignedTransaction) }

@@ -30,7 +30,7 @@ describe('the spending of a key', () => {
     for (const nonce of [1, 2, 3]) await signer.sign(costing(half, nonce))
     const refused = signer.sign(costing(half, 4))
     await expect(refused).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: 'maxSpendingPerHourWei' } })
-    // The same again, and a cheaper one, cost nothing new.
+    // The same transaction again, and a cheaper one, add no cost.
     await signer.sign(costing(half, 3))
     now += windows.hour + 5 * 60_000
     await signer.sign(costing(half, 4))
@@ -101,7 +101,7 @@ describe('the spending of a key', () => {
     const one = open()
     for (const nonce of [0, 1]) await one.signer.sign(costing(ether, nonce))
     await repair(await fileIn(folder))
-    // The file becomes longer than it was, so its size alone shows nothing.
+    // The file grows, so its size alone shows nothing.
     const other = open()
     for (let nonce = 2; nonce < 7; nonce++) await other.signer.sign(costing(ether / 5n, nonce))
     const spent = async ({ signer }: typeof one) => {
@@ -123,7 +123,7 @@ describe('the spending of a key', () => {
     await one.signer.check!(costing(ether, 2))
     for (const nonce of [0, 1]) await other.signer.sign(costing(ether, nonce))
     expect(await codeOfAsync(() => one.signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
-    // Having read all for the attempt, it knows.
+    // The attempt made it read everything, so it knows.
     expect(await codeOfAsync(() => one.signer.check!(costing(ether, 3)))).toBe('SIGNING_REFUSED')
     expect(one.signed).toEqual([])
   })

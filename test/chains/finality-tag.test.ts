@@ -5,7 +5,7 @@ import { readBlock } from '../../chains/evm/heads/blocks.ts'
 
 const hashOf = (branch: string, height: number) => `0x${branch}${String(height).padStart(63, '0')}`
 const block = (branch: string, height: number) => ({ height, hash: hashOf(branch, height) })
-/** As a node answers. */
+/** In the form of a node's answer. */
 const raw = (branch: string, height: number) => ({
   number: `0x${height.toString(16)}`,
   hash: hashOf(branch, height),
@@ -31,7 +31,7 @@ function setting(nodes: readonly { branch: string; final: number }[], head = 60)
     kept,
     (height) => void rises.push(height),
   )
-  /** As after a fork that goes below all that is kept. */
+  /** Like a fork below all kept blocks. */
   const follow = (branch: string, from: number, to: number) => {
     kept.rollBackTo(-1)
     kept.append(Array.from({ length: to - from + 1 }, (_, index) => readBlock(raw(branch, from + index))))

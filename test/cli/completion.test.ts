@@ -11,10 +11,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 type Shell = (typeof completedShells)[number]
 type Line = readonly string[]
 
-/**
- * A call that blocks this process is ended by nothing else: a shell whose prompt never comes would hold up the whole
- * run.
- */
+/** Nothing else ends a call that blocks this process. A shell whose prompt never comes would block the whole run. */
 const ended = { timeout: 120_000, killSignal: 'SIGKILL' } as const
 
 const scriptFor = async (shell: Shell) => (await runCli(['completion', shell])).out
@@ -30,7 +27,7 @@ const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) =>
     inFolder((folder) => {
       const [scriptFile, linesFile] = [join(folder, 'script'), join(folder, 'lines')]
       writeFileSync(scriptFile, script)
-      // A dot ends each line: it may end with a space.
+      // Each line ends with a dot, because it may end with a space.
       writeFileSync(linesFile, lines.map((words) => `portage ${words.join(' ')}.\n`).join(''))
       const driver = fileURLToPath(new URL('./offers.zsh', import.meta.url))
       const env = { ...process.env, HOME: folder, ZDOTDIR: folder, TMPDIR: folder, TERM: 'xterm', COLUMNS: '1000' }
@@ -91,7 +88,7 @@ const among: readonly (readonly [Line, readonly string[]])[] = [
   [['--config', 'packa'], ['package.json']],
 ]
 
-// Each starts a shell or several, which takes seconds where the machine is busy.
+// Each test starts one or more shells, which takes seconds on a busy machine.
 for (const shell of completedShells) {
   test.runIf(hasShell(shell))(`${shell} completes commands, options, and what options and arguments may be`, async () => {
     const lines = [...cases, ...among].map(([words]) => words)

@@ -63,7 +63,7 @@ test('every compiled file is ASCII', async () => {
   expect(files.filter((file) => /[^\0-\x7f]/.test(readFileSync(file, 'latin1')))).toEqual([])
 })
 
-// One that is no CommonJS has its default export apart: a table asks string-width how wide it is.
+// A module that is no CommonJS keeps its default export apart. Tables ask string-width for widths.
 test('the compiled command line prints tables: packages of every kind are the same there as in the sources', async () => {
   const file = join(folder, 'portage.yaml')
   const { chains, bridges } = deadConfig(1)
@@ -82,7 +82,7 @@ test('a stack of the compiled code names the source', async () => {
 
 const version = `main(['--version'], process).then(() => keepCode())`
 
-/** Output of the first process, and the path of the copy that it keeps of V8's code. */
+/** Output of the first process, and path of its stored copy of V8's code. */
 async function firstCopy(): Promise<{ printed: string; copy: string }> {
   const at = (await compiledFolder()) ?? ''
   const copies = () => readdirSync(at).filter((name) => /^main\.cjs\.test-.*\.v8$/.test(name))
@@ -107,7 +107,7 @@ test('a second process takes what V8 compiled in the first one, and one with a d
 test('a code cache with one changed bit is rejected, which V8 itself would not notice', async () => {
   const { printed, copy } = await firstCopy()
   const damaged = readFileSync(copy)
-  // The last byte: in the code's own data, behind all that V8 looks at before it takes it.
+  // The last byte belongs to the code's data, which V8 does not check before it accepts the file.
   damaged.writeUInt8(damaged.readUInt8(damaged.length - 1) ^ 1, damaged.length - 1)
   writeFileSync(copy, damaged)
   expect(await compiled(version)).toBe(printed)

@@ -14,7 +14,7 @@ const devnetAddress = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const cwd = temporaryFolder()
 let deadConfigs = 0
 
-/** A config in which every server is a port on which nothing listens. */
+/** A config in which nothing listens on any server's port. */
 async function writeDeadConfig(): Promise<string> {
   const port = await closedPort()
   const lane = { address: devnetAddress, signer: { kind: 'environment', variable: 'DEVNET_KEY' } }
@@ -40,7 +40,7 @@ async function writeDeadConfig(): Promise<string> {
     },
     api: { port },
   }
-  // A file per test: tests that run at the same time must not read a file that another one is writing.
+  // A file per test, because tests run at the same time and must not read half-written files.
   const file = join(cwd, `dead-${++deadConfigs}.yaml`)
   await writeFile(file, stringify(config))
   return file
@@ -125,8 +125,8 @@ describe('config check', () => {
 })
 
 /**
- * Keystores are slow to open by design, and connections that are never made run into their time-outs: much later on a
- * busy machine.
+ * Keystores are slow to open by design, and failing connections run into time-outs, which come much later on a busy
+ * machine.
  */
 const slow = { timeout: 120_000 }
 
@@ -170,7 +170,7 @@ describe('keystore', slow, () => {
   })
 })
 
-/** Each waits for a connection that is never made; run concurrently, they wait only once. */
+/** Each waits for a connection that never comes. Run together, they wait only once. */
 describe.concurrent('where nothing answers', slow, () => {
   test('the doctor names every part with its remedy, and no secret', async ({ expect }) => {
     const file = await writeDeadConfig()
@@ -186,7 +186,7 @@ describe.concurrent('where nothing answers', slow, () => {
       'bridge wormhole-token-bridge: guardian API http://127.0.0.1',
       'bridge wormhole-token-bridge: Wormholescan http://127.0.0.1',
     ])
-    // A remedy that is the doctor again would lead in a circle.
+    // A remedy that names the doctor again would be a circle.
     expect(failed.filter(({ remedy }) => !remedy || remedy.includes('doctor'))).toEqual([])
     expect(out).not.toContain('secret-path')
   })

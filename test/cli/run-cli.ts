@@ -14,10 +14,10 @@ export interface CliResult {
 export interface CliSetting {
   readonly env?: NodeJS.ProcessEnv
   readonly stdin?: string
-  /** stdin is a terminal. */
+  /** Whether stdin is a terminal. */
   readonly terminal?: boolean
   readonly cwd?: string
-  /** Called with every text on stderr. */
+  /** Gets every text on stderr. */
   readonly onError?: (text: string) => void
   /**
    * With a token of the level admin and the name night-shift, if the command line names a good config and `env` has no

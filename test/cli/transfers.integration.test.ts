@@ -19,14 +19,14 @@ import { runCli } from './run-cli.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
 /**
- * Transfers on a real Temporal whose chains have no worker: what is shown and ordered is what the server itself knows.
+ * Transfers on a real Temporal whose chains have no worker. The server itself has everything that is shown and ordered.
  */
 const folder = temporaryFolder()
 let file = ''
 let ledgers: Ledgers
 const emitter = 'ab'.repeat(32)
 
-/** As they come: a digest of its own each. */
+/** In order of creation, each with its own digest. */
 function wormholeTransfer(sequence: number): Transfer {
   const digest = `0x${createHash('sha256').update(`transfer ${sequence}`).digest('hex')}`
   return { ...nativeTransfer(sequence), bridge: 'wormhole-token-bridge', sourceId: '2', emitter, digest }

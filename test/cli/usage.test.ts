@@ -173,9 +173,9 @@ describe('help', () => {
     expect(out).toMatchSnapshot()
     expect(err).toBe('')
     expect(code).toBe(0)
-    // As wide as a terminal is at least.
+    // The minimum width of a terminal.
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
-    // A group has those of its commands.
+    // A group has the options of its commands.
     if (!out.includes('Commands:')) expect(out).toContain('Example')
   })
 })
@@ -294,7 +294,7 @@ test('the version is the one of the package', async () => {
   expect([code, out]).toEqual([0, `${version}\n`])
 })
 
-// Each starts a process or two, which takes seconds where the machine is busy.
+// Each test starts one or two processes, which takes seconds on a busy machine.
 const slow = { timeout: 120_000 }
 
 test('a closed pipe is no error', slow, async () => {

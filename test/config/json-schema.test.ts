@@ -17,7 +17,7 @@ type Tree = Record<string, unknown>
 const example = (): Tree => parse(read('config/portage.example.yaml')) as Tree
 const ethereum = (tree: Tree) => (tree['chains'] as { ethereum: Tree }).ethereum
 
-/** Paths of the fields that are wrong. */
+/** Paths of the invalid fields. */
 function faults(tree: unknown): string[] {
   validate(tree)
   return [...new Set((validate.errors ?? []).map(({ instancePath }) => instancePath))]

@@ -3,7 +3,7 @@ import { coinOf, coinOfChain, coinOfLane } from '../../config/networks.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { deadConfig } from '../api/setting.ts'
 
-/** The devnet's networks, which nobody knows, and what the config says of one of them. */
+/** The devnet's networks, which no list has, with the config of one of them. */
 const withCoin = (coin?: unknown) => {
   const { chains, ...rest } = deadConfig(1)
   return configSchema.safeParse({ ...rest, chains: { ...chains, ethereum: { ...chains['ethereum'], coin } } })

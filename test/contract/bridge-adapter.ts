@@ -10,15 +10,15 @@ import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 export interface BridgeHarness {
   readonly bridge: Bridge
   readonly target: ChainName
-  /** The target, connected. */
+  /** The connected target. */
   readonly chain: Chain
-  /** A new, well-signed message that can be delivered to the target. */
+  /** A new, correctly signed message that the target accepts. */
   message(): Uint8Array
-  /** Copies of such messages whose form is right and whose signatures are not. */
+  /** Copies of such messages with a valid form and invalid signatures. */
   forgeries(): readonly { readonly what: string; readonly bytes: Uint8Array }[]
   /** Sender of `deliver`, lower case. */
   readonly sender: string
-  /** Sends a call and mines it. With a gas limit: also one that reverts. */
+  /** Sends a call and mines it. With a gas limit, also a call that reverts. */
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
   /** Makes the latest block final. */
   finalise(): Promise<void>
@@ -125,11 +125,11 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       for (const { what, call } of calls) {
         await expect(endpoint.proveCall(call), what).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED', retriable: false })
       }
-      // Every byte counts, wherever it is.
+      // Every byte counts, at any position.
       for (let at = 10; at < intent.data.length; at += Math.max(2, Math.ceil(intent.data.length / 128)) & ~1) {
         const byte = (Number.parseInt(intent.data.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0')
         const data = `${intent.data.slice(0, at)}${byte}${intent.data.slice(at + 2)}`
-        // A number that does not exist yet, and a guardian set that is not known yet, are waited for.
+        // A number that does not exist yet, or an unknown guardian set, makes the message wait.
         expect(['CALL_UNJUSTIFIED', 'NATIVE_NOT_FINAL', 'GUARDIAN_SET_UNKNOWN'], `byte ${at}`).toContain(
           await codeOfAsync(() => endpoint.proveCall({ ...intent, data })),
         )
@@ -161,7 +161,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       expect(again.ok || endpoint.explainRevert(again.revert)).toEqual({ kind: 'delivered' })
       const reverted = await harness.deliver(intent, '400000')
       expect([reverted.status, endpoint.hasEffect(reverted, transfer)]).toEqual(['reverted', false])
-      // A receipt that claims the event without the success that belongs to it shows nothing.
+      // A receipt with the event but without success shows nothing.
       expect(endpoint.hasEffect({ ...receipt, status: 'reverted' }, transfer)).toBe(false)
     })
 

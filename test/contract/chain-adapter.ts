@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callsOf } from '../helpers/node-calls.ts'
-import type { Chain, HeadEvent, Inclusion, Watch } from '../../chains/port.ts'
+import type { Chain, HeadEvent, Inclusion } from '../../chains/port.ts'
 import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
+import { included, inclusion } from '../helpers/inclusions.ts'
 import { hearWarnings } from '../helpers/warnings.ts'
 import { head } from '../helpers/heads.ts'
 
-/** A real network of a family, whose blocks come only when asked for. */
+/** A real network of a family. Blocks come only on demand. */
 export interface ChainHarness {
   /** A chain of this network (or of other nodes), not connected. */
   chain(options?: { nodes?: readonly string[]; networkId?: string; finality?: FinalityPolicy; blockTimeMs?: number }): Chain
@@ -23,7 +24,7 @@ export interface ChainHarness {
   /** A call that reverts with this text. */
   reverting(): Promise<{ intent: Intent; reason: string }>
   mine(blocks?: number): Promise<void>
-  /** Replaces the last blocks by as many empty ones. */
+  /** Replaces the last blocks by the same number of empty ones. */
   reorganise(depth: number): Promise<void>
   stop(): Promise<void>
 }
@@ -115,7 +116,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       expect(account).toMatchObject({ latestNonce: 1, finalizedNonce: 0 })
       expect(account.block.height).toBe(chain.heads.current?.latest.height)
       await harness.mine(4)
-      await settled(watch, (now) => now.kind === 'included' && now.final)
+      await inclusion(watch, (now) => now.kind === 'included' && now.final)
       expect(await chain.account(signer.address)).toMatchObject({ latestNonce: 1, finalizedNonce: 1 })
       expect(await chain.hasCode(signer.address)).toBe(false)
       watch.close()
@@ -173,7 +174,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       const late = chain.watch([hash])
       await included(late)
       await harness.mine(4)
-      await settled(watch, (now) => now.kind === 'included' && now.final)
+      await inclusion(watch, (now) => now.kind === 'included' && now.final)
       expect(reports.map((now) => now.kind === 'included' && now.final)).toEqual([false, true])
       const fresh = harness.chain()
       await fresh.connect()
@@ -218,7 +219,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
         })
       })
       await harness.reorganise(1)
-      await settled(watch, (now) => now.kind === 'unseen')
+      await inclusion(watch, (now) => now.kind === 'unseen')
       expect((await rolledBack).rolledBack[0]).toEqual(before.receipt.block)
       expect(await chain.receipt(hash)).toBeUndefined()
       expect(await chain.account(signer.address)).toMatchObject({ latestNonce: 0 })
@@ -309,17 +310,6 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       await expect(own.quote().then(() => own.hasCode(`0x${'1'.repeat(40)}`))).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     })
   })
-}
-
-type Included = Extract<Inclusion, { kind: 'included' }>
-
-function included(watch: Watch): Promise<Included> {
-  return settled(watch, (now) => now.kind === 'included') as Promise<Included>
-}
-
-function settled(watch: Watch, wanted: (inclusion: Inclusion) => boolean): Promise<Inclusion> {
-  if (wanted(watch.inclusion)) return Promise.resolve(watch.inclusion)
-  return new Promise((resolve) => watch.onChange((now) => wanted(now) && resolve(now)))
 }
 
 async function mineUntilIncluded(chain: Chain, harness: ChainHarness, hash: string): Promise<void> {

@@ -2,7 +2,7 @@ import { idOf, type NativeMessage, readMessage, writeMessage } from '../../bridg
 import { startNativeBridge } from '../helpers/native-bridge.ts'
 import { type BridgeHarness, bridgeAdapterSuite } from './bridge-adapter.ts'
 
-/** More than the suite asks for: each is a transfer that the source recorded. */
+/** More than the suite needs. The source recorded each transfer. */
 const prepared = 40
 
 bridgeAdapterSuite('native-bridge', async (): Promise<BridgeHarness> => {

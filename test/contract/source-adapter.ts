@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BlockRange, Bridge, PlacedTransfer, ScannedSource } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 
-/** A scanned source on real chains, on which nothing has started yet. */
+/** A scanned source on real chains, without transfers. */
 export interface ScannedSourceHarness {
   readonly source: ScannedSource
   readonly bridge: Bridge
@@ -10,7 +10,7 @@ export interface ScannedSourceHarness {
   start(count: number): Promise<void>
   /** Makes the latest block of the source, or of the target, final. Resolves with the height of that block. */
   finalise(end: 'source' | 'target'): Promise<number>
-  /** Delivers these, in a block of the target that is not final yet. */
+  /** Delivers these transfers in a block of the target that is not final yet. */
   deliver(transfers: readonly Transfer[]): Promise<void>
   stop(): Promise<void>
 }
@@ -38,7 +38,7 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
     test('names its stream, and where that begins', () => {
       expect(source.config).toEqual({
         stream: expect.stringMatching(new RegExp(`^${source.bridge}:${source.sourceChain}:`)),
-        // A network and a contract, so that a checkpoint of another is known.
+        // Names network and contract, so that another one's checkpoint is detected.
         origin: expect.stringMatching(/^.+\/.+$/),
         first: expect.stringMatching(/^[01]$/),
         start: expect.any(Number),

@@ -198,11 +198,11 @@ describe('its Portage', () => {
     expect(config.bridges['wormhole-token-bridge']?.spies).toEqual([{ address: 'spy:7073' }])
     expect(option(spy!, '--spyRPC')).toEqual(['[::]:7073'])
     expect(spy).toMatchObject({ profiles: ['portage'], networks: ['spies'], platform: 'linux/amd64' })
-    // An attacker in the spy, which talks to the internet, reaches the intake and neither Temporal nor a key.
+    // An attacker in the spy, which is connected to the internet, reaches the intake, but neither Temporal nor a key.
     const reached = Object.entries(compose.services).filter(([, { networks }]) => networks?.includes('spies'))
     expect(reached.map(([name]) => name).toSorted()).toEqual(['intake', 'spy'])
     expect(spy?.ports ?? []).toEqual([])
-    // The only place that it can write to.
+    // The only writable path.
     expect(option(spy!, '--nodeKey')[0]).toMatch(/^\/run\/spy\//)
   })
 

@@ -43,17 +43,17 @@ const panelsOf = ({ panels }: Grafana) => panels.filter(({ type }) => type !== '
 const objectives = (parse(read('deploy/prometheus/objectives.yml')) as { groups: { rules: { record: string; expr: string }[] }[] }).groups
 const records = objectives.flatMap(({ rules }) => rules)
 
-/** As Prometheus gets it: Grafana puts values in the place of its variables. */
+/** In Prometheus' form, with values for Grafana's variables. */
 const sent = (expr: string) => expr.replaceAll('$__rate_interval', '5m').replaceAll(/"\$\w+"/g, '".+"')
 
-/** The catalogue's metric of which this is a series, and the labels that it has. */
+/** The catalogue's metric of this series, and its labels. */
 function known(name: string): { readonly kind: string; readonly labels: readonly string[]; readonly name: string } | undefined {
   const bare = name.replace(/_(bucket|count|sum)$/, '')
   const histogram = bare === name ? undefined : shownMetrics.get(bare)
   if (histogram?.kind === 'histogram') return { ...histogram, labels: [...histogram.labels, ...(name.endsWith('_bucket') ? ['le'] : [])] }
   const metric = shownMetrics.get(name)
   if (metric && metric.kind !== 'histogram') return metric
-  // The rules as Prometheus parses them.
+  // The rules in Prometheus' parsed form.
   if (name === 'ALERTS') return { name, kind: 'gauge', labels: ['alertname', 'alertstate', 'severity'] }
   const rule = records.find(({ record }) => record === name)
   return rule && { name, kind: 'gauge', labels: readQuery(rule.expr).grouped }
@@ -137,7 +137,7 @@ describe.each(all)('deploy/grafana/%s', (file, dashboard) => {
       expect(variable).toMatchObject({ name: ['job', 'instance'][index], multi: true, includeAll: true, allValue: '.+', refresh: 2 })
     for (const { expr } of panelsOf(dashboard).flatMap(({ targets = [] }) => targets)) {
       for (const { metric, labels } of readQuery(sent(expr)).asked)
-        // Alerts and what rules record are of all processes together.
+        // Alerts and recorded series cover all processes together.
         if (metric !== 'ALERTS' && !metric.startsWith('portage:')) expect(labels).toEqual(expect.arrayContaining(['job', 'instance']))
       expect(expr).not.toMatch(/(rate|increase)\([^[]*\[(?!\$__rate_interval\])/)
     }

@@ -8,7 +8,7 @@ interface Run {
   readonly sizes: readonly number[]
 }
 
-/** Tries until nothing is left; a batch fails if one in it is bad or if it is larger than a block takes. */
+/** Bisects until nothing is left. A batch fails if it contains a bad transfer or is larger than a block allows. */
 function run(start: Bisection<number>, transfers: readonly number[], bad: ReadonlySet<number>, room = Infinity): Run {
   const completed: number[] = []
   const isolated: number[] = []
@@ -47,7 +47,8 @@ describe('bisection of batches', () => {
           expect(ascending(completed)).toEqual(upTo(count).filter((one) => !bad.includes(one)))
           expect(ascending(isolated)).toEqual(ascending(bad))
           expect(Math.max(...sizes)).toBeLessThanOrEqual(most)
-          // Per bad one: the way down to it and its neighbours, and growing again; at first growing from `size`.
+          // Per bad transfer: the steps down to it and its neighbours, and the growth afterwards. The first growth
+          // begins at `size`.
           const levels = Math.ceil(Math.log2(most)) + 1
           expect(sizes.length).toBeLessThanOrEqual(Math.ceil(count / most) + levels + bad.length * (3 * levels + 2))
         },
@@ -71,7 +72,7 @@ describe('bisection of batches', () => {
         expect(state.size).toBeLessThanOrEqual(Math.max(answered, 1))
       }),
     )
-    // A half of what could not go together says nothing of sizes; the other half is still to be tried.
+    // Half of a batch that could not go together says nothing about sizes. The other half must still be tried.
     const halved = tried(bisection({ size: 8 }), upTo(8), 'failed')
     expect(tried(halved, upTo(4), 'unanswered')).toMatchObject({ halves: [[4, 5, 6, 7]], size: 4 })
   })
@@ -81,7 +82,7 @@ describe('bisection of batches', () => {
       fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }), (room, count) => {
         const { completed, isolated, sizes } = run(bisection(), upTo(count), new Set(), room)
         expect([ascending(completed), isolated]).toEqual([upTo(count), []])
-        // The way down from 20 to the size that fits, once; then at worst every third try is too large, followed by its
+        // Once the steps from 20 down to the fitting size. Then at worst every third try is too large, followed by its
         // two halves.
         expect(sizes.filter((size) => size > room).length).toBeLessThanOrEqual(Math.ceil(sizes.length / 3) + 20)
       }),
@@ -91,7 +92,7 @@ describe('bisection of batches', () => {
   test('batches start with 20, grow to 40, halve and grow again', () => {
     const { sizes } = run(bisection(), upTo(200), new Set([60]))
     expect(sizes.slice(0, 4)).toEqual([20, 40, 40, 20])
-    // 60 is the first of the third batch: found on the way down, in addition to the good halves.
+    // 60 is the first of the third batch. It is found on the way down, in addition to the good halves.
     expect(sizes).toEqual([20, 40, 40, 20, 10, 5, 3, 2, 1, 1, 1, 2, 5, 10, 20, 20, 40, 40])
     expect(run(bisection(), upTo(120), new Set()).sizes).toEqual([20, 40, 40, 20])
   })

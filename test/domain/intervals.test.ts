@@ -21,7 +21,7 @@ import {
   without,
 } from '../../domain/stream/intervals.ts'
 
-/** Above 2^53, where numbers of JavaScript are no longer exact. */
+/** Above 2^53, where JavaScript's numbers are not exact. */
 const base = 2n ** 63n
 const size = 70
 const text = (offset: number) => String(base + BigInt(offset))
@@ -31,7 +31,7 @@ const spans = fc.array(
 )
 type Spans = readonly (readonly [number, number])[]
 
-/** The same set the plain way. */
+/** The same set as a plain list. */
 function model(list: Spans): Set<number> {
   return new Set(list.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index)))
 }

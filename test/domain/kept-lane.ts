@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { type Attempt, type Entry, type LaneState, newLane, type LaneId } from '../../domain/lane/lane.ts'
 
 export const firstKept = 1_000_000
-/** As many as 15 minutes of finality hold at 20 per second on one key. */
+/** The number of transfers within 15 minutes of finality at 20 per second on one key. */
 export const quarterHour = 15 * 60 * 20
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 const digits = (text: string, length: number) => Number.parseInt(hash(text).slice(0, length), 16)
 
 /**
- * The entry of a transfer that is in a block: ids, hashes, gas and fees as they are on chains; `perBlock` transfers
- * have the fees of their block.
+ * Entry of a transfer in a block, with ids, hashes, gas and fees as on chains. `perBlock` transfers share their block's
+ * fees.
  */
 export function keptEntry(index: number, { attempts = 1, perBlock = 20 } = {}): Entry {
   const block = Math.floor(index / perBlock)

@@ -6,7 +6,7 @@ export const first: Attempt = { kind: 'call', gasLimit: '100', maxFee: '10', tip
 export const bump: Attempt = { kind: 'call', gasLimit: '100', maxFee: '12', tip: '2' }
 export const noop: Attempt = { kind: 'noop', gasLimit: '21', maxFee: '15', tip: '3' }
 
-/** A ledger with the account at nonce 5, block 100, window 3, K = 4 blocks, enough money. */
+/** A ledger whose account is at nonce 5 and block 100, with window 3, K = 4 blocks, and enough funds. */
 export class Bench {
   state: LaneState = newLane({ lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 })
   rolledBack: readonly RolledBack[] = []
@@ -60,7 +60,7 @@ export function owner(name: string): Owner {
   return { intentId: `transfer-${name}/1`, callHash: `0x${name}` }
 }
 
-/** The nonce, or why there is none. */
+/** The nonce, or the reason for none. */
 export function nonceOf(answer: LaneAnswer | undefined): number | string | undefined {
   return answer?.kind === 'granted' ? answer.entry.nonce : answer?.kind === 'refused' ? answer.why : answer?.kind
 }

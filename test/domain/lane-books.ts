@@ -1,11 +1,11 @@
 import type { LaneState } from '../../domain/lane/lane.ts'
 import assert from 'node:assert/strict'
 
-/** The checker's own books, from answers and observations alone. */
+/** The checker's own books, made from answers and observations only. */
 export interface Books {
   /** Intent → the nonce that it holds. */
   readonly held: Map<string, number>
-  /** Nonce → what its attempts may cost, each. */
+  /** Nonce → most that each of its attempts may cost. */
   readonly costs: Map<number, bigint[]>
   /** Nonce → wei that its call moves. */
   readonly values: Map<number, bigint>
@@ -18,7 +18,7 @@ export function newBooks(): Books {
   return { held: new Map(), costs: new Map(), values: new Map(), withdrawn: new Set(), signed: new Map() }
 }
 
-/** Wei: the most that one attempt of the nonce may cost. */
+/** Wei: most that one attempt of the nonce may cost. */
 export function worstOf({ costs }: Books, nonce: number): bigint {
   return (costs.get(nonce) ?? []).reduce((a, b) => (a > b ? a : b), 0n)
 }
@@ -27,7 +27,9 @@ export function json<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T
 }
 
-/** Strictly equal. Equal JSON is seen at once: node's own comparison takes most of a property test's time. */
+/**
+ * Strict equality. Equal JSON is compared first, because Node's own comparison takes most of a property test's time.
+ */
 export function assertSame(a: unknown, b: unknown, message?: string): void {
   if (!isSameJson(a, b)) assert.deepEqual(a, b, message)
 }

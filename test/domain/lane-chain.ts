@@ -1,7 +1,7 @@
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { Observation } from '../../domain/lane/messages.ts'
 
-/** A signed transaction of the lane's account. Two are the same bytes when `id` is the same. */
+/** A signed transaction of the lane's account. An equal `id` means equal bytes. */
 export interface ModelTx {
   readonly id: string
   readonly nonce: number
@@ -17,8 +17,7 @@ interface ModelBlock {
 }
 
 /**
- * One account on a chain with a pool that keeps go-ethereum's rules for it: nonces in order, replacements 10 % dearer
- * in both fields.
+ * One account on a chain whose pool has go-ethereum's rules: nonces in order, replacements 10 % dearer in both fields.
  */
 export class ModelChain {
   balance = 0n
@@ -42,7 +41,7 @@ export class ModelChain {
     return this.#countAt(this.height)
   }
 
-  /** Transaction count with the pool: like a node's, it stops at the first gap. */
+  /** Transaction count including the pool. It stops at the first gap, as on a node. */
   get pending(): number {
     let nonce = this.latest
     while (this.#pool.has(nonce)) nonce++
@@ -83,8 +82,8 @@ export class ModelChain {
   }
 
   /**
-   * Replaces up to `depth` blocks that are not final by as many empty ones; what was in them returns to the pool, or is
-   * forgotten.
+   * Replaces up to `depth` blocks that are not final by the same number of empty ones. Their transactions return to the
+   * pool, or are lost.
    */
   reorg(depth: number, forget: boolean): void {
     const gone = this.#blocks.splice(this.#blocks.length - Math.min(depth, this.#finalDepth, this.height))
@@ -94,18 +93,18 @@ export class ModelChain {
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
   }
 
-  /** The same below what was final. */
+  /** The same below finality. */
   reorgDeep(depth: number): void {
     const gone = this.#blocks.splice(Math.max(1, this.#blocks.length - this.#finalDepth - depth))
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
   }
 
-  /** The pool forgets what it has of a nonce. */
+  /** Drops a nonce's transactions from the pool. */
   evict(nonce: number): void {
     this.#pool.delete(nonce)
   }
 
-  /** Someone with the key uses it without us. */
+  /** A stranger with the key uses the nonce. */
   external(nonce: number, fee: bigint): void {
     this.send({ id: `external ${nonce} ${++this.#hashes}`, nonce, maxFee: fee, tip: fee })
   }

@@ -14,22 +14,22 @@ interface Past {
   readonly state: LaneState
   readonly books: Books
   readonly request: ApplyRequest
-  /** A signal, not an update: the way of batch tools. */
+  /** A signal instead of an update, as batch tools send it. */
   readonly signal: boolean
 }
 
-/** Age at which a height that no process repeats counts no more, ms. */
+/** Age after which a height that no process has repeated no longer counts, ms. */
 const believedMs = 60_000
 
 /**
- * A ledger that is checked at every step: its state is frozen, goes through JSON, requests one by one give the same as
- * together, and every answer is held against the checker's own books.
+ * A ledger that is checked at every step. Its state is frozen and goes through JSON, single requests must give the same
+ * result as together, and every answer is compared with the checker's own books.
  */
 export class CheckedLane {
   state: LaneState
-  /** Counts ledgers: a wiped one starts the next. */
+  /** Number of the ledger. It grows when Temporal is wiped. */
   epoch = 0
-  /** Counts runs: each reset and each continue-as-new starts the next. */
+  /** Number of the run. It grows at each reset and continue-as-new. */
   run = 1
   /** ms. */
   now = 1_000_000
@@ -45,7 +45,7 @@ export class CheckedLane {
     this.paged = new PagedLane(this.state)
   }
 
-  /** Temporal was wiped. */
+  /** Wipes Temporal. */
   wipe(): void {
     this.state = newLane(this.state.config)
     this.paged.restart(this.state)
@@ -54,7 +54,7 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /** The workflow was reset, or Temporal restored: the ledger is back at an earlier step of the same era. */
+  /** Resets the workflow, or restores Temporal: the ledger returns to an earlier step of the same era. */
   setBack(steps: number): void {
     const { state, books } = this.#past[Math.max(0, this.#past.length - steps)] ?? {}
     if (!state || !books) return
@@ -65,10 +65,7 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /**
-   * The workflow was reset: what was asked since is applied once more, signals first or last; or, if they are excluded,
-   * nothing of it.
-   */
+  /** Resets the workflow: later requests are applied again, signals first or last. If they are excluded, none is. */
   reset(steps: number, applied: 'all' | 'late signals' | 'nothing'): void {
     const since = this.#past.slice(-steps)
     const [first] = since
@@ -85,7 +82,7 @@ export class CheckedLane {
       for (const { request, signal } of since) if (signal === signals) this.apply(request, signal)
   }
 
-  /** The run continues as new. */
+  /** Continues the run as new. */
   nextRun(): void {
     this.run += 1
     this.#isReset = false
@@ -93,7 +90,7 @@ export class CheckedLane {
     this.paged.nextRun(this.state)
   }
 
-  /** As workflows/lane.ts finds it out. */
+  /** Determined as in workflows/lane.ts. */
   #isOfBefore({ run }: ApplyRequest): boolean {
     return this.#isReset && run !== undefined && run !== String(this.run)
   }
@@ -136,8 +133,7 @@ export class CheckedLane {
   }
 
   /**
-   * A process is about to sign attempt `index` of a nonce that the ledger of `epoch` gave for `intentId` (undefined: a
-   * no-op).
+   * A process will sign attempt `index` of a nonce that the ledger of `epoch` gave for `intentId` (undefined: a no-op).
    */
   signing(epoch: number, nonce: number, index: number, attempt: Attempt, intentId: string | undefined): void {
     if (epoch !== this.epoch) return
@@ -168,7 +164,7 @@ export class CheckedLane {
     const latest = after.observed?.latest ?? 0
     const finalized = after.observed?.finalized ?? 0
     assert.ok(seen.undone || finalized >= (before.observed?.finalized ?? 0), 'final stays final')
-    // Records of these went with their finality.
+    // Their records were removed at finality.
     if (finalized < (before.observed?.finalized ?? 0)) this.epoch += 1
     for (const entry of Object.values(before.entries)) {
       const now = after.entries[entry.nonce]
@@ -207,7 +203,7 @@ export class CheckedLane {
       assert.deepEqual([after.next, after.synced, after.entries, after.observed], [0, false, {}, undefined])
       this.epoch += 1
       this.#past = []
-      // Withdrawn intents stay withdrawn: a request from before the reset may still be on its way.
+      // Withdrawn intents stay withdrawn, because a request from before the reset may still arrive.
       this.#books = { ...newBooks(), withdrawn: this.#books.withdrawn }
       return
     }
@@ -244,7 +240,7 @@ export class CheckedLane {
     }
     if (request.kind === 'withdraw') {
       const nonce = held.get(request.intentId)
-      // A ledger that has not read the account, or has found another's transactions in the pool, can't promise that
+      // A ledger that has not read its account, or has found foreign transactions in the pool, cannot promise that
       // nothing is mined.
       const unsure = request.how === 'cancel' && (!after.synced || hasInherited(after))
       const stale = this.now - (before.observed?.at ?? 0) > withoutWorkerMs
@@ -337,7 +333,7 @@ export class CheckedLane {
   }
 }
 
-/** @param id of a request that drives the nonce. Undefined: a look. */
+/** @param id of a request that drives the nonce. Undefined: only a read. */
 function checkHeld(answer: LaneAnswer, nonce: number, id: string | undefined): void {
   assert.ok(answer.kind === 'granted' && answer.entry.nonce === nonce, 'an intent that holds a nonce is given that one')
   if (id !== undefined) assert.ok(answer.entry.maybeSent || answer.entry.grantedTo === id, 'asked for twice = maybe sent')

@@ -10,7 +10,7 @@ export interface NetworkOptions {
   readonly window: number
   readonly fillAfterBlocks: number
   readonly finalDepth: number
-  /** Transactions that the account had sent before there was a lane. */
+  /** Transactions of the account from before the lane. */
   readonly first: number
   /** Wei. */
   readonly minimumBalance: number
@@ -20,26 +20,26 @@ export const market = { maxFee: '100', tip: '10' }
 const gasLimit = '1000'
 const processes = 3
 
-/** One nonce as a process knows it. */
+/** A nonce from a process's view. */
 interface PendingTransaction {
   readonly nonce: number
-  /** The ledger that gave it: for the checker alone, since a process cannot see it. */
+  /** The ledger that gave it. Only the checker uses it, because a process cannot see it. */
   readonly epoch: number
-  /** Absent: obeys an order to fill, can only sign no-ops. */
+  /** Absent: the process obeys an order to fill, and can sign only no-ops. */
   readonly intentId?: string
   readonly grantedTo?: string
   attempts: readonly Attempt[]
-  /** Highest that was ever signed here: what the ledger forgot still has to be outbid. */
+  /** Highest fees that were signed here. They must be outbid even if the ledger has forgotten them. */
   outbid: readonly Attempt[]
   signed: number
   /**
-   * The ledger knows less of the nonce than the process: it was wiped. The signed transaction is still sent, but
-   * nothing of the nonce is claimed or raised.
+   * The ledger knows less of the nonce than the process, because it was wiped. The signed transaction is still sent,
+   * but the nonce is neither claimed nor raised.
    */
   forgotten: boolean
 }
 
-/** A process that holds the key: all that a crash makes it forget. */
+/** A process with the key: everything that a crash makes it forget. */
 interface Process {
   head: Head
   since: number
@@ -47,22 +47,22 @@ interface Process {
   orders: readonly (FillOrder & { readonly epoch: number })[]
   raises: readonly RaiseOrder[]
   known: KnownLedger | undefined
-  /** The ledger's run that it heard of last. */
+  /** The last known run of the ledger. */
   heard: string
-  /** It has reported what it saw, with what the pool holds. */
+  /** Whether it has reported its observation, with the pool's content. */
   hasReported: boolean
-  /** Its requests, so that a copy can reach the ledger late. */
+  /** Its requests, so that a late copy can reach the ledger. */
   asked: { request: LaneRequest; heard: string; waiting: boolean }[]
 }
 
 /**
- * A chain, a ledger and some processes with the key. Each method is one thing that can happen; numbers choose among
- * what is there.
+ * A chain, a ledger and some processes with the key. Each method is one possible event. Numbers choose among the
+ * existing things.
  */
 export class Network {
   chain: ModelChain
   readonly lane: CheckedLane
-  /** Nonce → whose calls were signed for it, by whatever ledger's word. */
+  /** Nonce → intents whose calls were signed for it, on the word of any ledger. */
   readonly signers = new Map<number, Set<string>>()
   readonly #options: NetworkOptions
   readonly #processes: Process[]
@@ -81,7 +81,7 @@ export class Network {
     return this.#processes
   }
 
-  /** `answered`: the answer gets back; otherwise the process goes on waiting. */
+  /** `answered`: the answer arrives. Otherwise the process keeps waiting. */
   ask(
     p: number,
     intent: number,
@@ -100,7 +100,7 @@ export class Network {
     this.#ask(this.#process(p), [request], answered)
   }
 
-  /** Requests of a window of a few milliseconds, together with an observation. */
+  /** Requests within a few milliseconds, together with an observation. */
   askMany(p: number, from: number, count: number): void {
     const process = this.#process(p)
     const attempt: Attempt = { kind: 'call', gasLimit, ...market }
@@ -114,7 +114,7 @@ export class Network {
     this.#ask(process, requests, true, true)
   }
 
-  /** The same request once more: as the retry of one that waits, or as a late copy of one that was answered. */
+  /** Repeats the request: as the retry of a waiting one, or as a late copy of an answered one. */
   repeat(p: number, which: number): void {
     const process = this.#process(p)
     const one = pick(process.asked, which)
@@ -138,7 +138,7 @@ export class Network {
     if (pending && pending.signed > 0) this.#raise(process, pending, answered)
   }
 
-  /** A try that has signed nothing gives its nonce back. */
+  /** A try without a signature gives its nonce back. */
   release(p: number, which: number, answered: boolean): void {
     const process = this.#process(p)
     const pending = pick(
@@ -159,8 +159,7 @@ export class Network {
   }
 
   /**
-   * A devnet that was reset: all processes find out, and drop what they drove. They report it to a ledger that knows a
-   * final block.
+   * Resets a devnet: all processes notice it, drop their nonces, and report it to a ledger that knows a final block.
    */
   replaceChain(): void {
     const { final } = this.lane.state.observed ?? {}
@@ -178,14 +177,14 @@ export class Network {
     this.#process(p).head = this.chain.head()
   }
 
-  /** Looks through a node that knows the newest block but not yet what it did to the account. */
+  /** Reads the account at a node that knows the newest block, but has not executed it yet. */
   lookAtLaggingNode(p: number, blocksBehind: number): void {
     const { latest, finalized } = this.chain.head()
     const less = (nonce: number) => Math.max(this.chain.first, nonce - blocksBehind)
     this.#process(p).head = { ...this.chain.head(), latest: less(latest), finalized: less(finalized) }
   }
 
-  /** Sends its last reading to the ledger, which may be old by now. */
+  /** Sends its last reading to the ledger. It may be old by now. */
   observe(p: number): void {
     this.#ask(this.#process(p), [], true, true)
   }
@@ -200,8 +199,8 @@ export class Network {
   }
 
   /**
-   * Nothing fails from here on: money and blocks come, and processes read, report, obey and raise stuck transactions.
-   * Ends when the ledger owes nothing; throws when it does not get there.
+   * From here on nothing fails: funds and blocks come, and processes read, report, obey and raise stuck transactions.
+   * Ends when the ledger owes nothing. Throws if this does not happen.
    */
   settle(): void {
     this.chain.balance = 10n ** 18n
@@ -219,7 +218,7 @@ export class Network {
       }
       this.chain.mine(3, 50n)
       const { synced, next, observed, entries } = this.lane.state
-      // Both must say so: after a reorganisation deeper than finality the ledger learns only a block later that its
+      // Both must agree: after a reorganisation deeper than finality the ledger learns only a block later that its
       // nonces are gone.
       const done = observed?.finalized === next && this.chain.head().finalized === next
       if (synced && done && Object.keys(entries).length === 0) return
@@ -254,7 +253,7 @@ export class Network {
     this.#ask(process, [{ kind: 'attempt', id: this.#id(), nonce: pending.nonce, index: pending.attempts.length, attempt }], answered)
   }
 
-  /** Signs what is recorded and not signed yet, sends the last that it could sign. */
+  /** Signs recorded attempts without a signature, and sends the last signed one. */
   #signAndSend(pending: PendingTransaction): ReturnType<ModelChain['send']> | undefined {
     let last: Attempt | undefined
     if (pending.intentId) this.signers.set(pending.nonce, (this.signers.get(pending.nonce) ?? new Set()).add(pending.intentId))
@@ -281,7 +280,7 @@ export class Network {
     this.#learn(process, response)
   }
 
-  /** Every answer shows the process how far the ledger is, as in lanes/ledger/ledger-client.ts. */
+  /** Every answer shows the process the ledger's progress, as in lanes/ledger/ledger-client.ts. */
   #learn(process: Process, response: ApplyResponse): void {
     process.heard = String(this.lane.run)
     const { era, granted, next, finalized } = response.view
@@ -302,10 +301,7 @@ export class Network {
     return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
   }
 
-  /**
-   * As lanes/account/account-observer.ts finds out; that more than half of the nodes agree is that the chain says so,
-   * too.
-   */
+  /** Determined as in lanes/account/account-observer.ts. The chain stands in for more than half of the nodes. */
   #isUndone({ finalized, final }: Head): boolean {
     const { observed } = this.lane.state
     const { finalized: agreed } = this.chain.head()
@@ -363,7 +359,7 @@ export class Network {
   }
 }
 
-/** Some of the intents move value, so that the funds rule has something to add up. */
+/** Some intents move value, so that the funds rule has sums to check. */
 export function ownerOf(intent: number, round = 1): Owner {
   const value = intent % 3 === 0 ? { value: '500000' } : {}
   return { intentId: intentIdOf(`transfer-${intent}`, round), callHash: `0x${intent}`, ...value }

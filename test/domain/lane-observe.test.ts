@@ -20,7 +20,7 @@ describe('observe', () => {
     lane.observe({ height: 102, latest: 5, claims: [5, 6] })
     expect(lane.state.observed).toMatchObject({ height: 103, latest: 6 })
     expect(lane.state.entries[6]?.claimedBlock).toBe(102)
-    // In a block: it counts for nothing until it falls out, and then its owner gets the full time again.
+    // An entry in a block does not count until it falls out. Then its owner gets the full time again.
     expect(lane.state.entries[5]?.claimedBlock).toBe(0)
     lane.observe({ height: 101, claims: [5, 6] })
     expect(lane.state.entries[6]?.claimedBlock).toBe(102)
@@ -133,12 +133,12 @@ describe('observe', () => {
 })
 
 describe('after an outage that all processes had', () => {
-  // Regression: the process that came back first had the nonces of the others filled before they could claim them.
+  // Regression: the first process that came back filled the others' nonces before they could claim them.
   test('a nonce is not idle for the time of an outage of all processes', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     lane.observe({ height: 101, claims: [5, 6] })
-    // One process is back; the other, which drives 5, is a moment later.
+    // One process is back. The other, which drives 5, returns a moment later.
     lane.observe({ height: 120, claims: [6] })
     lane.observe({ height: 122, claims: [6] })
     expect(lane.orders).toEqual([])

@@ -60,7 +60,7 @@ const events: Record<string, [weight: number, (network: Network, a: number, b: n
   wipe: [1, (network) => network.lane.wipe()],
 }
 
-/** Events of a process that neither dies nor is deceived. */
+/** Events of a process that neither dies nor gets lies. */
 const peaceful = fc.constantFrom(
   ...['ask', 'find', 'askMany', 'repeat', 'sign', 'sign', 'bump', 'release', 'withdraw', 'lookAndObserve', 'obey', 'mine'],
   ...['pause', 'activate', 'pauseSignal', 'activateSignal', 'setWindow', 'runReset', 'nextRun'],
@@ -68,7 +68,7 @@ const peaceful = fc.constantFrom(
 
 type Event = readonly [what: string, a: number, b: number, c: number]
 
-/** An intent of no histories. */
+/** An intent that no history has. */
 const newcomer = 100
 const small = fc.nat({ max: 11 })
 const anything = fc.oneof(...Object.entries(events).map(([what, [weight]]) => ({ weight, arbitrary: fc.constant(what) })))
@@ -84,8 +84,8 @@ const histories = fc.array(event, { maxLength: 80, size: 'max' })
 
 /** Seeds that once broke a rule. */
 const found: [NetworkOptions, Event[]][] = [
-  // All are silent for longer than a height is believed. Then a process reports a lower height, and with it a removed
-  // block.
+  // All processes are silent for longer than a height is trusted. Then one reports a lower height, and thereby a
+  // removed block.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [
@@ -98,8 +98,7 @@ const found: [NetworkOptions, Event[]][] = [
       ['observe', 2, 0, 0],
     ],
   ],
-  // A nonce that was given back, in a block meanwhile, is inherited after a reset, and packed before the next
-  // observation.
+  // A returned nonce that is in a block meanwhile is inherited after a reset, and packed before the next observation.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [
@@ -156,7 +155,7 @@ describe('the nonce ledger, whatever happens', () => {
     )
     // The histories do grant nonces.
     expect(granted).toBeGreaterThan(500)
-    // And leave entries in blocks that are not final, which a second ledger packs.
+    // They leave entries in blocks that are not final, which a second ledger packs.
     expect(packed).toBeGreaterThan(100)
   }, 600_000)
 
@@ -165,7 +164,7 @@ describe('the nonce ledger, whatever happens', () => {
       fc.property(options, histories, (settings, history) => {
         const network = live(settings, history)
         network.settle()
-        // An external transaction, or one of a wiped ledger, may still be in the pool, and would rightly be mined.
+        // An external transaction, or one of a wiped ledger, may still be in the pool and may be mined.
         for (const p of network.processes.keys()) network.crash(p)
         for (let ahead = 0; ahead < 40; ahead++) network.chain.evict(network.chain.latest + ahead)
         network.look(0)

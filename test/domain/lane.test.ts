@@ -141,7 +141,7 @@ describe('release', () => {
     lane.release('b')
     lane.observe({ height: 101 })
     expect(lane.orders).toEqual([[6, 'released']])
-    // Once a no-op is recorded for it no other intent gets it.
+    // Once a no-op is recorded for it, no other intent gets it.
     lane.attempt(6, 0, noop)
     expect(nonceOf(lane.grant('e'))).toBe('window')
   })
@@ -165,7 +165,7 @@ describe('release', () => {
     expect(nonceOf(lane.grant('b'))).toBe(6)
   })
 
-  // Regression: an old order made the lane replace the call of the intent that was given the nonce since.
+  // Regression: an old order made the lane replace the call of the intent that had been given the nonce since.
   test('a release and a new grant win over a fill that is still on its way', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
@@ -191,7 +191,7 @@ describe('withdraw', () => {
     expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'held', nonce: 5 })
     expect(lane.withdraw('b', 'cancel')).toEqual({ kind: 'held', nonce: 6 })
     expect(lane.orders).toEqual([[6, 'cancelled']])
-    // The cancelled one still learns its fate by asking.
+    // The cancelled intent can still ask for its fate.
     expect(nonceOf(lane.grant('b', 'late'))).toBe(6)
   })
 
@@ -201,7 +201,7 @@ describe('withdraw', () => {
     expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'held', nonce: 6 })
     lane.observe({ latest: 6, height: 101 })
     lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
-    // In a block already: it is waited for.
+    // It is in a block already, so the lane waits for it.
     expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'held', nonce: 5 })
     expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'free' })
     expect(lane.state.entries[6]).toMatchObject({ fill: 'abandoned', value: '7', maybeSent: true, attempts: [first] })
@@ -225,7 +225,7 @@ describe('withdraw', () => {
     expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'free' })
   })
 
-  // Regression: once the no-op was final, a zombie of the cancelled transfer was given a new nonce.
+  // Regression: after the no-op was final, a late step of the cancelled transfer got a new nonce.
   test('a cancelled intent gets no nonce after its no-op is final', () => {
     const lane = new Bench()
     lane.grant('a')

@@ -4,12 +4,9 @@ import { carried, paged, unpaged } from '../../domain/lane/storage/pages.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { assertSame, freeze, json } from './lane-books.ts'
 
-/**
- * The same ledger as a plain one, which packs all that it can: it answers the same, and is the same once it is
- * unpacked.
- */
+/** A packed ledger next to a plain one. It must answer the same, and be the same once unpacked. */
 export class PagedLane {
-  /** Pages that it had, summed over all steps. */
+  /** Sum of its pages over all steps. */
   pages = 0
   #state: LaneState
 
@@ -17,7 +14,7 @@ export class PagedLane {
     this.#state = state
   }
 
-  /** The plain ledger began anew, or was set back. */
+  /** The plain ledger began again, or was set back. */
   restart(state: LaneState): void {
     this.#state = state
   }

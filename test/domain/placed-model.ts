@@ -54,7 +54,7 @@ export class PlacedModel {
     if (id !== undefined && !this.running.has(id) && !this.#isOver(id)) this.chain.hide(id)
   }
 
-  // The transfers. The stream hears of a delivery only by the outcome of the transfer.
+  // The transfers. The stream learns of a delivery only by the outcome of its transfer.
 
   deliver(which: number): void {
     const id = pick([...this.running], which)
@@ -133,7 +133,7 @@ export class PlacedModel {
     }
   }
 
-  /** Blocks that are read again: lost logs become gaps, and places that are nothing leave condensed intervals. */
+  /** Reads blocks again: lost logs become gaps, and places without a log leave condensed intervals. */
   auditBlocks(a: number, from: number, size: number): void {
     const known = this.#agent(a)
     const to = Math.min(from + size, known.cursor?.height ?? -1)
@@ -151,7 +151,7 @@ export class PlacedModel {
     if (ignored.length > 0) this.tell(a, { kind: 'seen', numbers: [], ignored })
   }
 
-  /** Starts what is in gaps. A place without a log is nothing. */
+  /** Starts the numbers of gaps. A place without a log has no transfer. */
   fillGaps(a: number, crash: boolean): void {
     const known = this.#agent(a)
     let free = room(known)
@@ -175,7 +175,7 @@ export class PlacedModel {
     this.#apply([pick(this.#sent, which)].flatMap((request) => request ?? []))
   }
 
-  // Operators, accidents.
+  // Acts of operators, and accidents.
 
   park(which: number): void {
     // Agents know what is parked in a condensed interval only after they have read its blocks.
@@ -220,7 +220,7 @@ export class PlacedModel {
     if (BigInt(number) < BigInt(this.stream.next)) this.#apply([{ kind: 'unskip', number, by: 'ops', reason: 'test' }])
   }
 
-  /** A watermark from elsewhere that is true. */
+  /** A true watermark from outside. */
   trust(): void {
     const open = this.chain.all(this.chain.final).find(([, id]) => !this.#isOver(id))
     const number = String((open ? BigInt(open[0]) : firstIn(this.chain.final + 1)) - 1n)
@@ -258,7 +258,7 @@ export class PlacedModel {
     this.#reopened += this.chain.all().length
   }
 
-  /** Everything works from here on, and nodes hide nothing more. Throws if the stream does not come to its end. */
+  /** From here on everything works, and nodes hide nothing. Throws if the stream does not end. */
   settle(): void {
     this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
     this.chain.show()

@@ -82,7 +82,7 @@ describe('a checkpoint of the settings', () => {
     const missing = missingRestrictions(settings, running, 600)
     expect(missing.flatMap((one) => one.orders.map(({ kind }) => [kind, one.by]))).toEqual([
       ['deny', 'p1'],
-      // With its end, so that it is not remembered for longer.
+      // Stored with its expiry, so that it is not kept for longer.
       ['addToken', 'portage'],
       ['revokeToken', 'p5'],
       ['revokeToken', 'p6'],

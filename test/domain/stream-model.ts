@@ -21,7 +21,7 @@ export class StreamModel {
   /** Ids. */
   running = new Set<string>()
   readonly delivered = new Map<string, number>()
-  /** Ever delivered by final proof; ended otherwise. */
+  /** Delivered by final proof at some time. Otherwise ended. */
   readonly proved = new Set<string>()
   readonly ended = new Set<string>()
   targetHeight = 0
@@ -46,7 +46,7 @@ export class StreamModel {
     this.final = Math.min(this.blocks.length - 1, this.final + blocks)
   }
 
-  /** Only blocks that are not final; `depth`: also this number below. */
+  /** Replaces only blocks that are not final. `depth`: also this number below. */
   reorg(depth: number, transfers: number): void {
     const deep = this.#isUnbound() ? 0 : depth
     const keep = Math.max(1, deep > 0 ? this.final + 1 - deep : this.final + 1)
@@ -57,12 +57,12 @@ export class StreamModel {
   }
 
   /**
-   * Whether the stream knows of numbers above its cursor: no block hash binds them, so that no fork of them would show
+   * Whether the stream knows numbers above its cursor. No block hash binds them, so a fork of them would not show
    * (docs/concepts/streams.md).
    */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
-    // A fork that is to be found takes them with it.
+    // A fork that is not detected yet removes them too.
     if (cursor && this.blocks[cursor.height]?.hash !== cursor.hash) return false
     const known = Math.max(Number(next) - 1, ...exceptions.map(({ number }) => Number(number)))
     return known > (cursor ? this.all(cursor.height).length : 0)
@@ -104,12 +104,12 @@ export class StreamModel {
       this.#completions.findIndex((one) => one.id === id),
       1,
     )
-    // Its reports no longer hold, and a checkpoint that has it is no longer true.
+    // Its reports no longer hold, and a checkpoint with it is no longer true.
     this.#forget()
     this.tell(0, { kind: 'undone', numbers: setOf([Number(id.split('-')[0])]) })
   }
 
-  /** Follows the completions from the stream's place on, or from an old one. */
+  /** Follows completions from the stream's position, or from an old one. */
   follow(a: number): void {
     const from = (this.#agent(a).target ?? 0) + 1
     if (from > this.targetHeight) return
@@ -152,8 +152,8 @@ export class StreamModel {
   }
 
   /**
-   * The count and the table at a final block, then what it shows of gaps and of open numbers, started again as far as
-   * there is room.
+   * Reads the count and the table at a final block, then gaps and open numbers, which are started again as far as there
+   * is room.
    */
   audit(a: number, back: number, crash: boolean): void {
     const height = Math.max(0, this.final - back)
@@ -183,7 +183,7 @@ export class StreamModel {
     if (request) this.#apply([request])
   }
 
-  // Ends without a delivery, operators, accidents.
+  // Ends without a delivery, acts of operators, accidents.
 
   end(which: number): void {
     const id = pick([...this.running], which)
@@ -213,8 +213,8 @@ export class StreamModel {
   }
 
   /**
-   * A watermark from elsewhere: what is true of the source's final blocks, whether the stream knows of it yet or not,
-   * and `above` it nothing.
+   * A watermark from outside: everything that is true of the source's final blocks, whether the stream knows it or not,
+   * and nothing above `above`.
    */
   trust(above: number): void {
     const all = this.all(this.final)
@@ -254,7 +254,7 @@ export class StreamModel {
     this.#watermark = 0n
   }
 
-  /** Everything works from here on, hidden logs stay hidden. Throws if the stream does not come to its end. */
+  /** From here on everything works, and hidden logs stay hidden. Throws if the stream does not end. */
   settle(): void {
     this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
     // A fork shows in the block above it.
@@ -320,7 +320,7 @@ export class StreamModel {
 
   #reread(a: number): void {
     let height = Math.max(0, (this.stream.cursor?.height ?? 0) - 1)
-    // The agent remembers no hashes: it goes back as far as forks can be here.
+    // The agent remembers no hashes. It goes back as far as forks are possible here.
     height = Math.max(0, height - 6)
     this.#watermark = 0n
     this.tell(a, { kind: 'reread', block: { height, hash: this.blocks[height]?.hash ?? 'none' }, by: 'quorum' })

@@ -37,10 +37,7 @@ export function skip(number: number): StreamRequest {
   return { kind: 'skip', number: String(number), by: 'ops', reason: 'x' }
 }
 
-/**
- * One of the numbers that are started is parked, or waits for long, or, if it did, runs again. Undefined: none is
- * started.
- */
+/** One of the started numbers is parked, waits long, or runs again after that. Undefined: none is started. */
 export function parkOrRelease(state: StreamState, which: number): StreamRequest | undefined {
   const outside = intervalsOutside(state).flatMap((intervals) => takeNumbers(intervals, 0n, 1_000))
   const all = [...state.open, ...outside.map((number) => ({ number: String(number), why: true }))]

@@ -35,7 +35,7 @@ test('a process that starts without any node of a chain serves the other chains,
     const { status, body } = await readiness()
     return status === 200 && body.checks.filter(({ ok }) => !ok).length === 1 && body
   }
-  // The block that is seen first of the other chain may come after the process is ready.
+  // The other chain's first block may come after the process is ready.
   const { checks } = await until(isReady, { timeoutMs: 60_000, what: 'all but one to be well' })
   expect(checks.filter(({ ok }) => !ok)).toMatchObject([{ name: 'chain bsc', vital: false, problem: 'no block was seen yet' }])
 
@@ -72,7 +72,7 @@ describe('a node hides logs of the source', () => {
   const view = () => stage.client.workflow.getHandle(workflowIdOf(stage.client, 'native-bridge:ethereum:bsc')).query(streamViewQuery)
   const lines = async () => (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a node hides logs'))
   const hidden = async () => (await lines()).length
-  /** The log comes to its file after the process has gone on. */
+  /** The log line is written after the process has gone on. */
   const loggedAfter = (before: number) =>
     until(async () => (await hidden()) > before, { timeoutMs: 60_000, what: 'the log to report that a node hides logs' })
 
@@ -107,7 +107,7 @@ describe('a node hides logs of the source', () => {
     const passedBy = async () => ((await view()).nextHeight ?? 0) > (fromEthereum().at(-1)?.height ?? 0)
     await until(passedBy, { timeoutMs: 60_000, everyMs: 250, what: 'the scan to have passed its block' })
     await expectAllProved(stage, sent)
-    // Once of this one: lines of the test before may come late.
+    // Counts only this test's lines. Lines of the test before may come late.
     const ofLast = async () => (await lines()).filter((line) => line.includes(`"lowest":"${last!.nonce}"`))
     await until(async () => (await ofLast()).length > 0, { timeoutMs: 60_000, what: 'the log to report that a node hides it' })
     expect(await ofLast()).toHaveLength(1)

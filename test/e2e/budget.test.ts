@@ -9,7 +9,7 @@ import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-/** It may have looked by itself meanwhile, and be delivered. */
+/** The transfer may have checked by itself meanwhile, and be delivered. */
 const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 
@@ -57,7 +57,7 @@ describe('The cost of a transfer', () => {
     const lot = async () => {
       const sent = await stage.send('ethereum', coins(10))
       await untilListed(stage, sent, 'included')
-      // Final before they look again: a look that comes too early would cost one more.
+      // Final before the next check. An early check would cost one more.
       await mine(anvil, 70)
       await untilListed(stage, sent, 'delivered')
       const spent = await costs(stage, sent)
@@ -75,7 +75,7 @@ describe('The cost of a transfer', () => {
     const again = async () => (await stage.devnet.check([undone])).delivered === 1
     await until(again, { timeoutMs: 60_000, everyMs: 100, what: 'the undone delivery to be in a block again' })
     await mine(anvil, 70)
-    // It looks by itself as late as its block would have been final.
+    // Its own check comes when its block would have been final.
     await stage.client.workflow.getHandle(undone.id).signal('retry').catch(isOver)
     await untilListed(stage, stage.sent, 'delivered')
     const ends = await stage.outcomes(stage.sent)

@@ -59,7 +59,7 @@ describe('Burns of CCTP, delivered by a Portage process', () => {
     await script.mine()
   }
 
-  /** As another relayer would get it. */
+  /** In the form of another relayer's delivery. */
   async function attestedElsewhere(sent: SentBurn) {
     const service = await startIris(Object.values(cctp.ends), { attesters: [first, second] })
     cleanUp(service.stop)

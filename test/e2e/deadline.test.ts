@@ -15,7 +15,7 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 describe('Transfers that do not wait for ever', () => {
   let stage: Stage
   let portage: PortageProcess
-  // No server has the messages: a stream would bring those that it misses, without a deadline.
+  // No server has the messages, because a stream would fetch missing ones and start them without a deadline.
   const byHand = { guardianApis: [], wormholescanApis: [] }
   const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, ...config }) => ({
     ...config,
@@ -41,7 +41,7 @@ describe('Transfers that do not wait for ever', () => {
     expect([code, err]).toEqual([0, ''])
     return sent
   }
-  /** Index of the lane that has the transfer's transaction in the pool, and that; undefined if none has. */
+  /** Index of the lane that has the transfer's transaction in the pool, and the transaction. Undefined if none has. */
   const carried = async () => {
     const pools = await Promise.all(lanes().map((lane) => pooled(anvil(), lane)))
     const index = pools.findIndex(({ length }) => length > 0)
@@ -49,8 +49,8 @@ describe('Transfers that do not wait for ever', () => {
   }
   const carrier = () => until(carried, { timeoutMs: 60_000, what: 'the call to be in the pool' })
   /**
-   * A transfer whose call reaches the pool before its deadline. On a busy machine the deadline may pass first: then the
-   * next one has twice the time, and `late` is to be retried.
+   * A transfer whose call reaches the pool before its deadline. On a busy machine the deadline may pass first. Then the
+   * next one has twice the time, and `late` must be retried.
    */
   async function submitInTime(late: Sent[]) {
     for (let withinMs = 20_000; ; withinMs *= 2) {
@@ -116,7 +116,7 @@ describe('Transfers that do not wait for ever', () => {
     expect(lane).toContain(other)
     expect(timeline.map(({ note }) => note).join()).toContain(`nonce ${call.nonce} was left to its lane`)
     await stuck.end()
-    // Both calls are in the pool now; which of them is mined first is the builder's to choose.
+    // Both calls are in the pool. The builder chooses which is mined first.
     const [end] = await stage.outcomes([sent])
     expect(end).toMatchObject({ state: 'delivered', delivery: { ours: true } })
     expect(lanes()).toContain(end?.delivery?.by)

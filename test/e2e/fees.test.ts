@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterEach(() => startMining(anvil()))
 afterAll(() => stage?.close())
 
-/** Blocks become too dear for what was sent. */
+/** Blocks become too expensive for the sent transactions. */
 describe('Stuck transactions', { timeout: 300_000 }, () => {
   test('the fee is raised at the same nonce until the block takes it; those behind it follow', async () => {
     const used = await nonceOf(anvil(), lane)
@@ -39,7 +39,7 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
     expect(ends.map(({ state, rounds }) => [state, rounds])).toEqual(sent.map(() => ['delivered', 1]))
     const { lanes, findings, revertedTransactions } = await expectDelivered(stage)
     expect(revertedTransactions).toBe(0)
-    // As many transactions as transfers: the raised ones took the nonces of the first.
+    // As many transactions as transfers, because raised ones took the nonces of the first.
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(used + 3)
     const landed = findings.slice(-3).flatMap(({ txHashes }) => txHashes)
     expect(first.filter(({ hash }) => landed.includes(hash))).toEqual([])
@@ -64,7 +64,7 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [first] = await inPool(anvil(), lane, 1)
     await stage.client.workflow.getHandle(sent.id).signal(expediteSignal)
-    // No block comes: the lane itself would raise nothing.
+    // No block comes, so the lane itself raises nothing.
     const replaced = async () => {
       const [call] = await pooled(anvil(), lane)
       return call && call.hash !== first!.hash && call
@@ -85,11 +85,11 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
   })
 })
 
-/** Limits of what may be spent, set while everything runs. */
+/** Spending limits that are set while everything runs. */
 describe('Fee limits', () => {
   const metric = async (line: RegExp) => Number(line.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
   const settingsVersion = () => metric(/^portage_settings_version(?:\{\})? (\d+)$/m)
-  /** Sets the policy of bsc; resolves when the process works by it. */
+  /** Sets the policy of bsc. Resolves when the process uses it. */
   const limit = async (policy: Record<string, string>) => {
     const orders = [{ kind: 'setFees', scope: { kind: 'chain', chain: 'bsc' }, policy }]
     const body = JSON.stringify({ reason: 'an exercise', orders })

@@ -9,7 +9,7 @@ import { type ChainKey, type Sent, type Stage, startStage } from '../helpers/e2e
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** Halts and the deny-list, by the command line, while everything runs. */
+/** Halts and the deny-list through the command line, while everything runs. */
 describe('Settings that operators change at run time', () => {
   let stage: Stage
   let portage: PortageProcess
@@ -32,7 +32,7 @@ describe('Settings that operators change at run time', () => {
   }
   const versionIn = async ({ apiUrl }: PortageProcess) =>
     Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${apiUrl}/metrics`)).text())?.[1])
-  /** Orders a change; resolves when both processes work by it. */
+  /** Orders a change. Resolves when both processes use it. */
   const change = async (...args: string[]) => {
     const { version, changed, warnings: given } = await cli(...args, '--reason', 'an exercise')
     expect(changed).toBe(true)
@@ -49,7 +49,7 @@ describe('Settings that operators change at run time', () => {
     other = await stage.portage({ role: 'api' })
     await stage.outcomes([await send(), await send('bsc')])
   })
-  /** A test that fails leaves nothing halted, denied or changed to the next one. */
+  /** A failed test leaves no halt, denial or change to the next one. */
   afterEach(async () => {
     for (const node of stage.devnet.nodes.bsc) node.clear()
     await startMining(anvil())
@@ -138,7 +138,7 @@ describe('Settings that operators change at run time', () => {
       const { state, code } = await stage.status(second.id)
       return state === 'waiting' && code === 'HALTED'
     }
-    // One that no slot came free for in a minute waits for that first.
+    // A transfer that got no slot within a minute waits for that first.
     await until(held, { timeoutMs: 90_000, everyMs: 100, what: `${second.id} to be held by the halt` })
     await expectNotDelivered(stage, [second])
     expect((await stage.lane('bsc')).counts.filled).toBe(0)
@@ -177,7 +177,7 @@ describe('Settings that operators change at run time', () => {
   test('a denied token is declined', async () => {
     const before = await send()
     const token = before.origin
-    // Else whichever comes first, its admission or the order, decides about it.
+    // Otherwise the admission or the order decides about it, whichever comes first.
     await stage.outcomes([before])
     await change('deny', 'token', token)
     const sent = await send()
@@ -192,12 +192,12 @@ describe('Settings that operators change at run time', () => {
     type Listed = { asOf: string; nodes: { name: string; state: string; source: string; asOf?: string }[] }
     const nodes = async () => {
       const { asOf, nodes: all } = (await cli('node', 'list', '--chain', 'bsc')) as Listed
-      // The answers of nodes have a time limit, which is no later than the list's.
+      // Answers of nodes have a time limit, which ends no later than the list's.
       for (const one of all) if (one.asOf !== undefined) expect(Date.parse(asOf) - Date.parse(one.asOf)).toBeGreaterThanOrEqual(0)
       expect(all.every((one) => one.asOf !== undefined || one.state === 'disabled')).toBe(true)
       return all
     }
-    /** All that are listed, each with its state: a node is asked for its network before it is up. */
+    /** All nodes are listed with their states. A node is asked for its network before it is up. */
     const listed = (wanted: string) =>
       until(async () => (await nodes()).map(({ name, state, source }) => `${name} ${state} ${source}`).join(', ') === wanted, {
         timeoutMs: 60_000,
@@ -213,7 +213,7 @@ describe('Settings that operators change at run time', () => {
     const again = await post([{ kind: 'setNode', change: { chain: 'bsc', name: 'node-1', disabled: true } }])
     expect(await again.json()).toMatchObject({ warnings: tooFew })
     await listed('node-1 disabled config, spare up added')
-    // Nothing of the chain rests on a node that the config does not have: what comes now waits.
+    // No chain depends on a node that the config lacks, so new transfers wait.
     const waiting = await send()
     await change('node', 'enable', 'bsc', 'node-1')
     await stage.outcomes([waiting])

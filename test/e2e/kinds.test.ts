@@ -18,7 +18,7 @@ import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 import { transferPayload } from '../helpers/vaa.ts'
 
 const amount = 10n ** 18n
-/** Where the stream of Solana's token bridge begins. That of Sui's begins with the first message that is heard. */
+/** Start of Solana's token bridge stream. Sui's begins with the first received message. */
 const first = '1000000'
 
 const bridgeAbi = artifact('BridgeImplementation').abi
@@ -45,7 +45,7 @@ describe('Every kind of transfer, both ways', () => {
 
   afterAll(() => stage?.close())
 
-  /** How many messages of the spy were refused for their emitter. */
+  /** The number of the spy's messages that were refused for their emitter. */
   const metrics = async () => {
     const text = await (await fetch(`${portage.apiUrl}/metrics`)).text()
     return { refused: Number(text.match(/portage_intake_refused_total\{[^}]*code="EMITTER_UNKNOWN"[^}]*\} (\d+)/)?.[1] ?? 0) }
@@ -152,7 +152,7 @@ describe('Every kind of transfer, both ways', () => {
       expect(await summary(workflowId)).toBe(`numbered source ${nameOf(client, workflowId.slice('stream:'.length))}`)
       expect(await currentDetails(client, workflowId)).not.toBe('')
     }
-    // Each step and each timer, of every workflow that is there.
+    // Each step and timer of every workflow.
     for await (const { workflowId, runId } of client.workflow.list())
       expect([workflowId, (await summaries(client, workflowId, 'any', runId)).filter((text) => text === '')]).toEqual([workflowId, []])
   })
@@ -160,7 +160,7 @@ describe('Every kind of transfer, both ways', () => {
   describe('from chains that we have no node of', () => {
     const view = (stream: string): Promise<StreamView> =>
       stage.client.workflow.getHandle(workflowIdOf(stage.client, stream.replace(':wormhole-', ':'))).query(streamViewQuery)
-    /** The stream, once every number below this one is resolved. */
+    /** Resolves with the stream once every number below this one is resolved. */
     const isProved = (stream: string, next: bigint) =>
       until(
         async () => {
@@ -169,7 +169,7 @@ describe('Every kind of transfer, both ways', () => {
         },
         { timeoutMs: 120_000, everyMs: 100, what: `${stream} to be proved below ${next}` },
       )
-    /** Guardians see these messages; the spy does not send those of `mute`. */
+    /** The guardians see these messages. The spy does not send those that are `mute`. */
     const observe = (messages: readonly Message[], mute: readonly Message[] = []) => {
       stage.devnet.guardian.treat((one) => (mute.includes(one) ? 'mute' : 'sign'))
       for (const one of messages) stage.devnet.guardian.observe(one)
@@ -229,7 +229,7 @@ describe('Every kind of transfer, both ways', () => {
       const before = (await metrics()).refused
       const payload = transferPayload({ toChain: stage.devnet.chains.bsc.wormholeChainId })
       const message = { timestamp: Math.floor(Date.now() / 1_000), vaaNonce: 0, sequence: 9n, consistencyLevel: 1, payload }
-      // A spy that lies about whose messages it sends.
+      // A spy that lies about the emitters of its messages.
       for (const stranger of strangers) guardian.spy.publish(guardian.sign({ ...message, ...stranger }).bytes, 21, sui.emitter)
       await until(async () => (await metrics()).refused === before + 2, { timeoutMs: 60_000, what: 'both to be refused' })
       expect((await view(sui.stream)).next).toBe('9')

@@ -52,9 +52,9 @@ describe('Orders to a lane', () => {
       const { entries } = await stage.lane('bsc')
       const [raised, cancelled] = [entries[next]?.attempts, entries[next + 1]?.attempts]
       const recorded = raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
-      // Recorded first, then sent: a block that comes in between would still take what was there before. The no-op may
-      // be missing: a tight block has room for it but not for the nonce before it, so anvil drops it. The lane sends it
-      // again.
+      // Recorded first, then sent: a block in between would still take the earlier transaction. The no-op may be
+      // missing, because a tight block has room for it but not for the nonce before it, so anvil drops it. The lane
+      // sends it again.
       const inPoolNow = await pooled(anvil, address)
       const raiseSent = inPoolNow.some(({ nonce, maxFeePerGas }) => nonce === next && maxFeePerGas === 90_000_000_000n)
       const callGone = !inPoolNow.some(({ nonce, to }) => nonce === next + 1 && to !== address)
@@ -94,7 +94,7 @@ describe('Orders to a lane', () => {
     expect(await lane('resync', '--reason', 'a test')).toMatchObject({ code: 0 })
     expect(await lane('activate', '--reason', 'a test')).toMatchObject({ code: 0 })
     await stage.outcomes([one?.id ?? ''], 90_000)
-    // Read anew when it was needed: a lane without work asks nothing.
+    // Read again when it was needed, because an idle lane reads nothing.
     const state = await stage.lane('bsc')
     expect(state).toMatchObject({ next: before + 1, synced: true, config: { window: 5 } })
     const order = { by: 'night-shift', reason: 'a test' }
@@ -110,7 +110,7 @@ describe('Orders to a lane', () => {
     expect(shown.out).toMatch(/^\S+ +setWindow window 5 +night-shift +a test$/m)
     expect(shown.out).toMatch(/^\S+ +replace nonce \d+ maxFee 90 gwei tip 3 +night-shift +a test\n +gwei$/m)
     expect(shown.out).toMatch(/^balance +[0-9.]+ BNB$/m)
-    // Every line of the list fits, and its short name of the lane is taken back.
+    // Every line of the list fits, and commands accept its short lane names.
     const listed = await runCli(['lane', 'list', '--config', portage.configPath], { env: process.env })
     expect(Math.max(...listed.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     const short = `${address.slice(0, 6)}…${address.slice(-4)}`
@@ -165,7 +165,7 @@ describe('Orders to a lane', () => {
     portage = await stage.portage()
     await ledger('the nonce to be inherited', ({ entries }) => entries[nonce]?.fill === 'inherited')
     expect(await lane('fill', String(nonce), '--reason', 'a test')).toMatchObject({ code: 0 })
-    // These blocks have room for a no-op, and none for what was left.
+    // These blocks have room for a no-op, but not for the abandoned call.
     const filled = async () => {
       await pool.passBlock()
       return (await nonceOf(anvil, address)) > nonce

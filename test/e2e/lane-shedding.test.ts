@@ -8,7 +8,7 @@ import { sendCoins } from '../faults/processes.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
-/** So many that by chance each of two lanes is chosen for some; where that fails, more are sent. */
+/** So many that the hash chooses each of two lanes for some. If it does not, more are sent. */
 const count = 12
 
 /** Transfers go to bsc, which has two lanes, each with a process of its own. */
@@ -18,7 +18,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
   const lanes = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
   const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
 
-  /** The lanes that deliver transfers sent now: their addresses, each once. */
+  /** The addresses of the lanes that deliver these transfers. */
   async function deliverers(): Promise<string[]> {
     const ends = await stage.outcomes(await sendCoins(stage, count), 150_000)
     expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(ends.map(() => ['delivered', true]))
@@ -60,8 +60,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
     const { anvil } = stage.devnet.chains.bsc
     const early = await drained(anvil, lanes()[0]!, async () => {
       const sent: Sent[] = []
-      // A lane reads its balance when it has work, and the lane that has just been resumed may not get any of the first
-      // transfers.
+      // A lane reads its balance when it has work. The resumed lane may get none of the first transfers.
       const known = async () => {
         sent.push(...(await sendCoins(stage, count)))
         return (await ledger(0).query(laneStatusQuery)).observed?.balance === '0'
@@ -76,7 +75,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
 
   test('a lane whose only process was killed gets no transfers once the process has not polled for a while', async () => {
     await stage.end(second, 'SIGKILL')
-    // Twice as many: none for the dead lane would be a chance of one in 17 million.
+    // Twice as many. The chance that none is for the dead lane is one in 17 million.
     const ends = await stage.outcomes(await sendCoins(stage, 2 * count), 170_000)
     const [first, dead] = lanes().map(({ address }) => address)
     expect(ends.map(({ delivery }) => delivery?.by)).toEqual(ends.map(() => first))

@@ -15,7 +15,7 @@ import { runCli } from '../cli/run-cli.ts'
 import { timedSteps } from '../../observability/step-times.ts'
 import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
-/** A quarter of the fund: what a day lets in stays below. */
+/** A quarter of the fund. The daily limit stays below it. */
 const cap = 10n ** 17n / 4n
 const relayerRole = keccakText('RELAYER_ROLE')
 const daySeconds = 86_400
@@ -24,7 +24,7 @@ const daySeconds = 86_400
  * are no eth_call.
  */
 const mostCallsPerBlock = 2.5
-/** Below that the gate was not even read at every second block. */
+/** Below this, the gate was not even read at every second block. */
 const leastCallsPerBlock = 0.5
 const blocksCounted = 8
 
@@ -66,7 +66,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     script.call(contract === 'BridgeToken' ? end().token : end().bridge, abi, method, args)
     await script.mine()
   }
-  /** Midnight comes on the target chain: the budget is whole again. */
+  /** Midnight on the target chain: the whole budget is free again. */
   const nextDay = async () => {
     const { timestamp } = await anvil().rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])
     await anvil().rpc('evm_setNextBlockTimestamp', [(Math.floor(Number(timestamp) / daySeconds) + 1) * daySeconds])
@@ -79,7 +79,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   /** Transfers that wait at the gate, by the gate watcher's count. */
   const untilWaiting = (code: string, count: number) =>
     until(async () => (await waiting(code)) === count, { timeoutMs: 60_000, everyMs: 100, what: `${count} to be counted: ${code}` })
-  /** The process has seen what is in the latest block now: a gate is read once per block. */
+  /** The process has read the latest block. A gate is read once per block. */
   const untilSeen = async () => {
     const height = Number(await anvil().rpc<string>('eth_blockNumber'))
     await until(async () => (await gauge('portage_head_height{chain="bsc"}')) >= height, {
@@ -91,7 +91,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   const lane = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index)).query<LaneState>('status')
   const keys = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc').map(({ address }) => address.toLowerCase())
 
-  /** eth_calls so far, when the next new block was seen and its reads were made: no count of a look is cut in two. */
+  /** eth_calls until the next new block was seen and read, so that no count cuts a read in two. */
   const countAtEdge = async () => {
     const height = () => gauge('portage_head_height{chain="bsc"}')
     const calls = () => gauge('portage_rpc_calls_total{chain="bsc",method="eth_call",node="node-1"}')
@@ -99,7 +99,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const before = await height()
     const edge = await until(async () => ((await height()) > before ? height() : undefined), { ...waitLimit, what: 'a new block' })
     let known = await calls()
-    // The looks of a block are over when two counts are the same.
+    // A block's reads are over when two counts are equal.
     const quiet = async () => {
       const now = await calls()
       const same = now === known
@@ -118,8 +118,9 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     return (after.calls - before.calls) / (after.height - before.height)
   }
   /**
-   * The same over a window with reads of the gate and little else. A busy machine skips polls, or makes up for earlier
-   * ones: such windows do not count, and the next is tried. A read per waiting transfer would show in each of them.
+   * Measured over a window with hardly any reads but those of the gate. A busy machine skips polls, or makes up for
+   * earlier ones. Such windows do not count, and the next is tried. One read per waiting transfer would show in each
+   * window.
    */
   const callsPerBlock = (waiters: number) =>
     until(
@@ -138,7 +139,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   }
 
   beforeAll(async () => {
-    // No audits meanwhile: they read what is open, and this test counts reads.
+    // No audits, because they read open numbers, and this test counts reads.
     stage = await startStage({ native: 'fixed', wormhole: false, keysPerChain: 2, auditMinutes: 120 })
     // A whole day lies ahead.
     await nextDay()
@@ -165,7 +166,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const [most] = await send(cap - 1_000n)
     await outcomes([most!])
     const ten = await send(300n, 300n, 300n, ...Array.from({ length: 10 }, () => 2_000n))
-    // Three fit into what is left, 900 of 999, and the rest is not held up by them, nor they by it.
+    // Three fit into the remaining 900 of 999. They do not delay the others, nor do the others delay them.
     expect(await outcomes(ten.slice(0, 3))).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }, { state: 'delivered' }])
     const few = ten.slice(3)
     held.push(...few)
@@ -178,7 +179,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     held.push(...many)
     await wait(many, 'BRIDGE_BUDGET')
     await untilWaiting('BRIDGE_BUDGET', 100)
-    // As many as before: were each of the 90 to look only every ten seconds, that were 4 more per block.
+    // As many reads as before. If each of the 90 polled every ten seconds, there would be 4 more per block.
     await callsPerBlock(100)
   })
 
@@ -200,7 +201,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const tenth = cap / 10n
     const many = await send(...Array.from({ length: 14 }, () => tenth))
     const state = async () => (await Promise.all(ids(many).map((id) => stage.status(id).catch(() => undefined)))).map((one) => one?.state)
-    // Ten tenths are not below the cap. One of the nine may wait for a block in which another counts twice: as pending,
+    // Ten tenths are not below the cap. One of the nine may wait for a block in which another counts twice: as pending
     // and as used.
     const settled = async () => {
       const states = await state()
@@ -212,7 +213,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     await nextDay()
     await outcomes(many)
     await expectSound()
-    // Of those that were delivered at their first try, each step is shown with its time, and the whole.
+    // Deliveries at the first try show the time of each step, and of the whole.
     const text = await metrics()
     const labels = 'chain="bsc",bridge="native-bridge"'
     for (const step of timedSteps)
@@ -243,7 +244,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     for (const status of await wait(two, 'BRIDGE_PAUSED')) expect(status.nonce).toBeUndefined()
     await untilWaiting('BRIDGE_PAUSED', 2)
     await admin('togglePause', [])
-    // Else they would look by themselves after a quarter of an hour.
+    // Otherwise they would check by themselves after a quarter of an hour.
     await outcomes(two)
     await expectSound()
   })
@@ -261,7 +262,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
       new RegExp(`^portage_lane_unauthorized\\{lane="[^"]*${first}",bridge="native-bridge"\\} 1$`, 'm').test(await metrics())
     await until(isUnauthorized, { timeoutMs: 60_000, everyMs: 100, what: 'the metric to report the lane' })
 
-    // The other one, too: all transfers wait for the role.
+    // The other lane too, so all transfers wait for the role.
     await admin('revokeRole', [relayerRole, second])
     const all = await send(...Array.from({ length: 8 }, () => 14n))
     await wait(all, 'BRIDGE_ROLE_MISSING')

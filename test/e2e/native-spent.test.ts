@@ -29,7 +29,7 @@ afterAll(async () => {
   await stage?.close()
 })
 
-/** In the contract that was deployed, anybody may spend the budget of the day. */
+/** In the deployed contract, anybody may spend the day's budget. */
 test('a budget spent by a stranger keeps a transfer unsigned, and it is delivered at midnight', async () => {
   const { users, ends } = stage.devnet.native!
   const { address } = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!

@@ -9,7 +9,7 @@ import { expectAllProved, sendNatives, untilDelivered } from '../helpers/e2e-nat
 import { type Stage, startStage } from '../helpers/e2e.ts'
 import { runCli } from '../cli/run-cli.ts'
 
-/** Whatever users send over the native bridge is too little. */
+/** No user's transfer over the native bridge reaches this amount. */
 const withMinimum =
   (minimumAmount: string): PortageOptions['configure'] =>
   ({ bridges: { 'native-bridge': native, ...bridges }, ...config }) => ({
@@ -18,9 +18,9 @@ const withMinimum =
   })
 
 /**
- * Everything is killed at once with nonces in the pool, Temporal's database is lost, wholly or since a copy was made,
- * and users keep sending. Then everything starts again: nothing is lost, nothing has its effect twice, and the streams
- * prove it. Nobody submits a transfer.
+ * Kills all processes at once with nonces in the pool. Temporal's database is lost, wholly or since a copy, and users
+ * keep sending. Then everything starts again: nothing is lost, nothing has its effect twice, and the streams prove it.
+ * Nobody submits a transfer.
  */
 describe('Temporal forgets', { timeout: 400_000 }, () => {
   let stage: Stage
@@ -43,7 +43,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     if (coins > 0) sent.push(...(await stage.devnet.users.ethereum.send(kinds)))
   }
 
-  /** Everything is killed; users send more; it starts again as `lose` has left it, and then the chain goes on. */
+  /** Kills everything. Users send more. Everything starts again with what `lose` left, and then the chain continues. */
   const crash = async (lose: () => Promise<unknown>) => {
     await stage.end(portage, 'SIGKILL')
     await lose()

@@ -23,7 +23,7 @@ interface Answer {
   readonly body: { readonly id?: string; readonly status?: string; readonly code?: string }
 }
 
-/** A network without Wormhole, and a fleet without intake: transfers are handed in by hand, by their numbers. */
+/** A network without Wormhole, and a fleet without intake. Transfers are submitted by hand, by their numbers. */
 describe('The native bridge both ways', { timeout: 300_000 }, () => {
   let stage: Stage
   let api: PortageProcess
@@ -56,7 +56,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
 
   const placeOf = ({ source, target, nonce }: SentNativeTransfer) => ({ bridge, source, target, nonce: String(nonce) })
   const idFor = nativeTransferId
-  /** Handed in again until it is final. */
+  /** Submitted again until it is final. */
   const submit = (transfer: SentNativeTransfer) =>
     until(
       async () => {
@@ -132,12 +132,12 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     const lane = () => attack.ledger.query(laneStatusQuery)
     const forged = attack.completion({ nonce: 1n })
 
-    // Workflows of Portage with inputs of his own.
+    // The attacker's own inputs for workflows of Portage.
     const refused = { state: 'refused', detail: expect.stringContaining('No message of a bridge proves this call') }
     expect(await attack.operatorTransaction(forged.intent)).toMatchObject(refused)
     expect(await attack.operatorTransaction(attack.batchOf(forged, attack.completion({ nonce: 2n })))).toMatchObject(refused)
 
-    // Steps on the lane's queue, from a workflow of his own; once with a nonce that he had the ledger grant.
+    // Steps on the lane's queue, from the attacker's workflow. One has a nonce that he made the ledger grant.
     const unjustified = { failure: { code: 'CALL_UNJUSTIFIED', nonRetryable: true } }
     expect(await attack.step('sendOperatorTransaction', { intent: forged.intent, lookUpOnly: false, cancel: false })).toMatchObject(
       unjustified,
@@ -152,13 +152,13 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
       attempt: attack.attempt({ maxFee: '3000000000', tip: '1000000000' }),
     })
     expect(grant).toMatchObject({ kind: 'granted' })
-    // The step follows what an earlier process may have sent: all that it finds is the lane's no-op.
+    // The step follows what an earlier process may have sent. It finds only the lane's no-op.
     const followed = await attack.step('broadcastBatch', { intent: forged.intent, intentId: granted.intentId })
     expect([{ kind: 'spent', by: 'noop' }, { kind: 'pending' }]).toContainEqual(
       (({ kind, by }) => ({ kind, ...(by && { by }) }))(followed.result as { kind: string; by?: string }),
     )
 
-    // The ledger: attempts and orders with ruinous fees, and a state of his own making.
+    // Ledger attacks: attempts and orders with ruinous fees, and an invented state.
     const ruinous = attack.attempt({ kind: 'noop', gasLimit: '4000000', maxFee: String(10n ** 14n), tip: String(10n ** 14n) })
     const nonce = await attack.forgeLane(ruinous)
     await attack.order({ kind: 'replace', nonce, maxFee: String(10n ** 18n), tip: String(10n ** 18n) })
@@ -192,7 +192,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     })
     expect(await post({ ...placeOf(one), nonce: '99' })).toMatchObject({ status: 503, body: { code: 'NATIVE_NOT_FINAL' } })
     expect(await post({ ...placeOf(one), target: 'bsc' })).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } })
-    // Started by somebody who may start workflows, without the submitter.
+    // Started by a stranger who may start workflows, without the submitter.
     const smuggled: Transfer = { ...transfer, digest: forged.id, message }
     const handle = await stage.client.workflow.start('transfer', {
       workflowId: transferId(smuggled),
@@ -200,8 +200,8 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
       args: [{ transfer: smuggled }],
     })
     expect(await stage.reaches(handle.workflowId, 'rejected')).toMatchObject({ code: 'NATIVE_TABLE_MISMATCH' })
-    // A route is halted for the streams' findings on the chains, never for the contents of a transfer: an attacker
-    // could stop it for everybody.
+    // Findings of streams on the chains halt a route. The contents of a transfer never do, because an attacker could
+    // halt it for everybody.
     const settings = (await (await fetch(`${api.apiUrl}/v1/settings`, { headers: api.admin })).json()) as { halts: object[] }
     expect(settings.halts).toEqual([])
     const { transfers, delivered, foreignCompletions } = await stage.devnet.check(sent)

@@ -23,7 +23,7 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
 
   beforeAll(async () => {
     stage = await startStage({ noCache: true, consistencyLevel: 200 })
-    // Ledgers that continue as new after a few updates, so that this is replayed, too.
+    // Ledgers that continue as new after a few updates, so that these replay too.
     receiver = await startOtlpReceiver()
     const env = { PORTAGE_LANE_UPDATES_PER_RUN: '5', OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }
     portage = await stage.portage({ env, args: ['--log-level', 'debug'] })
@@ -46,7 +46,7 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
 
     await stage.reaches(waiting.id, 'waiting')
     const attested = await stage.identify(await token.attest())
-    // It may have looked by itself meanwhile, and be delivered.
+    // The transfer may have checked by itself meanwhile, and be delivered.
     const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
     await stage.client.workflow.getHandle(waiting.id).signal('retry').catch(isOver)
     expect(await stage.outcomes(attested)).toMatchObject([{ state: 'delivered' }])

@@ -113,7 +113,7 @@ describe('Operator transactions', () => {
     expect(asked).toMatchObject({ status: 202, audits: [{ chain: 'bsc' }] })
     const [before, had, paid] = [await count(first), await balance(second), await balance(treasury)]
     const id = (address: string) => laneId('evm', stage.devnet.chains.bsc.anvil.chainId, address)
-    // The same key for another route is another payment; the same request again is none.
+    // The same key for another route makes another payment. The same request again makes none.
     const sweep = () => post(`/v1/lanes/${id(first)}/sweep`, { keep: String(ether), reason: 'a test' }, 'one-key')
     const topUp = () => post(`/v1/lanes/${id(second)}/top-up`, { from: id(first), amount: '9', reason: 'a test' }, 'one-key')
     const answers = [await topUp(), await sweep(), await topUp(), await sweep()]
@@ -145,7 +145,7 @@ describe('Operator transactions', () => {
       return (JSON.parse(out) as { transactions: { id: string; execution: string; status?: Record<string, unknown> }[] }).transactions
     }
     const before = await count(first)
-    // A lane that takes no work: the operator transaction waits without a nonce.
+    // A lane that takes no work, so the operator transaction waits without a nonce.
     expect(await cli('forbid', first, '--chain', 'bsc', '--reason', 'a test')).toMatchObject({ code: 0 })
     const sent = await cli('send', first, '--chain', 'bsc', '--to', treasury, '--value', '5', '--reason', 'a mistake', '--json')
     const { id } = JSON.parse(sent.out) as { id: string }
@@ -229,7 +229,7 @@ describe('Operator transactions', () => {
     const dir = join(stage.devnet.dir, 'archive')
     const store = createArchiveStore({ kind: 'directory', path: dir })
     const hour = 3_600_000
-    /** As of half an hour later: by then the list has all, and their ten minutes are over. */
+    /** Seen from half an hour later, when the list is complete and their ten minutes are over. */
     const pass = async () => {
       const now = Date.now() + hour / 2
       const done = await archiveTransfers(stage.client, store, { oldest: Date.now() - hour, ordersThrough: 0, now })
@@ -273,7 +273,7 @@ describe('Operator transactions', () => {
     const again = await pass()
     expect([again.done.added, again.orders.added, (await linesIn('transfers')).texts]).toEqual([0, 0, texts])
 
-    // By the command line nothing is due yet: what it looks at ends two minutes ago.
+    // The command finds nothing due, because it ignores the last two minutes.
     const cli = async (...args: string[]) => {
       const config = join(stage.devnet.dir, 'archive.yaml')
       await writeFile(config, stringify({ ...stage.devnet.relayerConfig(), archive: { kind: 'directory', path: 'by-hand' } }))

@@ -32,7 +32,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
   const isRetry = (event: Awaited<ReturnType<typeof eventsOf>>[number]) =>
     event.workflowExecutionSignaledEventAttributes?.signalName === 'retry'
   const retries = async (id: string) => (await eventsOf(id)).filter(isRetry).length
-  /** When the wait in which the last retry came ended by itself, ms; 0 if it was ended. */
+  /** When the wait that the last retry interrupted would have ended, ms. 0 if the retry ended it. */
   const waitEnded = async (id: string) => {
     const events = await eventsOf(id)
     const before = events.slice(0, events.findLastIndex(isRetry))
@@ -76,7 +76,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     }
     const found = Object.entries(forms).map(async ([form, given]) => [form, (await portageTransfer('show', given)).id])
     expect(await Promise.all(found)).toEqual(Object.keys(forms).map((form) => [form, sent.id]))
-    // A VAA that nobody has handed in says which transfer it would be.
+    // A VAA that nobody submitted names its transfer.
     vaa[vaa.length - 1]! ^= 1
     const unknown = await portageTransfer('show', vaa.toString('base64'))
     expect(unknown).toMatchObject({
@@ -108,7 +108,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
       'the wrapper is there',
       '--yes',
     ]
-    // None goes on by itself while the wrapper comes into being and the server signals.
+    // No transfer continues by itself while the wrapper is created and the server signals.
     process.kill(portage.pid, 'SIGSTOP')
     const transfers = await (async () => {
       try {
@@ -123,7 +123,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     })()
     const resumed = Date.now()
     expect((await stage.outcomes(transfers)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered'])
-    // Woken by the signal, not by the end of their wait, unless that came before they could act on it.
+    // The signal wakes them, not the end of their wait, unless that came first.
     for (const { id } of transfers) expect(await waitEnded(id)).toBeLessThan(resumed)
     await expectDelivered(stage, transfers)
   })
@@ -205,7 +205,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
     const [first] = await inPool(anvil(), lane, 2)
     await stage.temporal('workflow', 'terminate', '--workflow-id', sent[0].id, '--reason', 'by mistake')
-    // Its transaction is gone from the pool, too: the lane has to use the nonce nevertheless.
+    // Its transaction has left the pool too. The lane must use the nonce nevertheless.
     await anvil().rpc('anvil_dropTransaction', [first!.hash])
     await startMining(anvil())
     await stage.outcomes([sent[1]])
@@ -226,7 +226,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     )
     const { lanes } = await expectDelivered(stage, delivered())
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(pool.at(-1)!.nonce + 1 + later.length)
-    // The process that lived on has reported to the new ledger what was granted: nothing of it was granted again.
+    // The surviving process has reported the granted nonces to the new ledger, which granted none of them again.
     expect((await stage.lane('bsc')).counts.granted).toBe(pool.at(-1)!.nonce + 1 + later.length)
   })
 

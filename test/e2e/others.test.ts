@@ -39,7 +39,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
   const byOutsider = (txHash: string) => ({ state: 'delivered', delivery: { by: outsider, ours: false, txHash } })
 
   beforeAll(async () => {
-    // No audit meanwhile: it would find what the spy does not send, before somebody else delivers it.
+    // No audit, because it would find unsent messages before the stranger delivers them.
     stage = await startStage({ consistencyLevel: 200, slotsInAnEpoch: 8, auditMinutes: 60 })
     outsider = stage.devnet.outsiders.bsc.address
     lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
@@ -94,7 +94,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     const youngHash = await redeem(young)
     await mine(target().anvil)
     portage = await stage.portage()
-    // It may have found them by itself: the source counts what it has published.
+    // Portage may have found them by itself, because the source counts its messages.
     for (const one of [old, young]) expect([200, 202]).toContain((await stage.submit(portage, await stage.vaa(one))).status)
     expect(await stage.outcomes([old])).toMatchObject([byOutsider(oldHash)])
     // In a block that is not final, the transfer knows the delivery but has not ended.
@@ -146,7 +146,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
   test('transactions of a removed block are sent again at their nonces and deliver once', async () => {
     const { anvil } = target()
     await stopMining(anvil)
-    // The first loses to the outsider, the second delivers: both are undone.
+    // The first loses to the outsider, the second delivers. Both are undone.
     const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
     const ours = await inPool(anvil, lane, 2)
     const theirs = await redeem(sent[0], 50_000_000_000n)

@@ -53,7 +53,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await field.fill(await token('read'))
     await field.press('Enter')
     await part(page, 'Stuck').waitFor()
-    // The token is nowhere that outlives the tab.
+    // Nothing that outlives the tab has the token.
     expect(await page.evaluate(`[localStorage.length, document.cookie, location.href.includes('eyJ')]`)).toEqual([0, '', false])
     await page.getByRole('button', { name: 'Forget token' }).click()
     await field.waitFor()
@@ -82,7 +82,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await stage.reaches(parked.id, 'parked')
     const lanes = part(page, 'Lanes')
     await lanes.getByText('paused', { exact: true }).waitFor()
-    // Text of others is text.
+    // Texts of strangers stay texts.
     await lanes.getByText(hostile).waitFor()
     const stuck = part(page, 'Stuck')
     await stuck.getByText('LANE_PAUSED').first().waitFor()
@@ -146,7 +146,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       await transfer.getByText(text, { exact: false }).first().waitFor()
     const signed = transfer.getByRole('table', { name: 'Signed transactions' })
     await signed.getByText('mined').waitFor()
-    // The cost in a readable unit: only the list of all processes' transactions has it.
+    // The cost in a readable unit. Only the list of all processes' transactions has it.
     expect(await signed.getByTitle(/^[1-9][0-9]* wei$/).textContent()).toMatch(/^[0-9\u202f]+(\.[0-9]+)? (gwei|BNB)$/)
     expect(await transfer.getByRole('listitem').count()).toBeGreaterThanOrEqual(timeline.length)
     // The config names the explorer of its chain, and this Temporal has no Web UI.
@@ -170,7 +170,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     const page = await open({ token: await token('read') }, `${portage.apiUrl}/#/transfer/${encodeURIComponent(parked.id)}`)
     const { delivery } = await stage.status(parked.id)
     for (const [index, address] of ['javascript:alert(1)//', 'data:,x', 'http://explorer.example', 'https://a:b@x.example'].entries()) {
-      // The name shows that the page has read this.
+      // The name shows that the page has read the change.
       const restore = await replaceLinks(page, `put in its place ${index}`, { bsc: { explorer: address } })
       await page.reload()
       await page.getByText(`put in its place ${index}`).waitFor()
@@ -198,7 +198,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     }
     await expect.poll(listed).toBe(many.length)
     await expect.poll(() => list.getByRole('row', { name: /ethereum → bsc/ }).count()).toBe(many.length)
-    // A code that none of the newest has is offered, too.
+    // The page also offers codes that none of the newest transfers has.
     await chooseHiddenCode(page, 'DEADLINE_PASSED')
     await list.getByRole('combobox', { name: 'Target' }).selectOption('bsc')
     await list.getByRole('button', { name: 'Retry all of these' }).click()
@@ -206,11 +206,11 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await dialog.getByText('with the code DEADLINE_PASSED to bsc').waitFor()
     await dialog.getByText('2 would be retried.').waitFor()
     expect(await inaccessible(page)).toEqual([])
-    // A token for one chain has to choose it.
+    // A user with a token for one chain must choose the chain.
     const scoped = await open({ token: await token('write', 'desk', ['ethereum']) })
     await part(scoped, 'Parked transfers').getByRole('button', { name: 'Retry all of these' }).click()
     await scoped.getByRole('dialog').getByText('The token of desk is only for ethereum').waitFor()
-    // Nothing is ordered before there is a reason, and a yes.
+    // Nothing is ordered without a reason and a confirmation.
     expect(await dialog.getByRole('button', { name: 'Retry 2' }).isDisabled()).toBe(true)
     for (const { id } of many) expect(await stage.status(id)).toMatchObject({ state: 'parked' })
     await dialog.getByLabel(/^Reason/).fill('the keys are back')
@@ -258,7 +258,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       await lanes.getByText(errorCatalogue.TEMPORAL_UNAVAILABLE.remedy).waitFor()
       // The server is reported, not the connection to it.
       expect(await page.getByRole('alert').count()).toBe(0)
-      // Each of the two chains, whose nodes are dead, has its row after it.
+      // Both chains, whose nodes are dead, have a row below it.
       const causes = ['TEMPORAL_UNAVAILABLE', 'CHAIN_UNREACHABLE', 'CHAIN_UNREACHABLE'].map((code) => ({ code }))
       expect((await dead.api.inject('/v1/stuck')).json()).toMatchObject({ stuck: true, causes })
     } finally {
@@ -280,7 +280,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       expect([await overflow(page), await inaccessible(page)]).toEqual([0, []])
       await page.setViewportSize(narrow.viewport)
       expect(await overflow(page)).toBe(0)
-      // The reader's choice goes before the system's, and is kept.
+      // The reader's choice overrides the system's, and is kept.
       await page.getByRole('radio', { name: colorScheme === 'light' ? 'Dark' : 'Light' }).check()
       await page.reload()
       expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(colorScheme === 'light' ? 'dark' : 'light')
@@ -294,7 +294,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.id')).toBe('main')
-    // Whatever has the focus shows it.
+    // Every focused element shows the focus.
     await page.keyboard.press('Tab')
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none')
   })

@@ -26,7 +26,7 @@ describe('Plug-in packages', () => {
   let changed: { readonly module: string; readonly text: string }
   let receivers: readonly [string, string]
 
-  /** Delivers payloads that begin with this byte in two calls: to one receiver, then to the other. */
+  /** Delivers payloads with this first byte in two calls: to one receiver, then to the other. */
   const source = (name: string, byte: string, decode: string) => `import { appendFileSync } from 'node:fs'
 import { plugin, z } from 'portage/plugin'
 appendFileSync(${JSON.stringify(loads)}, process.argv.at(-1) + '\\n')

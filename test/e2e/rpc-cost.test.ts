@@ -18,9 +18,8 @@ const mostPerBlock = 7
 /** The same of both chains; the source's lane has no work. Measured: 7.2 to 8. */
 const mostPerBlockOfAll = 11
 /**
- * In all, with a hundred in flight: every request to both chains, including those once per block, by the number of
- * transfers. A free machine delivers a hundred within this number of blocks. A busy one takes longer, and each further
- * block adds its cost.
+ * Total with a hundred in flight: all requests to both chains, divided by the number of transfers. A free machine
+ * delivers a hundred within this number of blocks. A busy one takes longer, and each further block adds its cost.
  */
 const mostAllInAll = { wormhole: 4, native: 5, ntt: 4 }
 const usualBlocks = 12
@@ -40,7 +39,7 @@ let stage: Stage
 let portage: PortageProcess
 
 beforeAll(async () => {
-  // Audits of streams come at fixed times: their calls are no part of a transfer.
+  // Audits of streams run at fixed times, so their calls do not belong to a transfer.
   const pace = { blockTimeSeconds: blockMs / 1_000, consistencyLevel: 200, window: 128, auditMinutes: 60 }
   stage = await startStage({ worker: {}, native: 'fixed', ntt: { consistencyLevel: 200 }, ...pace })
   portage = await stage.portage({ configure: withoutNative })
@@ -70,7 +69,7 @@ async function costOf(transfers: number, deliver: () => Promise<unknown>) {
   const before = await reading()
   await deliver()
   const after = await reading()
-  // Polls of the head in a block's time, whether there is a block or not: a busy node is late with its own.
+  // Polls of the head in a block time, with or without a block, because a busy node's blocks come late.
   const blocks = Math.max(after.height - before.height, (after.at - before.at) / blockMs)
   const spent = [...after.calls].map(
     ([key, calls]) => [...key.split(' '), calls - (before.calls.get(key) ?? 0)] as [string, string, number],
@@ -124,7 +123,7 @@ async function nttCost(count: number) {
   })
 }
 
-/** The most that this many transfers in flight at once may cost. */
+/** The most that this number of simultaneous transfers may cost. */
 const mostOf = (perTransfer: number, { transfers, blocks }: { transfers: number; blocks: number }) =>
   perTransfer * transfers + mostPerBlockOfAll * Math.max(0, blocks - usualBlocks)
 
@@ -133,7 +132,7 @@ test('a Wormhole transfer costs four RPC calls at most with a hundred in flight,
   await cost(1)
   const isWithin = ({ perTransfer, perBlock, allPerBlock }: Figures) =>
     perTransfer <= mostPerTransfer && perBlock <= mostPerBlock && allPerBlock <= mostPerBlockOfAll
-  // Several times, so that calls at fixed times do not count as theirs.
+  // Repeated, so that calls at fixed times do not count as the transfers'.
   const few = await cheapLot(() => cost(10, 5), isWithin)
   const many = await cheapLot(
     () => cost(100),

@@ -15,12 +15,13 @@ import { until } from '../../lab/devnet/until.ts'
 import { startWeb3Signer, type Web3Signer } from '../../lab/devnet/signing/web3signer.ts'
 import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
+import { decoded, strings } from '../helpers/json-texts.ts'
 import { startOtlpReceiver } from '../helpers/otlp-receiver.ts'
 import { type SecretNode, startSecretNode } from '../helpers/secret-node.ts'
 
 const password = 'secret-password-of-the-keystore'
 const signerPassword = 'secret-password-of-the-signer'
-/** Of payloads; test-only. */
+/** Keys of payloads, test-only. */
 const payloadKeys = { one: randomBytes(32), two: randomBytes(32) }
 type PayloadKeyId = keyof typeof payloadKeys
 const encryption = {
@@ -39,9 +40,9 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   let signer: Web3Signer
   let portage: PortageProcess
   let codecServer: { child: Child; url: string; logFile: string } | undefined
-  /** Of its traces. */
+  /** Receiver of its traces. */
   let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
-  /** All text that can be read outside the process, by its place. */
+  /** All text that is readable outside the process, by place. */
   const collected = new Map<string, string>()
 
   beforeAll(async () => {
@@ -75,7 +76,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await signer?.stop()
   })
 
-  /** A process with these keys of payloads, the first of which encrypts. */
+  /** A process with these payload keys. The first one encrypts. */
   function start(...keys: readonly PayloadKeyId[]): Promise<PortageProcess> {
     return stage.portage({ configure: (config) => encrypted(withSecrets(config), keys), args: ['--log-level', 'debug'], env })
   }
@@ -86,7 +87,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     return { ...config, temporal: { ...config.temporal, encryption: payloads }, codecServer: { port: 0, origins: [ui] } }
   }
 
-  /** A command of the config of the process, with these keys. */
+  /** Runs a command of the process's config with these keys. */
   async function configOf(keys: readonly PayloadKeyId[]): Promise<string> {
     const file = join(stage.devnet.dir, `keys-${keys.join('-')}.yaml`)
     await writeFile(file, stringify(encrypted(withSecrets(stage.devnet.relayerConfig()), keys)))
@@ -154,9 +155,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       tell(`the admin port: ${path}`, await (await fetch(portage.adminUrl + path)).text())
   }
 
-  /**
-   * Histories, memos, search attributes and the failures of retried activities: as they are in Temporal, and decrypted.
-   */
+  /** Histories, memos, search attributes and failures of retried activities: as stored in Temporal, and decrypted. */
   async function readTemporal(): Promise<number> {
     let read = 0
     for await (const { workflowId, runId } of stage.client.workflow.list()) {
@@ -187,7 +186,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     ])
     await stage.outcomes([...early, ...back])
 
-    // Bad times: the nodes quote their own URLs in errors, then the remote signer is away.
+    // Trouble: nodes quote their own URLs in errors, then the remote signer is away.
     signer.mode = 503
     const late = await stage.send('ethereum', [coin, coin])
     await until(() => signer.refusals > 2, { timeoutMs: 120_000, what: 'the signer to have been asked in vain' })
@@ -247,7 +246,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
         .map((secret) => `${where}: ${secret}`),
     )
     expect(leaks).toEqual([])
-    // The search is no empty one: it reads what is inside payloads, and what errors say of nodes and signers.
+    // Proves that the search finds something: it reads the inside of payloads, and errors about nodes and signers.
     const all = [...collected.values()].join('\n')
     expect(collected.get(`temporal workflow show ${late[0]?.id}`)).toContain('"callHash"')
     expect(all).toContain('SIGNER_OFFLINE')
@@ -256,14 +255,14 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     for (const url of [signer.url, ...Object.values(nodes).map((node) => node.url)]) expect(all).toContain(new URL(url).host)
     expect(Object.values(nodes).every(({ served }) => served > 0)).toBe(true)
 
-    // Without a key Temporal shows ids, search attributes, and codes of errors.
+    // Without a key, Temporal shows ids, search attributes and error codes.
     const raw = [...collected].flatMap(([where, text]) => (where.startsWith('raw ') ? [text] : [])).join('\n')
     for (const text of ['callHash', 'gasLimit', 'maxFee', 'The signer', 'digest', 'Error:', late[0]?.recipient ?? 'no recipient'])
       expect(raw.toLowerCase()).not.toContain(text.toLowerCase())
     expect(raw).toContain('TransferState')
     expect([raw.includes('SIGNER_OFFLINE'), raw.includes('binary/encrypted')]).toEqual([true, true])
 
-    // With one of several keys, what it encrypted, and an error that names the other.
+    // With one of several keys: what this key encrypted, and an error that names the other key.
     const show = async (id = '', keys: readonly PayloadKeyId[] = ['two']) => {
       const args = [launcher, '--config', await configOf(keys), '--json', 'transfer', 'show', id]
       const { code, stdout } = await run(process.execPath, args, { timeoutMs: 60_000, env: { ...process.env, ...env } })
@@ -282,7 +281,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       stage.temporal('workflow', 'show', '-w', first?.id ?? '', '-o', 'json', '--codec-endpoint', url, ...more)
     const { stdout } = await show('--codec-auth', portage.admin.authorization)
     expect(strings(JSON.parse(stdout)).map(decoded).join('\n')).toContain('callHash')
-    // As docs/operate/temporal/encryption.md has it.
+    // As in docs/operate/temporal/encryption.md.
     const [line = ''] = /^temporal .*--codec-endpoint.*$/m.exec(await readFile('docs/operate/temporal/encryption.md', 'utf8')) ?? []
     const typed = line
       .replace('<id>', first?.id ?? '')
@@ -314,15 +313,4 @@ async function decrypted(value: unknown): Promise<unknown> {
   }
   const entries = Object.entries(value).map(async ([name, one]) => [name, await decrypted(one)] as const)
   return Object.fromEntries(await Promise.all(entries))
-}
-
-/** Every text in a JSON value. */
-function strings(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(strings) : []
-}
-
-/** Decodes a base64 text, as raw payloads are shown; other texts stay. */
-function decoded(text: string): string {
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0 ? Buffer.from(text, 'base64').toString() : text
 }

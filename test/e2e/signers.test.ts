@@ -21,7 +21,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     stage = await startStage()
     remote = await startWeb3Signer(stage.devnet.lanes.filter(({ chain }) => chain === 'ethereum'))
     kms = await startKms(stage.devnet.lanes.filter(({ chain }) => chain === 'bsc'))
-    // The process is not given the keys that the devnet's lanes usually have in the environment.
+    // The process does not get the lane keys that devnets usually have in the environment.
     const noKeys = Object.fromEntries(stage.devnet.lanes.map(({ variable }) => [variable, '']))
     await stage.portage({ configure: withServices, env: { ...noKeys, ...kmsEnvironment } })
   })

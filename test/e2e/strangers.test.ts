@@ -17,8 +17,7 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const home = { kind: 'coin-home', amount: 10n ** 16n } as const
 /**
- * Transfers of each bridge up to its stream's limit: `limits.open` of the state of any stream, and `maxOpen` of this
- * emitter.
+ * Transfers of each bridge that fill its stream: `limits.open` of any stream's state, and `maxOpen` of this emitter.
  */
 const [dust, newcomers] = [limits.open, 40]
 /**
@@ -86,14 +85,14 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
 
   test(`${newcomers} tokens without a wrapper do not stop gap filling: what the spy never sent is found and delivered`, async () => {
     const { guardian } = stage.devnet
-    // Both floods at once; the other one is looked at in the next test.
+    // Both floods run at once. The next test checks the other one.
     nothings = stage.devnet.native!.users.ethereum.send(Array.from({ length: dust }, () => ({ amount: 1n, recipient: ZeroAddress })))
     await sendUnattested(stage, 'ethereum', newcomers)
     await shows(emitterStream(), 'all of them to be known', (now) => now.open >= newcomers)
     guardian.treat(() => 'mute')
     const [unheard] = (await stage.send('ethereum', [coin])) as [Sent]
     guardian.treat(() => 'sign')
-    // Shows that there was one before it.
+    // Shows that the stream had one before.
     const [heard] = (await stage.send('ethereum', [coin])) as [Sent]
     await stage.outcomes([unheard, heard], 120_000)
     honest.push(unheard, heard)
@@ -123,7 +122,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     const { delivered, duplicates, wrongBalances, revertedTransactions, nonceHoles } = await stage.devnet.check([...honest, plain])
     expect({ delivered, duplicates, wrongBalances, revertedTransactions, nonceHoles }).toEqual({
       ...{ delivered: honest.length + 1, duplicates: 0, wrongBalances: 0 },
-      // That of the trap: nothing else of all this cost gas.
+      // The trap's transaction. Nothing else of this cost gas.
       ...{ revertedTransactions: 1, nonceHoles: 0 },
     })
   })

@@ -26,7 +26,7 @@ describe('A native bridge', { timeout: 300_000 }, () => {
   }
 
   beforeAll(async () => {
-    // No audit by itself: the one by hand is to be seen.
+    // No scheduled audit, so that only the ordered one is seen.
     stage = await startStage({ native: 'fixed', wormhole: false, auditMinutes: 60, blockTimeSeconds: 0.5 })
     portage = await stage.portage()
   })
@@ -35,7 +35,7 @@ describe('A native bridge', { timeout: 300_000 }, () => {
   test('has a stream each way, with a watermark that rises, in the list and in the metrics', async () => {
     await send(5n, 6n, 7n)
     await until(async () => (await view())['completed_nonce_height'] === '3', { timeoutMs: 90_000, what: 'the watermark to be 3' })
-    // The list lags behind what began, and the cursor behind the head on a machine that is busy.
+    // The list lags behind starts, and on a busy machine the cursor lags behind the head.
     const caughtUp = async () => {
       const { streams } = (await stream('list')).answer as { streams: { stream: string; lag?: number }[] }
       return streams.length > 1 && (streams.find((row) => row.stream === there)?.lag ?? Infinity) < 30 && streams
@@ -82,7 +82,7 @@ describe('A native bridge', { timeout: 300_000 }, () => {
     }
     expect(await until(again, { timeoutMs: 90_000, what: 'the audit to start it again' })).toMatchObject({ code: 0, answer: { gaps: 0 } })
     expect((await stage.client.workflow.getHandle(id).describe()).status.name).toBe('RUNNING')
-    // By an API that records nothing in a stream.
+    // Through an API that records nothing in a stream.
     const isOpen = async () => (await metric(api, `portage_stream_open{stream="${there}"}`)) === '1'
     await until(isOpen, { timeoutMs: 60_000, everyMs: 500, what: 'the metric to report it' })
   })

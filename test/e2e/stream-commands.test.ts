@@ -13,7 +13,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 
 const stream = 'native-bridge:ethereum:bsc'
 const contract = `0x${'cc'.repeat(20)}`
-/** Blocks up to here are scanned; the chain has some more. */
+/** Blocks are scanned up to this height. The chain has a few more. */
 const scanned = 20
 
 /**
@@ -33,7 +33,7 @@ describe('portage stream', () => {
     (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [`0x${height.toString(16)}`, false])).hash
   const state = async () =>
     (await cli('show', stream, '--json')).json() as Record<'view', Record<string, unknown>> & Record<string, unknown> & StreamState
-  /** Ends with 1, and says why, for people and for scripts. */
+  /** Its exit code is 1, and it says why, for people and for scripts. */
   const refused = async (code: string, why: RegExp, ...argv: string[]) => {
     const [people, scripts] = [await cli(...argv), await cli(...argv, '--json')]
     expect([people.code, people.out, people.err]).toEqual([1, '', expect.stringMatching(new RegExp(`^${code}: `))])
@@ -237,7 +237,7 @@ describe('portage stream', () => {
     expect((await cli('checkpoint', 'write', stream)).code).toBe(0)
     const shown = (await cli('checkpoint', 'show', stream, '--json')).json()
     expect(shown['kept']).toEqual(shown['now'])
-    // Named by the numbers of the chains, so that it is found after a chain was renamed.
+    // Named by the chains' numbers, so that it is found after a chain was renamed.
     const id = `native-bridge:${anvil.chainId}:5`
     const file = join(folder, 'checkpoints', `${id.replaceAll(':', '_')}.json`)
     const kept = { ...(shown['kept'] as object), stream: id }
@@ -264,7 +264,7 @@ describe('portage stream', () => {
   test('a stream that no worker serves says so, and its checkpoint is shown all the same', async () => {
     await cli('checkpoint', 'write', stream)
     await stage.rest()
-    // Each waits for a worker in vain; together they wait once.
+    // Each waits for a worker in vain. Run together, they wait only once.
     const [shown, ordered, listed, kept] = await Promise.all([
       cli('show', stream, '--json'),
       cli('resume', stream, '--reason', 'a test'),

@@ -29,7 +29,7 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const namespace = 'bridge'
 const good = { transfers: 2, delivered: 2, duplicates: 0, wrongBalances: 0 }
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
-/** Two looks of a process at its files (workers/process/temporal-credentials.ts), and what a busy machine adds. */
+/** Two reads of a process's files (workers/process/temporal-credentials.ts), and the delay of a busy machine. */
 const rereadMs = 60_000
 
 /**
@@ -44,7 +44,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
   let other: TestCa
   let client: CertificateFiles
   const issuer = createTokenIssuer()
-  /** Of an issuer that the server will trust no more. */
+  /** A key of an issuer that the server will stop trusting. */
   const leaving = createTokenIssuer()
   const revoked = leaving.issue([`${namespace}:write`])
   const tokens = {
@@ -126,14 +126,14 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
 
     await writeFile(files.key, tokens.writes)
     await until(() => logged('the API key of Temporal was read again'), { timeoutMs: rereadMs, what: 'the new API key' })
-    // A certificate without its key is no pair: it is not used, and no reason to stop.
+    // A certificate without its key is not used, and does not stop the process.
     const renewed = await ca.issue('renewed')
     await writeFile(files.certificate, await readFile(renewed.certificate))
     const refused = 'new credentials for Temporal cannot be used; going on with those before'
     await until(() => logged(refused), { timeoutMs: rereadMs, what: 'half a pair to be refused' })
     await renew(renewed)
     await until(() => logged('the credentials of Temporal were read again'), { timeoutMs: rereadMs, what: 'the new certificate' })
-    // The first key is valid no more.
+    // The first key is no longer valid.
     await server.useKeySet(keySetOf(issuer))
     const refusedKey = async () => {
       const { out } = await cli(['transfer', 'list'], { env: { TEMPORAL_API_KEY: revoked } })
@@ -165,7 +165,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       1,
       { error: { code: 'TEMPORAL_PERMISSION', remedy: expect.stringContaining('write for workers and orders') } },
     ])
-    // A variable goes before the config.
+    // A variable overrides the config.
     const ordered = await cli(pause, { temporal: { apiKeyFile: '/not/there' }, env: { TEMPORAL_API_KEY: tokens.writes } })
     expect([ordered.code, ordered.err]).toEqual([0, ''])
     expect((await cli(['lane', 'resume', lane, '--reason', 'a test'], { env: { TEMPORAL_API_KEY: tokens.writes } })).code).toBe(0)
@@ -224,7 +224,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       await writeFile(config, stringify({ ...devnet.relayerConfig(), temporal: access() }))
       const child = await startChild(process.execPath, [launcher, '--config', config, 'run', '--role', 'ledger'], {
         logFile,
-        // Nothing of the user who runs the tests.
+        // Nothing of the user's environment.
         env: { PATH: process.env['PATH'], HOME: dir, ...devnet.env, TEMPORAL_API_KEY: token },
       })
       const giveUp = () => child.ended && `${child.ended}: ${child.tail()}`

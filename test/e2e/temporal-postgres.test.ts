@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -19,20 +18,20 @@ import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
+import { logLines } from '../helpers/log-lines.ts'
 
 const parts = await postgresServerParts()
 const why = 'why' in parts ? parts.why : (await hasOpenssl()) ? undefined : 'openssl is not installed'
 if (why !== undefined) process.stdout.write(`NOT RUN: test/e2e/temporal-postgres.test.ts: ${why}\n`)
 
 const namespace = 'bridge'
-const outageMs = 4_000
 const coins = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ kind: 'coin' as const, amount: 10n ** 17n + BigInt(index) * 10n ** 12n }))
 
 /**
- * Temporal as a fleet has it: the server of production on PostgreSQL, which syncs to disk, with four history shards,
- * TLS and authorization by token. One process has the key of one lane and everything that needs none, a second one the
- * key of the other lane. Each has its own token.
+ * Temporal as in a fleet: the production server on PostgreSQL, which syncs to disk, with four history shards, TLS and
+ * authorization by token. One process has one lane's key and everything that needs no key. A second process has the
+ * other lane's key. Each has its own token.
  */
 describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 }, () => {
   const dir = temporaryFolder()
@@ -59,7 +58,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       // Next to it: PostgreSQL runs as another user, who may not enter our folder.
       dir: `${dir}-temporal`,
       synchronousCommit: true,
-      // By default the server looks every three minutes whether a version is drained.
+      // By default the server checks only every three minutes whether a version is drained.
       dynamicConfig: {
         'matching.wv.VersionDrainageStatusVisibilityGracePeriod': '"1s"',
         'matching.wv.VersionDrainageStatusRefreshInterval': '"1s"',
@@ -75,8 +74,8 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     })
     // Only its address is used: the devnet's own server stays out.
     const temporal = { ...server.temporal, namespace: 'default' } as unknown as TemporalServer
-    // Only one process dies here. A database that syncs to disk, reloaded shards and changing versions make tasks on a
-    // busy machine longer than with a dev server. A task beyond its time-out starts again, and never ends.
+    // Only one process dies here. A database that syncs to disk, reloaded shards and changing versions lengthen tasks
+    // on a busy machine. A task beyond its time-out starts again, and never ends.
     const worker = { ...quickTakeover, workflowTaskSeconds: 20, heartbeatSeconds: 15 }
     devnet = await startDevnet({ temporal, blockTimeSeconds: 0.25, worker })
   })
@@ -101,7 +100,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     return runCli([...args, '--json', '--config', config], { env: { ...devnet.env, TEMPORAL_API_KEY: token } })
   }
   const laneOf = (chain: 'ethereum' | 'bsc') => devnet.lanes.find((lane) => lane.chain === chain)!
-  /** A process with the key of one lane, and without that of the other. */
+  /** A process with one lane's key and without the other's. */
   async function start(chain: 'ethereum' | 'bsc', name: string): Promise<PortageProcess> {
     const [role, token, other] = chain === 'bsc' ? (['lane', tokens.lane, 'ethereum'] as const) : (['all', tokens.relayer, 'bsc'] as const)
     const env = { TEMPORAL_API_KEY: token, [laneOf(other).variable]: undefined }
@@ -123,7 +122,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       throw new Error(`${String(error)}; not so: ${JSON.stringify(left)}`, { cause: error })
     })
   }
-  /** Asks the server as the relayer does. */
+  /** Asks the server like the relayer. */
   async function asked<T>(ask: (workflow: Client['workflow']) => Promise<T>): Promise<T> {
     const access = { tls: { serverRootCACertificate: readFileSync(ca.file) }, apiKey: tokens.relayer }
     const connection = await Connection.connect({ address: server.temporal.address, ...access })
@@ -133,7 +132,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       await connection.close()
     }
   }
-  /** Of all workflows: the tasks that failed. */
+  /** Failed tasks of all workflows. */
   const failedTasks = () =>
     asked(async (workflow) => {
       const failed: string[] = []
@@ -145,7 +144,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       return failed
     })
   /**
-   * The spending of ethereum's lane so far, by the chain and by its ledger, once no nonce is pending; and a stranger's
+   * Spending of ethereum's lane until now, by the chain and by its ledger, once no nonce is pending. Also a stranger's
    * balance on that chain.
    */
   async function spent() {
@@ -208,13 +207,14 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     await until(some, { timeoutMs: 60_000, everyMs: 50, what: 'some of the second lot to be delivered' })
     await server.postgres.crash()
     await Promise.all([send('ethereum', 3), send('bsc', 3)])
-    // Pending and new transfers find no database for a while.
-    await delay(outageMs)
+    // Pending and new transfers find no database.
+    const noticed = async () => (await logLines(relayer.logFile)).some(({ message }) => message === 'messages cannot be submitted and wait')
+    await until(noticed, { timeoutMs: 60_000, everyMs: 100, what: 'a new transfer to find no database' })
     await server.postgres.restart()
     // No-ops may be among the transactions: a nonce that was granted after its step had ended goes back unsigned, and
     // the lane fills it if a higher one is in use.
     expect(await allDelivered()).toMatchObject(clean())
-    // Its own visibility store agrees once finality has been reported.
+    // PostgreSQL's visibility store agrees once finality has been reported.
     const listed = async () => {
       const { out } = await cli(['transfer', 'list', '--state', 'delivered', '--limit', '1000'], tokens.relayer)
       return (JSON.parse(out) as { transfers?: object[] }).transfers?.length === sent.length
@@ -223,11 +223,11 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
   })
 
   test("the server separates namespaces and roles; the key's process refuses foreign orders for a lane", async () => {
-    // The role worker alone is let do nothing: workers need write.
+    // The role worker alone may do nothing: workers need write.
     const worker = await cli(['lane', 'list'], tokens.worker)
     expect([worker.code, worker.json()]).toMatchObject([1, { error: { code: 'TEMPORAL_PERMISSION' } }])
-    // With the token of the process of the other lane, or of the API, an order for this lane is accepted, and nothing
-    // is signed for it.
+    // With the token of the other lane's process, or of the API, an order for this lane is accepted, but nothing is
+    // signed for it.
     const { address, chain } = laneOf('ethereum')
     const victim = laneId('evm', devnet.chains[chain as 'ethereum'].anvil.chainId, address)
     const outsider = devnet.outsiders.ethereum.address
@@ -235,7 +235,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     const order = ['lane', 'send', victim, '--to', outsider, '--value', '1', '--reason', 'a test', '--wait']
     const stolen = await cli(order, tokens.lane)
     expect([stolen.code, stolen.json()]).toMatchObject([1, { state: 'refused' }])
-    // Not a coin, not even a nonce for a no-op.
+    // No coin moves, and no nonce is used, not even for a no-op.
     expect(await spent()).toEqual(before)
     expect(await allDelivered()).toMatchObject(clean())
   })
@@ -260,7 +260,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     const first = await startVersion('v1')
     await load()
     await promote('v1')
-    // Those without a version get nothing more: one ends in order, the other at once, with what it had in hand.
+    // Processes without a version get no more work: one ends in order, the other at once, with unfinished work.
     lane.kill('SIGKILL')
     await Promise.all([relayer.stop(60_000), lane.exited])
     expect([relayer, lane].map(({ ended }) => ended)).toEqual(['ended with code 0', 'ended by SIGKILL'])

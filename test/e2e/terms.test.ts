@@ -9,7 +9,7 @@ import { runCli } from '../cli/run-cli.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
-/** Its fee is worth more than its delivery costs, at the price below. */
+/** At the price below, its fee is worth more than its delivery costs. */
 const coin = { kind: 'coin', amount: 10n ** 18n, fee: 10n ** 16n } as const
 const amount = 10n ** 18n
 
@@ -40,7 +40,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
           ...bridges,
           'wormhole-token-bridge': {
             ...wormhole,
-            // No server has the messages: a stream would bring them without terms.
+            // No server has the messages, because a stream would start them without terms.
             ...{ guardianApis: [], wormholescanApis: [] },
             prices: { bsc: { [`${ethereum.wormholeChainId}/${toUniversal(ethereum.weth)}`]: String(10n ** 10n) } },
             calls: { bsc: { [redeemer]: 'completeTransferWithPayload(bytes)' } },

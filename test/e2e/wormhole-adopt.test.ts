@@ -71,7 +71,7 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     const message = messageOf(first)
     const copy = signVaa(message, guardians, undefined, 1)
     await until(() => stage.devnet.guardian.spy.subscribers > 0, { timeoutMs: 60_000, what: 'Portage to listen to the spy' })
-    // Once, whatever the transfer is about at that moment: an audit may have it look at its old copy again.
+    // Once, whatever state the transfer is in, because an audit may make it check its old copy again.
     stage.devnet.guardian.spy.publish(copy.bytes, message.emitterChain, message.emitter)
     expect((await stage.reaches(first.id, 'delivered')).delivery).toMatchObject({ ours: true })
   })

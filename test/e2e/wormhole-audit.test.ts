@@ -25,7 +25,7 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
   const isRunning = async (id: string) => (await stage.client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
 
   beforeAll(async () => {
-    // No audit by itself: the ones by hand are to be seen.
+    // No scheduled audit, so that only the ordered ones are seen.
     stage = await startStage({ auditMinutes: 60 })
     stream = `wormhole-token-bridge:ethereum:${toUniversal(stage.devnet.chains.ethereum.tokenBridge)}`
     portage = await stage.portage()

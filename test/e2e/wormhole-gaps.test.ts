@@ -18,7 +18,7 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 const guardians = devnetGuardians(4)
 
-/** The spy skips this many messages before it sends one: without that one only the next audit would show a gap. */
+/** The spy skips this many messages before it sends one. Without that one, only the next audit would show a gap. */
 function muteAllBut(count: number): () => Treatment {
   let seen = 0
   return () => (seen++ < count ? 'mute' : 'sign')
@@ -39,14 +39,14 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
   const view = (chain?: ChainKey): Promise<StreamView> => handle(chain).query(streamViewQuery)
   const state = (chain?: ChainKey): Promise<StreamState> => handle(chain).query(streamStatusQuery)
   const last = (sent: readonly SentTransfer[]) => String(sent.at(-1)?.sequence)
-  /** Everything up to there is delivered, or needs no delivery. */
+  /** All numbers up to this one are delivered, or need no delivery. */
   const isProved = (sent: readonly SentTransfer[], timeoutMs = 120_000) =>
     until(async () => BigInt((await view()).completedNumber ?? -1) >= BigInt(last(sent)), {
       timeoutMs,
       everyMs: 200,
       what: 'the watermark',
     })
-  /** Everything up to there is started, if not delivered yet: the last test waits for that. */
+  /** All numbers up to this one are started. The last test waits for their delivery. */
   const isFound = (sent: readonly SentTransfer[], timeoutMs = 120_000) => {
     const look = async () => {
       const { next, gaps } = await view()
@@ -82,7 +82,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     const sent = await send(coins(3))
     await signed(sent)
     portage = await stage.portage({ configure })
-    // While it starts: some come before the subscription is open, some after.
+    // During its start: some come before the subscription is open, some after.
     const more = await send(coins(3))
     await isProved([...sent, ...more])
     const outcomes = await stage.outcomes(await signed([...sent, ...more]))
@@ -160,7 +160,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
       timeoutMs: 90_000,
       what: 'the gaps to be held',
     })
-    // As soon as what was found in the tests before is delivered.
+    // Once everything that earlier tests found is delivered.
     const isFirst = async () => {
       const { blockedBy } = await view()
       return blockedBy?.number === numbers[0] && blockedBy
@@ -175,7 +175,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     const { guardian } = stage.devnet
     guardian.treat(() => 'miss')
     const [lost] = await stage.devnet.users.ethereum.send([coin])
-    // Guardians look when it is final, which is later.
+    // Guardians look at it when it is final, which is later.
     guardian.treat(({ sequence }) => (sequence === lost?.sequence ? 'miss' : 'sign'))
     const sent = await send(coins(2))
     const number = String(lost?.sequence)

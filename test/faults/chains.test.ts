@@ -84,7 +84,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
   test('a chain that stops', async () => {
     const sent = await inFlight()
     const before = await inPool(chain(), lane().address, count)
-    // Looks at the head that go on for longer than a bump would take if they counted instead of blocks.
+    // Polls of the head that last longer than a raise would take if polls counted instead of blocks.
     await looked(20)
     expect(await inPool(chain(), lane().address, count)).toEqual(before)
     await startMining(chain())

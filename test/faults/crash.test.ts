@@ -15,12 +15,9 @@ const window = 5
 
 type Form = 'auto' | 'queue'
 
-/**
- * Where the process dies, the how-maniest time it comes there, how transfers were broadcast, and what that leaves
- * behind.
- */
+/** The failpoint and the time at which the process dies, the broadcast form, and what the death leaves behind. */
 const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
-  // First: the ledgers are new, so that none continues as new before there are transfers.
+  // First, because new ledgers do not continue as new before there are transfers.
   ['lane-continue-as-new', 1, 'auto', 'the ledger in the middle of continue-as-new'],
   ['after-grant', 3, 'auto', 'nonces that nothing is signed for'],
   ['after-sign', 3, 'queue', 'bytes that were never sent'],
@@ -28,7 +25,7 @@ const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
   ['activity-done-unreported', 3, 'auto', 'a delivery that the workflow has not heard of'],
 ]
 
-/** All lanes in this form, unless the environment says which. */
+/** Broadcast form of all lanes, unless the environment names one. */
 function broadcasting(form: Form) {
   const wanted = (process.env['PORTAGE_E2E_BROADCAST'] as Form | undefined) ?? form
   return (config: ConfigInput): ConfigInput => withBroadcast(config, wanted)
@@ -47,7 +44,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
   // PORTAGE_E2E_BROADCAST=queue runs all of them through the queues, =auto none.
   test.each(deaths)('%s (time %i, broadcast %s): %s', async (failpoint, at, form) => {
     const doomed = await startDoomed(stage, failpoint, 'kill', at, { configure: broadcasting(form) })
-    // A ledger that hears of many at once needs few updates: it continues as new while others still wait for a nonce.
+    // A ledger that gets many requests at once needs few updates, so it continues as new while others wait for a nonce.
     const sent = await sendCoins(stage, failpoint === 'lane-continue-as-new' ? 4 * count : count)
     await died(stage, doomed)
     expect(await inFlight(stage, sent)).toBeGreaterThan(0)
@@ -62,7 +59,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const configure = (config: ConfigInput) => withBroadcast(config, 'queue')
     const sound = await startSound(stage, { configure })
     const doomed = await startDoomed(stage, 'after-grant', 'kill', 2, { role: 'lane', args: ['--lane', lane], configure })
-    // Both take steps from one queue: of the first lot the doomed one may get too few.
+    // Both take steps from one queue, so the doomed process may get too few of the first transfers.
     while (doomed.ended === undefined) {
       const sent = await sendCoins(stage, count)
       await stage.outcomes(sent, 120_000)
@@ -83,7 +80,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     await stage.outcomes(sent, 120_000)
     expect(await stateOf(sleeper)).toMatch(/^T/)
 
-    // It goes on where it was: it sends bytes for nonces that are used, and reports to tasks that are closed.
+    // It continues where it was: it sends bytes for used nonces, and reports to closed tasks.
     sleeper.kill('SIGCONT')
     await until(() => fetch(`${sleeper.apiUrl}/ready`).then(({ ok }) => ok), { timeoutMs: 90_000, what: 'the sleeper to be ready again' })
     await resubmit(stage, sleeper, sent)
@@ -130,7 +127,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const stuck = await stuckInPool(anvil)
     const sent = await sendCoins(stage, count)
     const before = await inPool(anvil, lane, window)
-    // Blocks pass, a look of the relayer between two of them, until it raises the fee of the lowest.
+    // Mines blocks, each read by the relayer, until it raises the fee of the lowest nonce.
     const block = async () => doomed.ended ?? (await stuck.passBlock().then(() => undefined))
     await until(block, { timeoutMs: 90_000, everyMs: 400, what: 'a bump' })
     await died(stage, doomed)
@@ -139,7 +136,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
 
     const sound = await startSound(stage)
     await resubmit(stage, sound, sent)
-    // No block comes: what raises the fee now is the record, not the wait.
+    // No block comes, so the recorded attempt raises the fee, not the wait.
     const raised = async () => {
       const [lowest] = await pooled(anvil, lane)
       return lowest && lowest.nonce === before[0]?.nonce && lowest.maxFeePerGas > before[0].maxFeePerGas

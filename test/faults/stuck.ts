@@ -5,7 +5,7 @@ import { mine, startMining, stopMining } from '../helpers/e2e-chain.ts'
 export interface Stuck {
   /** Mines a block that has no room for a redemption: what is in the pool stays there. */
   passBlock(): Promise<void>
-  /** Blocks again, with room, as often as at the start. */
+  /** Mines blocks again, with room, at the first interval. */
   end(): Promise<void>
 }
 

@@ -3,7 +3,7 @@ export type Series = Readonly<Record<string, string>>
 
 interface Case {
   readonly series: Series
-  /** The alert fires then, and not a minute after the start. */
+  /** The alert fires at this minute, counted from the start. */
   readonly at: string
   /** The last minute in which it does not fire yet. */
   readonly quietAt?: string
@@ -179,7 +179,7 @@ export const moreCases: Readonly<Record<string, Case>> = {
     series: { [`portage_stream_open{stream="${stream}"}`]: '1x80' },
     ...{ quietAt: '64m', at: '65m', labels: { stream } },
   },
-  // As Prometheus 3 keeps the bound.
+  // The bound as Prometheus 3 writes it.
   PortageTransfersSlow: {
     series: {
       'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300.0"}': '0+8x90',
@@ -223,7 +223,7 @@ export const healthy: Series = {
   [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x120',
   [`portage_stream_paused{stream="${stream}"}`]: '0x120',
   [`portage_stream_alarm{stream="${stream}",kind="forked"}`]: '0x120',
-  // A source without a node, of which nothing was heard for hours.
+  // A source without a node, of which no message came for hours.
   'portage_stream_open{stream="w:wormhole-1:e"}': '0x120',
   'portage_stream_completed_nonce_height{stream="w:wormhole-1:e"}': '1000000x120',
   'portage_stream_oldest_gap_seconds{stream="w:wormhole-1:e"}': '0x120',

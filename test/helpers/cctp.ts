@@ -90,7 +90,7 @@ export function transmitterReader(name = 'base') {
     signatureThreshold: () => state.threshold,
     getNumEnabledAttesters: () => state.enabled.length,
     getEnabledAttester: ([index]) => state.enabled[Number(index)],
-    // As the v2 contract: nonce zero counts as used.
+    // Like the v2 contract: nonce zero counts as used.
     usedNonces: ([key]) => (key === zeroWord || state.used.has(String(key)) ? 1 : 0),
   }
   const chain = {
@@ -111,7 +111,7 @@ export function headsAt(height: number) {
   return { current: { applied: [], rolledBack: [], latest, finalized: height } }
 }
 
-/** A log of the source, as an attestation service sees it. */
+/** A log of the source in an attestation service's form. */
 export interface SeenLog {
   readonly bytes: Uint8Array
   readonly level?: 'latest' | 'finalized'
@@ -119,7 +119,7 @@ export interface SeenLog {
   readonly logIndex?: number
 }
 
-/** The devnet's Iris over HTTP, without chains: it sees what `see` gives it. */
+/** The devnet's Iris over HTTP, without chains. It gets its messages from `see`. */
 export async function irisWithoutChains({ height = 100, ...terms }: { height?: number; fastFee?: bigint; fastBlocks?: number } = {}) {
   const attestations = createAttestations(attesters.slice(0, 2), terms, () => height)
   const api = await startVaaServer((method, path, query) => irisAnswer(attestations, { method, path, query }))

@@ -8,7 +8,7 @@ export function cleanUp(...ends: readonly (() => unknown)[]): void {
   else afterFile.push(...ends)
 }
 
-/** Runs the ends of the file, all of them. Throws the errors of those that failed. Called by setup.ts. */
+/** Runs all ends of the file. Throws the errors of failed ones. Called by setup.ts. */
 export async function cleanUpFile(): Promise<void> {
   const errors: unknown[] = []
   for (const end of afterFile.splice(0).toReversed()) {

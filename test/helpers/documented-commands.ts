@@ -19,7 +19,7 @@ const samples: Values = {
   lane: `evm-1397:0x${'a'.repeat(40)}`,
   level: 'read',
   n: '8',
-  // Of a chain, a node or a token.
+  // Name of a chain, a node or a token.
   name: 'bsc',
   nonce: '3',
   number: '7',
@@ -37,7 +37,7 @@ const samples: Values = {
   wei: '1000',
 }
 
-/** A command line of a `sh` block of the README or of docs/, as the shell gives it to the program. */
+/** A command line of a `sh` block of the README or of docs/, with the words that the shell passes to the program. */
 export interface DocumentedCommand {
   readonly document: string
   readonly line: string
@@ -65,7 +65,7 @@ export function commandLines(text: string): string[] {
     })
 }
 
-/** Of a network with chains, keys and a worker for each: what answers there whatever it is asked for. */
+/** Values of a network with chains, keys and a worker for each, which answers every request. */
 const reading =
   /^(audit show|config (check|schema)|doctor(?! --send-test)|fees show|lane (list|show|transactions|batches)|node list|notifications list|settings|stream list|stuck|token (keys|list)|transfer (list|show))\b/
 
@@ -99,7 +99,7 @@ export function argvOf(line: string, values: Values = samples): string[] {
   return (end < 0 ? words : words.slice(0, end)).slice(1).map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'))
 }
 
-/** The same tree, whose commands do nothing. */
+/** The same tree, with commands that do nothing. */
 function withoutRuns(tree: Commands): Commands {
   const inert = ({ run, commands: inner, ...spec }: CommandSpec): CommandSpec => ({
     ...spec,
@@ -110,8 +110,8 @@ function withoutRuns(tree: Commands): Commands {
 }
 
 /**
- * Parses a command line by the real command tree, and runs nothing. Throws CommanderError as a wrong command line does;
- * resolves with the text of a help that it asks for.
+ * Parses a command line with the real command tree, and runs nothing. Throws CommanderError for a wrong command line.
+ * Resolves with the help text if it asks for help.
  */
 export async function parseCommand(argv: readonly string[]): Promise<void> {
   const program = createProgram(

@@ -3,7 +3,7 @@ import type { UserTransfer } from '../../lab/devnet/wormhole/users.ts'
 import { type Stage, startStage } from './e2e.ts'
 
 /**
- * A stage with one process, which has delivered this transfer to bsc. No audit runs in between: it would start a
+ * A stage with one process that has delivered this transfer to bsc. No audit runs meanwhile, because it would start a
  * terminated transfer before the test submits it again.
  */
 export async function startStageWithoutAudit(

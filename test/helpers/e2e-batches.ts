@@ -10,8 +10,8 @@ export interface InBatches {
 }
 
 /**
- * Resolves when `count` calls of bsc's first lane are in the pool, with those that share a transaction counted one by
- * one, and some share one.
+ * Resolves when bsc's first lane has `count` calls in the pool. Calls that share a transaction count one by one, and
+ * some must share one.
  */
 export function untilInBatches(stage: Stage, calls: number): Promise<InBatches> {
   const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address.toLowerCase() ?? ''
@@ -22,7 +22,7 @@ export function untilInBatches(stage: Stage, calls: number): Promise<InBatches> 
   return until(look, { timeoutMs: 90_000, everyMs: 300, what: `${calls} calls to be in the pool, some of them in one transaction` })
 }
 
-/** Of the batches that run, as far as the server lists them. */
+/** Running batches, as far as the server lists them. */
 async function batchMembers({ client }: Stage): Promise<string[][]> {
   const members: string[][] = []
   for await (const { workflowId } of client.workflow.list({ query: `WorkflowType = 'batch' AND ExecutionStatus = 'Running'` }))

@@ -8,7 +8,7 @@ export interface Budget {
 }
 
 export interface Cost extends Budget {
-  /** From start to end. */
+  /** From its start to its end. */
   readonly ms: number
 }
 
@@ -29,8 +29,8 @@ export function expectWithin({ stateTransitions, historyEvents }: Cost, most: Bu
 }
 
 /**
- * The cost of the first lot of transfers that is within `most`; if none is, of the last. On a busy machine a step
- * starts too late or polls once more, which costs more and says nothing: then another lot is measured.
+ * Cost of the first set of transfers that is within `most`, or of the last set. On a busy machine a step starts late or
+ * polls once more, which costs more and proves nothing. Then another set is measured.
  */
 export async function cheapLot<T>(lot: () => Promise<T>, isWithin: (lot: T) => boolean, lots = 3): Promise<T> {
   const costs = await lot()

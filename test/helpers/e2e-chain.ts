@@ -50,7 +50,7 @@ export async function mine({ rpc }: Anvil, blocks = 1): Promise<void> {
   await rpc('anvil_mine', [`0x${blocks.toString(16)}`])
 }
 
-/** A block with this base fee. */
+/** Mines a block with this base fee. */
 export async function mineDear({ rpc }: Anvil, baseFeeWei: bigint): Promise<void> {
   await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${baseFeeWei.toString(16)}`])
   await rpc('evm_mine')
@@ -81,7 +81,7 @@ export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string,
 export interface Pooled {
   readonly hash: string
   readonly nonce: number
-  /** Of a legacy transaction its gas price. */
+  /** The gas price of a legacy transaction. */
   readonly maxFeePerGas: bigint
   readonly to: string
 }

@@ -8,25 +8,22 @@ import type { ChainKey, Stage } from './e2e.ts'
 import { transferPayload } from './vaa.ts'
 
 const bridgeAbi = artifact('BridgeImplementation').abi
-/** The guardians' own number of a message is not looked at. */
+/** Nothing reads the guardians' own number of a message. */
 const message = { vaaNonce: 0, consistencyLevel: 1 } as const
 
-/**
- * A chain outside the devnet: its token bridge, as the mainnet's, with a token of its own that has a wrapper on the
- * target.
- */
+/** A chain outside the devnet, with the mainnet's token bridge and a token that has a wrapper on the target. */
 export interface ForeignChain {
   readonly emitter: string
   readonly stream: string
-  /** A transfer of its token to this Wormhole chain, by default the target, as its guardians see it. */
+  /** A transfer of its token to this Wormhole chain, by default the target, in its guardians' form. */
   message(sequence: bigint, toChain?: number): Message
-  /** The same as a user's transfer, for the judge. */
+  /** The same in the form of a user's transfer, for the judge. */
   sent(message: Message): SentTransfer
 }
 
 /**
- * Registers the token bridges of these Wormhole chains at the target's token bridge, and a token that is native on
- * each: by messages that the devnet's one guardian signs, in one block.
+ * Registers the token bridges of these Wormhole chains at the target's token bridge, with a native token of each. The
+ * devnet's only guardian signs the messages, in one block.
  */
 export async function registerForeign(stage: Stage, target: ChainKey, ids: readonly number[]): Promise<ForeignChain[]> {
   const { chains, outsiders } = stage.devnet

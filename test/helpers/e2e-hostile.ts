@@ -13,13 +13,13 @@ import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import type { Stage } from './e2e.ts'
 import { type ActivityEnd, runActivity } from './hostile-temporal.ts'
 
-/** An invented completion, with the message that would belong to it. */
+/** An invented completion with its message. */
 interface Forged {
   readonly transfer: NativeTransfer
   readonly intent: Intent
 }
 
-/** Somebody who reaches Temporal and wants the pool of bsc's native bridge, or the coins of its lane. */
+/** A stranger with access to Temporal who wants the pool of bsc's native bridge, or the coins of its lane. */
 export async function hostileClient({ devnet, client }: Stage) {
   const { ends } = devnet.native!
   const { bsc, ethereum } = ends
@@ -39,7 +39,7 @@ export async function hostileClient({ devnet, client }: Stage) {
 
   return {
     ledger,
-    /** To the thief, under a number that the source gave to another transfer. */
+    /** To the thief, under a number of another transfer. */
     completion({ nonce }: { nonce: bigint }): Forged {
       const claim = { initiator: `0x${'cd'.repeat(20)}`, recipient: zeroPadValue(thief, 32).toLowerCase(), amount: 1_000n + nonce, nonce }
       const transfer = { ...claim, id: idOf(claim) }
@@ -50,13 +50,13 @@ export async function hostileClient({ devnet, client }: Stage) {
         bsc.bridge,
         forged.map(({ transfer }) => transfer),
       ),
-    /** The input of a broadcast, as a transfer workflow would make it. */
+    /** The input of a broadcast, in a transfer workflow's form. */
     broadcastOf({ transfer, intent }: Forged) {
       const { kind: _, ...first } = attempt()
       return { ...first, transfer: toTransfer(route, transfer), callHash: callHash(intent), mode: 'new', priority: 1 }
     },
     attempt,
-    /** A workflow of Portage with this input; resolves when it has ended. */
+    /** Starts a workflow of Portage with this input. Resolves when it has ended. */
     operatorTransaction: (intent: Intent) =>
       client.workflow.execute<(input: object) => Promise<OperatorTransactionStatus>>('operatorTransaction', {
         workflowId: `operator-transaction:${lane}:forged-${++forgeries}`,
@@ -92,14 +92,14 @@ export async function hostileClient({ devnet, client }: Stage) {
       const forged: LaneState = { ...state, next: next + 1, entries: { ...state.entries, [next]: entry } }
       await client.workflow.start('lane', {
         workflowId: laneWorkflowId(lane),
-        // Processes of the lane would start an empty one at once.
+        // Processes of the lane would start an empty ledger at once.
         workflowIdConflictPolicy: 'TERMINATE_EXISTING',
         taskQueue: ledgerQueue,
         args: [{ config, state: forged }],
       })
       return next
     },
-    /** Transactions of the lane, since this began, that may cost more than the config allows. */
+    /** Transactions of the lane since the beginning that may cost more than the config allows. */
     async spendAtMost(): Promise<readonly string[]> {
       const { maxCostPerTransactionWei, maxTipPerGasWei } = signingLimitsSchema.parse({})
       const to = Number(await bsc.anvil.rpc<string>('eth_blockNumber'))

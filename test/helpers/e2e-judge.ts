@@ -15,7 +15,7 @@ export async function expectDelivered(stage: Stage, transfers: readonly Sent[] =
   return result
 }
 
-/** None of these transfers has been redeemed, and no lane has a hole. */
+/** True if none of these transfers has been redeemed, and no lane has a hole. */
 export async function expectNotDelivered(stage: Stage, transfers: readonly Sent[]): Promise<CheckResult> {
   const result = await drained(stage, transfers)
   expect(verdict(result)).toEqual({ transfers: transfers.length, delivered: 0, lost: transfers.length, duplicates: 0, wrongBalances: 0 })

@@ -6,7 +6,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts'
 import type { ChainKey, Stage } from './e2e.ts'
 
-/** Users' native transfers of small amounts, mined; nobody hands them in. */
+/** Sends users' native transfers of small amounts. Resolves when they are mined. Nobody submits them. */
 export function sendNatives({ devnet }: Stage, source: ChainKey, count: number): Promise<SentNativeTransfer[]> {
   if (!devnet.native) throw new Error('The stage was started without a native bridge')
   return devnet.native.users[source].send(Array.from({ length: count }, (_, index) => ({ amount: 1000n + BigInt(index) })))
@@ -19,8 +19,8 @@ export function untilDelivered({ devnet }: Stage, sent: readonly AnySent[], coun
 }
 
 /**
- * All of these transfers, which are all that users have sent, arrive once. The streams prove it, the lanes' nonces have
- * no gap, their pools are empty, and no transaction was wasted.
+ * Checks that all of these transfers, which are all that users sent, arrive once. The streams prove it, the lanes'
+ * nonces have no gap, their pools are empty, and no transaction was wasted.
  */
 export async function expectAllProved(stage: Stage, sent: readonly AnySent[]): Promise<CheckResult> {
   await untilDelivered(stage, sent)

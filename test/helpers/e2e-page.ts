@@ -9,11 +9,11 @@ import { type Sent, startStage } from './e2e.ts'
 export const narrow = { viewport: { width: 375, height: 800 } }
 /** Explorer of bsc. The other chain has none. */
 export const explorer = 'https://explorer.example/bsc'
-/** As long as a machine with eight other suites may need for what a person sees at once, ms. */
+/** Longest time for changes that people see at once, ms. The machine may run eight other suites. */
 const patienceMs = 30_000
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** Messages come only by hand, because an intake would start transfers without their deadline. */
+/** Messages are submitted by hand, because an intake would start transfers without their deadline. */
 const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, chains, ...config }) => ({
   ...config,
   chains: { ...chains, bsc: { ...chains['bsc']!, explorer } },
@@ -50,7 +50,7 @@ export async function startPageStage(chromium: string) {
       expect(response.status).toBe(202)
       return sent
     },
-    /** Throws the errors of pages in the background, which also a passed test may have caused. */
+    /** Throws errors of the page's background work, which a passed test may also have caused. */
     async closePages(): Promise<void> {
       const faults = opened.flatMap((one) => one.faults)
       for (const one of opened.splice(0)) await one.close()

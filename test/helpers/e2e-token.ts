@@ -13,9 +13,9 @@ const amount = 10n ** 18n
  * Transfers of a token without a wrapper on the target chain: they wait (WRAPPER_MISSING) until somebody attests it.
  */
 export interface UnattestedToken {
-  /** Without their assets, which nobody knows before the wrapper is there. */
+  /** Without their assets, which are unknown until the wrapper exists. */
   readonly transfers: readonly SentTransfer[]
-  /** Attests the token and creates its wrapper; resolves with the transfers as a judge needs them. */
+  /** Attests the token and creates its wrapper. Resolves with the transfers in a judge's form. */
   attest(): Promise<SentTransfer[]>
 }
 

@@ -28,7 +28,7 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
     const { traceId, spanId, parentSpanId } = run(id)!
     const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId)
     const named = (name: string) => ofTrace().find((span) => span.name === name)
-    // Spans come when they end, and the outer ones last.
+    // Spans arrive when they end, so the outer ones arrive last.
     const isWhole = () => {
       const call = named('rpc eth_sendRawTransaction')
       return call !== undefined && ancestors(ofTrace(), call).at(-1) === 'submit'
@@ -51,7 +51,7 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
   expect(receiver.spans[0]!.resource).toMatchObject({ 'service.name': 'portage', 'portage.role': 'all' })
 }
 
-/** The names of the spans around this one, the innermost first. */
+/** Names of the enclosing spans, the innermost first. */
 function ancestors(spans: readonly ReceivedSpan[], { parentSpanId }: ReceivedSpan): string[] {
   const parent = spans.find(({ spanId }) => spanId === parentSpanId)
   return parent ? [parent.name, ...ancestors(spans, parent)] : []

@@ -15,7 +15,7 @@ export async function activitySummaries({ workflow }: Client, id: string): Promi
   )
 }
 
-/** The summaries of the timers of a run, or of its timers and steps, in their order; empty: it has none. */
+/** Summaries of a run's timers, or of its timers and steps, in order. Empty: it has none. */
 export async function summaries({ workflow }: Client, id: string, of: 'timer' | 'any', runId?: string): Promise<string[]> {
   const { events } = await workflow.getHandle(id, runId).fetchHistory()
   return (events ?? []).flatMap(({ userMetadata, timerStartedEventAttributes: timer, activityTaskScheduledEventAttributes: step }) => {

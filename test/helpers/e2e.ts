@@ -33,15 +33,15 @@ export interface Sent extends SentTransfer {
 export interface Stage {
   readonly devnet: Devnet
   readonly client: Client
-  /** Every transfer that `send` has sent, in order. */
+  /** All transfers of `send`, in order. */
   readonly sent: readonly Sent[]
   /** A Portage process (role `all` unless said otherwise); `close()` stops it. */
   portage(options?: PortageOptions): Promise<PortageProcess>
-  /** Ends a Portage process at once (SIGKILL) or in order (SIGTERM), on purpose: it is no failure that it ended. */
+  /** Ends a Portage process on purpose, at once (SIGKILL) or in order (SIGTERM). This end is no failure. */
   end(process: PortageProcess, signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>
-  /** Kills what still runs: a test that failed leaves no process to the next one. */
+  /** Kills all running processes, so that a failed test leaves none to the next one. */
   killAll(): Promise<void>
-  /** Users' transfers; resolves when the guardian has signed them all. */
+  /** Sends users' transfers. Resolves when the guardian has signed all. */
   send(source: ChainKey, transfers: readonly UserTransfer[]): Promise<Sent[]>
   /**
    * The same transfers with their workflow ids. Resolves when the guardian has signed them. They do not count as
@@ -59,7 +59,7 @@ export interface Stage {
   status(id: string): Promise<TransferStatus>
   /** Resolves when the transfer has reached one of these states. */
   reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs?: number): Promise<TransferStatus>
-  /** The results of these transfers, when all have ended. Throws with those that have not when time runs out. */
+  /** Results of these transfers once all have ended. When time runs out, throws an error that names the others. */
   outcomes(ids: readonly (string | Sent)[], timeoutMs?: number): Promise<TransferStatus[]>
   /** The ledger of a chain's first lane: its own status. */
   lane(chain: ChainKey): Promise<LaneState>
@@ -84,7 +84,7 @@ export async function startStage(
   const defaults = { blockTimeSeconds: 0.25, inMemory: true, ui: false, log: () => {}, worker: quickTakeover } as const
   const broadcast = process.env['PORTAGE_E2E_BROADCAST'] === 'queue' ? 'queue' : undefined
   const devnet = await startDevnet({ ...defaults, broadcast, ...devnetOptions })
-  // A test that kills its Temporal may close this while a call is to be tried again.
+  // A test that kills its Temporal may close this client while a call waits for its retry.
   const connection = await Connection.connect({ address: devnet.temporal.address, interceptors: retries() })
   const client = createTemporalClient(connection, 'default', {
     codec: createEncryptionCodec(encryption),
@@ -122,7 +122,7 @@ export async function startStage(
     })
   }
 
-  /** The server pushes a result: polling many transfers, ten times a second each, would keep the machine busy. */
+  /** The server pushes a result. Polling many transfers ten times a second each would keep the machine busy. */
   async function outcome(id: string, timeoutMs = 90_000): Promise<TransferStatus> {
     const result = () => client.workflow.getHandle(id).result() as Promise<TransferStatus>
     const told = until(result, { timeoutMs, everyMs: 100, what: `the result of ${id}` }).catch(() => undefined)
@@ -173,7 +173,7 @@ export async function startStage(
       complaints.push(...(await loggedSecrets(devnet, processes)))
       await connection.close()
       const { ethereum, bsc } = devnet.chains
-      // Not by pid where the process is known to have ended: pids are used again.
+      // Not by pid if the process is known to have ended, because pids are reused.
       const pids = [...processes.filter(({ ended }) => ended === undefined), ethereum.anvil, bsc.anvil, devnet.temporal].map(
         ({ pid }) => pid,
       )
@@ -184,7 +184,7 @@ export async function startStage(
   }
 }
 
-/** The id as the guardian's digest makes it. */
+/** The id with the guardian's digest. */
 async function identified(devnet: Devnet, sent: SentTransfer): Promise<Sent> {
   const { digest } = await devnet.guardian.waitFor(sent.emitterChain, sent.emitter, sent.sequence)
   const { emitterChain, emitter, sequence } = sent

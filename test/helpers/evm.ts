@@ -1,7 +1,6 @@
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { type Anvil, startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { createEvmChain, createSigner, type EvmChain, type EvmChainOptions } from '../../chains/evm/index.ts'
-import type { Inclusion, Watch } from '../../chains/port.ts'
 import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 
 export const networkId = 31_337
@@ -34,10 +33,4 @@ export function devnetSigner(index: number): Promise<Signer> {
 export function payment(signer: Signer, nonce: number, changes: Partial<UnsignedTransaction> = {}): UnsignedTransaction {
   const base = { networkId: String(networkId), to: signer.address, data: '0x', value: '1', gasLimit: '21000' }
   return { ...base, nonce, maxFee: '5000000000', tip: '1000000000', ...changes }
-}
-
-/** Resolves when the state of a watch is as wanted. */
-export function inclusion(watch: Watch, wanted: (inclusion: Inclusion) => boolean): Promise<Inclusion> {
-  if (wanted(watch.inclusion)) return Promise.resolve(watch.inclusion)
-  return new Promise((resolve) => watch.onChange((now) => wanted(now) && resolve(now)))
 }

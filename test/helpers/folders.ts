@@ -7,7 +7,7 @@ import { cleanUp } from './clean-up.ts'
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'portage-test-'))
   cleanUp(() => {
-    // Tests of file modes lock folders.
+    // Tests of file modes remove permissions from folders.
     if (existsSync(folder)) chmodSync(folder, 0o700)
     rmSync(folder, { recursive: true, force: true })
   })

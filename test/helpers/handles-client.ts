@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/common'
 
-/** The answers of one workflow; missing ones throw as if it did not exist. */
+/** The answers of one workflow. Missing ones throw as if it did not exist. */
 export interface FakeHandle {
   readonly describe?: () => Promise<unknown>
   readonly query?: () => Promise<unknown>

@@ -16,8 +16,8 @@ const scheduleActivityTask: unknown = 1
 const completeWorkflow: unknown = 4
 
 /**
- * Makes a run of a Portage type as an attacker with Temporal access would: with his own input, and ended by him with
- * his own result. Returns its run id.
+ * Makes a run of a Portage type like an attacker with access to Temporal: with his own input, and ended by him with his
+ * own result. Returns its run id.
  */
 export async function forgeRun(
   client: Client,

@@ -29,7 +29,7 @@ interface SourceSettings {
   readonly maxOpen: number
 }
 
-/** A bridge of MessageLog.sol, of which only a test knows: its messages have no numbers and no signatures. */
+/** A bridge of MessageLog.sol that only tests have. Its messages have no numbers and no signatures. */
 export interface MessageBridge extends Bridge {
   /** One more contract that sends messages. */
   add(contract: string, settings: SourceSettings): PlacedSource
@@ -129,7 +129,7 @@ function createEndpoint(
   }
 }
 
-/** A message for the bridge; with another first byte it is of others. */
+/** A message for the bridge. With another first byte it is for others. */
 export function payloadFor(text: string, firstByte = 1): string {
   return hexlify(new Uint8Array([firstByte, ...new TextEncoder().encode(text)]))
 }

@@ -26,9 +26,9 @@ import { head } from './heads.ts'
 export interface NativeEnd extends NativeBridgeEnd {
   readonly chain: EvmChain
   mine(blocks?: number): Promise<void>
-  /** Mines until what is in the latest block now is final, and the chain knows. */
+  /** Mines until the present head is final and the chain knows it. */
   finalise(): Promise<void>
-  /** A transaction of the admin to the bridge, or to another contract, mined. */
+  /** A mined transaction of the admin to the bridge, or to another contract. */
   admin(method: string, args: readonly unknown[], to?: { readonly address: string; readonly contract: 'BridgeToken' }): Promise<void>
 }
 
@@ -40,9 +40,9 @@ export interface NativeBridgeNetwork {
   readonly endpoint: NativeEndpoint
   /** Has RELAYER_ROLE on the target. */
   readonly relayer: Signer
-  /** Transfers of these amounts to new accounts, recorded on the source; not final yet. */
+  /** Transfers of these amounts to new accounts. Recorded on the source, but not final yet. */
   start(...amounts: bigint[]): Promise<NativeTransfer[]>
-  /** The same, final, as the bridge knows them. */
+  /** The same once final, in the bridge's form. */
   transfers(...amounts: bigint[]): Promise<Transfer[]>
   /** Sends a call to the target as the relayer (or, with a gas limit, one that reverts) and mines it. */
   deliver(intent: Intent, gasLimit?: string, signer?: Signer): Promise<Receipt>
@@ -53,7 +53,7 @@ const networks = { source: 1337, target: 1397 } as const
 
 type End = Pick<NativeEnd, 'bridge' | 'chain'>
 
-/** The bridge as a process that serves the target makes it of a config with these settings of the route. */
+/** The bridge of a process that serves the target, with these settings of the route. */
 export function createNativeBridge({ source, target }: { readonly source: End; readonly target: End }, settings: object = {}) {
   const route = { source: 'source', target: 'target', sourceContract: source.bridge, targetContract: target.bridge, ...settings }
   const bridges = { [nativeBridge]: nativeBridgeSchema.parse({ routes: [route] }) }
@@ -132,7 +132,7 @@ async function startEnd(name: 'source' | 'target', position: number, variant: Na
     await mine(3)
     await head(chain, ({ finalized }) => finalized >= wanted)
   }
-  // Else the finalized state has no contract yet.
+  // Otherwise the finalized state has no contract yet.
   await finalise()
   return {
     ...end,

@@ -1,7 +1,7 @@
 import { concat, dataLength, toBeHex } from 'ethers'
 
 export interface NttFields {
-  /** Of the transceiver message: Wormhole's 0x9945ff10 unless said otherwise. */
+  /** Prefix of the transceiver message: Wormhole's 0x9945ff10 by default. */
   readonly prefix: string
   /** 64 hex digits, as all addresses here. */
   readonly sourceManager: string
@@ -19,7 +19,7 @@ export interface NttFields {
   readonly transceiverPayload: string
 }
 
-/** With its length in two bytes before it. */
+/** Prefixed with its length in two bytes. */
 function sized(part: string): string {
   return concat([toBeHex(dataLength(part), 2), part])
 }

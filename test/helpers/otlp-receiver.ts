@@ -1,13 +1,13 @@
 import { listenHttp } from './servers.ts'
 
-/** A span as it came in. */
+/** A received span. */
 export interface ReceivedSpan {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string
   readonly name: string
   readonly attributes: Readonly<Record<string, unknown>>
-  /** Of the process that sent it. */
+  /** Resource of the sending process. */
   readonly resource: Readonly<Record<string, unknown>>
 }
 
@@ -46,7 +46,7 @@ export async function startOtlpReceiver() {
   return {
     url,
     spans: spans as readonly ReceivedSpan[],
-    /** All that was sent, as it came. */
+    /** All received bodies, unchanged. */
     bodies: bodies as readonly string[],
   }
 }

@@ -6,7 +6,7 @@ const rules = JSON.stringify(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag2
 
 /** Findings of axe-core against WCAG 2.2 A and AA in the present page, with the elements. */
 export async function inaccessible(page: Page): Promise<string[]> {
-  // By the debugger: the page's own policy runs no script but its own.
+  // Through the debugger, because the page's own policy runs no other script.
   await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
   const found = await page.evaluate<readonly Found[]>(`axe.run({ runOnly: ${rules} }).then(({ violations }) => violations)`)
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)
@@ -17,18 +17,20 @@ interface Found {
   readonly nodes: readonly { readonly html: string }[]
 }
 
-/** By how many pixels the page is wider than its window. */
+/** Pixels by which the page is wider than its window. */
 export function overflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
 
-/** The links that lead out of the page. */
+/** Links that lead out of the page. */
 export function outward(page: Page): Promise<readonly { readonly href: string; readonly rel: string; readonly target: string }[]> {
   const links = '[...document.links].filter((one) => one.protocol !== location.protocol || one.host !== location.host)'
   return page.evaluate(`${links}.map(({ href, rel, target }) => ({ href, rel, target }))`)
 }
 
-/** Has the API say something else of explorers, and of the namespace, which the page shows. Returns the end of it. */
+/**
+ * Replaces the API's values of explorers and of the namespace, which the page shows. Returns a function that ends it.
+ */
 export async function replaceLinks(page: Page, namespace: string, changed: Readonly<Record<string, object>>): Promise<() => Promise<void>> {
   await page.route('**/v1/links', async (route) => {
     const { chains } = (await (await route.fetch()).json()) as { chains: Record<string, object> }

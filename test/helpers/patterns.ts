@@ -11,7 +11,7 @@ export interface Pattern {
 
 interface Patterns {
   readonly literal: readonly Pattern[]
-  /** Patterns that are made while the product runs, and so cannot be tested: place and code. */
+  /** Patterns that are made at run time, so that they cannot be tested: place and code. */
   readonly computed: readonly string[]
 }
 
@@ -67,7 +67,7 @@ const sizes = [24, 1_024, 4_096, 16_384, 65_536, 262_144, mebibyte]
 const mostGrowth = 8
 /** Shorter times are noise, ms: most linear patterns read 1 MiB in less, and quadratic ones take more for 64 KiB. */
 const noiseMs = 25
-/** A pattern is slow if this many measurements say so, since a busy machine makes one of them longer. */
+/** A pattern is slow if this many measurements agree, because a busy machine lengthens single ones. */
 const agreeing = 3
 
 /** Why a pattern is slow; undefined if it is not. The analysis knows repeated characters, the measurement more. */
@@ -96,7 +96,7 @@ interface WorstText {
   readonly end: string
 }
 
-/** Least of some times, since a busy machine makes others longer. */
+/** Least of several times, because a busy machine lengthens others. */
 function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number, rounds = 3): number {
   const text = begin + pump.repeat(Math.ceil(size / pump.length)) + end
   let least = Infinity

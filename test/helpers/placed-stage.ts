@@ -44,7 +44,7 @@ export interface PlacedOptions {
   readonly checkpoints?: CheckpointStore
 }
 
-/** A contract of its own with its stream, which begins with the next block. */
+/** A new contract with its stream, which begins with the next block. */
 export interface PlacedStream {
   readonly source: PlacedSource
   readonly contract: string

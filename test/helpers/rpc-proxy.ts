@@ -2,14 +2,14 @@ import { createServer, request, type ServerResponse } from 'node:http'
 import { withoutMerges } from '../../lab/devnet/fault-proxy/merged.ts'
 import { listen } from './servers.ts'
 
-/** How the proxy treats what comes: passes it on, never answers, answers with a status, or cuts the connection. */
+/** The proxy's treatment of requests: forwards them, never answers, answers with a status, or cuts the connection. */
 export type ProxyMode = 'pass' | 'hang' | 'cut' | number
 
-/** A JSON-RPC node seen through a proxy of our own, which counts HTTP requests and can misbehave. */
+/** A JSON-RPC node behind a proxy that counts HTTP requests and can misbehave. */
 export interface RpcProxy {
   readonly url: string
   mode: ProxyMode
-  /** The methods of each HTTP request that came, in order; of merged reads each by itself. */
+  /** Methods of each received HTTP request, in order. Merged reads count one by one. */
   readonly requests: string[][]
   /** Changes a result before it is passed on; undefined leaves it. */
   alter: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined
@@ -20,13 +20,13 @@ export interface RpcProxy {
   refuse: string | ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | undefined
   /** The Retry-After header of answers with a status. */
   retryAfter: string | undefined
-  /** How long after the node its answers come, ms. */
+  /** Delay of answers after the node's, ms. */
   delayMs: number
   /** Larger batches are refused as a whole, with 413. */
   largestBatch: number
-  /** False: `alter` and `refuse` meet a merged read as it came, not each read in it. */
+  /** False: `alter` and `refuse` get a merged read as a whole, not each of its reads. */
   readsMerged: boolean
-  /** Ends it before the test does. */
+  /** Stops the proxy before the end of the test. */
   stop(): void
 }
 

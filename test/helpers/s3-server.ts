@@ -9,15 +9,16 @@ export const s3Credentials = {
 } as const
 
 /**
- * Stands in for a bucket of S3: PUT and GET of one bucket by path, also conditional (ETag), with S3's errors. Its own
- * code checks every signature (AWS Signature Version 4) and every hash of a body. It has no more of S3.
+ * A server with the part of S3 that an archive needs, for one bucket: PUT and GET by path, also conditional (ETag),
+ * with S3's errors. Its own code checks every signature (AWS Signature Version 4) and every hash of a body. It has no
+ * more of S3.
  */
 export async function startS3(bucket: string, region: string) {
   const objects = new Map<string, string>()
   const seen: string[] = []
-  /** Statuses that the next requests get, whatever they ask. */
+  /** Statuses of the next answers, for any request. */
   const failures: number[] = []
-  /** Whether the answers to the next texts that are written get lost. */
+  /** Whether the answers to the next writes get lost. */
   const lost: boolean[] = []
   const url = await listenHttp((request, response) => {
     void (async () => {
@@ -58,7 +59,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 /**
- * Why S3 would refuse it; undefined: it is well signed.
+ * The reason for S3's refusal. Undefined: it is signed correctly.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
 function refusal({ method = '', url = '', headers }: IncomingMessage, body: Buffer, region: string): string | undefined {

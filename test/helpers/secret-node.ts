@@ -1,17 +1,17 @@
 import { request } from 'node:http'
 import { listenHttp } from './servers.ts'
 
-/** A node like those of providers: it refuses requests without its secret path and query, and without its token. */
+/** A node like a provider's: it refuses requests without its secret path, query and token. */
 export interface SecretNode {
   /** With user info, path and query. */
   readonly url: string
   /** Header `Authorization` of each request. */
   readonly authorization: string
   readonly secrets: readonly string[]
-  /** How many requests came with the right path and query, and how many were refused on purpose. */
+  /** Requests with the right path and query, and requests that were refused on purpose. */
   readonly served: number
   readonly failed: number
-  /** True: it answers with an error that quotes the URL, as gateways do. */
+  /** True: it answers with an error that quotes the URL, like gateways. */
   failing: boolean
 }
 

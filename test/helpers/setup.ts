@@ -1,4 +1,4 @@
-/** Runs for each test file, before the file (vitest.config.ts). */
+/** Runs before each test file (vitest.config.ts). */
 import { afterAll, beforeEach } from 'vitest'
 import { cleanUpFile } from './clean-up.ts'
 

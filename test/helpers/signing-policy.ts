@@ -4,10 +4,10 @@ import { signingLimits } from '../../config/chains.ts'
 import { laneId } from '../../domain/lane/lane.ts'
 import { temporaryFolder } from './folders.ts'
 
-/** The limits of a config that says nothing. */
+/** The limits of a config without limits. */
 export const defaultLimits: SigningLimits = signingLimits({ signing: signingLimitsSchema.parse({}) })
 
-/** A policy that allows only no-ops, unless a test says more. */
+/** A policy that allows only no-ops, unless a test extends it. */
 export function testPolicy({
   limits,
   ...own

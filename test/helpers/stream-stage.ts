@@ -16,7 +16,7 @@ export interface StreamStage {
   stop(): Promise<void>
 }
 
-/** @param streamNames as the config of the commands that a test runs */
+/** @param streamNames names of the config of commands that a test runs */
 export async function startStreamStage(streamNames?: StreamNames): Promise<StreamStage> {
   const logger = silentLogger()
   const server = await startTemporal({ inMemory: true, headless: true })

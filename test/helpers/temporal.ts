@@ -10,7 +10,7 @@ export async function startTestTemporal(options: TemporalOptions = {}): Promise<
   return server
 }
 
-/** As `startTestTemporal`, with a connection of a Portage process. */
+/** Like `startTestTemporal`, with a connection of a Portage process. */
 export async function connectTestTemporal(
   options: TemporalOptions = {},
   logger = silentLogger(),

@@ -15,7 +15,7 @@ import { type SignOptions, signVaa, transferPayload, type TransferFields } from 
 export interface TokenBridgeNetwork {
   /** The target, with the real contracts; its blocks come only when mined. */
   readonly ethereum: WormholeChain
-  /** The source of all messages; its node is stopped: a relayer needs none of it. */
+  /** The source of all messages. Its node is stopped, because a relayer does not need it. */
   readonly bsc: Omit<WormholeChain, 'anvil'>
   /** Connected to `ethereum`. */
   readonly chain: EvmChain
@@ -23,11 +23,11 @@ export interface TokenBridgeNetwork {
   readonly signer: Signer
   /** The bridge with these settings of the config, and nothing read yet. */
   bridge(settings?: object): Bridge
-  /** A message of bsc's token bridge to ethereum, with a sequence of its own: deliverable unless said otherwise. */
+  /** A message of bsc's token bridge to ethereum, with its own sequence. Deliverable by default. */
   message(payload?: Partial<TransferFields>, message?: Partial<Message>, options?: SignOptions): SignedVaa
   /** Sends a call (or, with a gas limit, one that reverts) and mines it. */
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
-  /** Mines until what is in the latest block now is final, and the chain knows. */
+  /** Mines until the present head is final and the chain knows it. */
   finalise(): Promise<void>
   mine(blocks?: number): Promise<void>
   stop(): Promise<void>

@@ -3,7 +3,7 @@ import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { type Message, signVaa as sign, type SignedVaa } from '../../lab/devnet/wormhole/vaa.ts'
 import mainnet from '../fixtures/mainnet-vaas.json' with { type: 'json' }
 
-/** A VAA of the Wormhole mainnet, as the fixture describes it. */
+/** A VAA of Wormhole's mainnet, from the fixture. */
 export type MainnetVaa = (typeof mainnet.vaas)[number]
 export const mainnetVaas: readonly MainnetVaa[] = mainnet.vaas
 /** Guardian sets of the mainnet by index, lower-case addresses. */
@@ -67,7 +67,7 @@ export interface SignOptions {
   readonly setIndex?: number
 }
 
-/** A message signed with the DEVNET guardian keys; what is not given is of a payload 1 from chain 2 to chain 4. */
+/** A message signed with the DEVNET guardian keys. Defaults: a payload 1 from chain 2 to chain 4. */
 export function signVaa(message: Partial<Message> = {}, { guardians = 1, signers, setIndex = 0 }: SignOptions = {}): SignedVaa {
   const whole: Message = {
     timestamp: 1_700_000_000,

@@ -12,7 +12,9 @@ beforeAll(async () => {
   await chmod(join(folder, '.ci/run'), 0o755)
 })
 
-/** Runs the gates with a shell script in place of npm and npx. Returns the exit code and what follows the last gate. */
+/**
+ * Runs the gates with a shell script in place of npm and npx. Returns the exit code and the output after the last gate.
+ */
 async function gates(script: string): Promise<{ code: number; summary: string[] }> {
   for (const name of ['npm', 'npx']) await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const { code, stdout } = await run(join(folder, '.ci/run'), [], {

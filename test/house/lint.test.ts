@@ -8,7 +8,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = temporaryFolder()
 
-/** The rules that these files break, by the linter with the config of this repo. */
+/** Rules that these files break, by the linter with this repository's config. */
 function lint(files: Record<string, string>): { code: number | null; output: string } {
   copyFileSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'))
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { strict: true, module: 'nodenext', noEmit: true } }))

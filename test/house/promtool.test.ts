@@ -78,7 +78,7 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
   const hour = 60
   const of = (process: string, values: (values: string) => string) =>
     Object.entries(healthy).map(([name, all]) => [named(name, process), values(all)] as const)
-  // Growing values continue where the other process left them. Counters do so too, which does no harm.
+  // Growing values continue at the other process's last value. Counters do so too, which does no harm.
   const started = of('new', (values) => {
     const [, from = '', more = '', each = '0'] = /^(\d+)(\+([\d.]+))?x/.exec(values) ?? []
     return `_x${hour} ${Number(from) + hour * Number(each)}${more}x${hour - 1}`
@@ -91,11 +91,11 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
 
 test.runIf(found)('a stream that was paused has an old checkpoint and cursor and raises no alert, also when it resumes', async () => {
   const paused = {
-    // The API hears of the last block a little after the checkpoint was written; after 80 minutes it goes on.
+    // The API gets the last block shortly after the checkpoint was written. After 80 minutes it continues.
     [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x57 23x2 24+9x40',
     [`portage_stream_lag_blocks{stream="${stream}"}`]: '1x22 1+1x57 50x2 50-1x40',
     [`portage_stream_paused{stream="${stream}"}`]: '0x20 1x58 0x45',
-    // And the next checkpoint is written when it has read for a while.
+    // The next checkpoint is written after it has read for a while.
     [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x19 60+60x70 30x40',
   }
   const times = ['70m', '78m', '79m', '80m', '81m', '82m', '83m', '85m', '90m', '100m']
@@ -137,7 +137,7 @@ test.runIf(found)('the objectives are what docs/operate/monitor/objectives.md sa
   await promtoolAccepts('objectives', [{ interval: '1m', input_series: inputs(series), promql_expr_test }])
 })
 
-/** A series of one of several processes. */
+/** A series of one process of several. */
 const named = (name: string, process: string) =>
   name.includes('{') ? name.replace('}', `,pod="${process}"}`) : `${name}{pod="${process}"}`
 

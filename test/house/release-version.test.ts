@@ -13,7 +13,7 @@ const day = '2026-03-04'
 let folder = ''
 const read = (file: string) => readFileSync(join(folder, file), 'utf8')
 
-/** Where a version is that of Portage: its image, its chart, its packages. */
+/** Places of Portage's version: its image, its chart, its packages. */
 const ours = (version: string) =>
   new RegExp(`^(ARG BUILD_ID=|\\s*(tag|version|appVersion): ['"]?)${version.replaceAll('.', '\\.')}\\b|\\bportage:${version}\\b`, 'm')
 

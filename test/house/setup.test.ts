@@ -100,7 +100,7 @@ describe('npm run setup', { timeout: 120_000 }, () => {
     mkdirSync(join(clone, 'anvil'))
     writeFileSync(join(clone, 'anvil/package.json'), JSON.stringify({ name: 'anvil', ...program }))
     writeFileSync(join(clone, 'anvil/anvil.js'), '#!/usr/bin/env node\n', { mode: 0o755 })
-    // A file where the home should be: nobody may write below it, not even root.
+    // A file in place of the home folder, so that nobody may write below it, not even root.
     const cache = join(clone, 'package.json')
     const env = { XDG_CACHE_HOME: cache, TEMPORAL_CLI: join(clone, 'nowhere'), npm_config_cache: join(clone, 'cache') }
     const { status, stderr } = setup([], { env })

@@ -9,8 +9,8 @@ const files = rooms
   .filter((file) => file.endsWith('.ts'))
 
 /**
- * Top-level lines of a module that hold mutable state: they begin in the first column. Empty objects and arrays are
- * there to be filled.
+ * Top-level lines of a module that hold mutable state. They begin in the first column. Empty objects and arrays exist
+ * to be filled.
  */
 const keeps = [
   /^(export )?(let|var) .*/gm,
@@ -38,7 +38,7 @@ test('modules of workflows hold no state: all workflows of a thread share one ev
     "workflows/failure-converter.ts: export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: form.endsWith('CODED') })",
     // `replace`, `replaceAll` and `matchAll` read the whole text and leave the pattern as it was.
     String.raw`domain/settings/request.ts: const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g`,
-    // By a value that is never changed: what is kept follows from the value alone.
+    // Keyed by a constant value, so the stored result depends on the value alone.
     'domain/stream/outside-window.ts: const unpacked = new WeakMap<OutsideNumbers, Intervals>()',
   ])
 })

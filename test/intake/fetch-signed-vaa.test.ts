@@ -36,7 +36,7 @@ describe('fetchSignedVaa', () => {
       listenHttp(() => undefined),
     ])
     const down = `http://127.0.0.1:${await freePort()}`
-    // Long enough for those that answer, on whatever machine: only the last of the bad ones takes it.
+    // Enough time for answering servers on any machine. Only the last bad one uses it all.
     const timeoutMs = 3_000
     const vaa = await fetchSignedVaa([...bad, down, await guardian()], place, timeoutMs)
     expect(Buffer.from(vaa).toString('base64')).toBe(upgrade.vaa)

@@ -16,7 +16,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 
-/** For messages that come within milliseconds on a responsive machine. */
+/** For messages that come within milliseconds unless the machine is busy. */
 const waitLimit = { timeout: 40_000 }
 /** A core contract that knows set 0 alone. */
 const junkChain: ContractReader = {
@@ -131,7 +131,8 @@ describe('the spy intake', () => {
     const body = Buffer.alloc(190)
     for (let index = 0; index < 10_000; index++) {
       body.writeUInt32BE(index, 90)
-      // None of the three can be good: no signature; a set far above; the next set, of which nobody knows.
+      // None of the three can be valid: no signature, a set far above the newest, and the next set, which no chain
+      // knows.
       const head = index % 3 === 0 ? '01ffffffff00' : `01${index % 3 === 1 ? 'ffffffff' : '00000001'}01${'00'.repeat(66)}`
       spy.publish(Buffer.concat([Buffer.from(head, 'hex'), body]), 2, emitter('aa'))
     }
@@ -245,7 +246,7 @@ describe('the spy intake', () => {
     const sent = Array.from({ length: 200 }, (_, index) => String(index))
     for (const text of sent) say(spy, text)
     await expect.poll(() => intake.health.paused, waitLimit).toBe(true)
-    // Messages in the buffers of the stream still come. The rest stays with the spy.
+    // Messages in the stream's buffers still come. The rest stays at the spy.
     await expect.poll(() => intake.health.problem, waitLimit).toContain('Temporal')
     expect(intake.health.received).toBeLessThan(sent.length)
     expect(intake.health.kept).toBe(intake.health.received)

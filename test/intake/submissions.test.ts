@@ -6,7 +6,7 @@ import { type Outcome, Submissions } from '../../intake/submit/submissions.ts'
 const waitLimit = { timeout: 40_000 }
 const open: Submissions[] = []
 
-/** A running attempt would go on for ever, also in the faked time of later files. */
+/** Ends running attempts, which would continue for ever in the faked time of later files. */
 afterEach(async () => {
   for (const submissions of open.splice(0)) await submissions.close(0)
 })
@@ -142,7 +142,7 @@ describe('submissions', () => {
     await expect.poll(() => fullness, waitLimit).toEqual([true, false])
     work()
     await expect.poll(() => submissions.size, waitLimit).toBe(0)
-    // Nothing is subtracted twice: it is full at the same number of bytes as before.
+    // Nothing is subtracted twice, so it is full at the same number of bytes as before.
     fail('TEMPORAL_UNAVAILABLE')
     submissions.add(long(3, 99))
     expect(fullness).toEqual([true, false])
@@ -203,7 +203,7 @@ describe('submissions', () => {
     broken.fail('TEMPORAL_UNAVAILABLE')
     broken.add(1, 2, 3)
     expect(await broken.submissions.close(15_000)).toBe(3)
-    // Nothing of it waits for a next try: what is added now is tried after all that was due.
+    // No message waits for a next try, so a new one is tried after all due ones.
     const tries = broken.tried.length
     expect(broken.submissions.size).toBe(0)
     broken.add(9)

@@ -100,7 +100,7 @@ describe('the submitter', () => {
     expect(await runs(id)).not.toBe(run)
   })
 
-  /** As somebody who reaches Temporal would: a run with this input under the id, which ends as rejected. */
+  /** A stranger with access to Temporal starts a run with this input under the id. It ends as rejected. */
   async function reject(id: string, input: unknown): Promise<void> {
     const { namespace } = temporal
     const TransferState = { key: searchAttributes.TransferState, value: 'rejected' }
@@ -133,7 +133,7 @@ describe('the submitter', () => {
   test('a rejected run is replaced once in a while, however often it is repeated', async () => {
     const { bytes } = network.message()
     const id = transferId(network.bridge().decode(bytes))
-    // Not even a transfer.
+    // It is not even a transfer.
     const other = null
     await reject(id, other)
     expect(await submitter.submit(bridge, bytes)).toEqual({ id, status: 'started' })
@@ -213,7 +213,7 @@ describe('the submitter', () => {
     await upgradeGuardians(network.ethereum, devnetGuardians(1), 1)
     const other = newSubmitter()
     expect(await other.submit(bridge, copyOf(9_000n, 1), { repeats: 'skip' })).toEqual({ id, status: 'known', adopted: true })
-    // Handed in again it would only wake the transfer, however often.
+    // A further submission would only wake the transfer each time.
     expect(await other.submit(bridge, copyOf(9_000n, 1))).toEqual({ id, status: 'known' })
     expect(await adopted(id)).toEqual(['adopt'])
 
@@ -238,7 +238,7 @@ describe('the submitter', () => {
 
   test('no message of the spy is lost while Temporal is down', async () => {
     const spy = await startSpy()
-    // One that does not wait for long for a server that is gone.
+    // A submitter that does not wait long for a missing server.
     const hasty = newSubmitter(2_000)
     const intake = createSpyIntake({
       bridge,
@@ -269,7 +269,7 @@ describe('the submitter', () => {
       expect(await codeOfAsync(() => hasty.submit(bridge, message().bytes))).toBe('TEMPORAL_UNAVAILABLE')
       await temporal.restart()
       await expect.poll(() => intake.health, waitLimit).toMatchObject({ kept: 0, refused: {}, problem: undefined })
-      // A start whose answer was lost with the connection has happened all the same: its next try finds it known.
+      // A start whose answer was lost has happened. Its next try finds it known.
       expect(intake.health.started + intake.health.known).toBe(31)
       for (const { sequence, emitter, digest } of heard) {
         expect((await describeIt(`${bridge}:4:${emitter}:${sequence}:${digest.slice(2, 18)}`)).status.name).toBe('RUNNING')

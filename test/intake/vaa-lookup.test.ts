@@ -126,7 +126,7 @@ describe('where a missing VAA is looked for', () => {
         { timeoutMs: 50_000, everyMs: 20, what: 'all of them' },
       )
       expect(api.early).toBe(0)
-      // Seven good ones, and one refusal at the end of each window: everything else was kept back here.
+      // Seven good requests, and one refusal at the end of each window. All others were delayed here.
       expect(api.requests.length).toBeLessThanOrEqual(7 + 3)
       expect(refused).toBeGreaterThan(api.requests.length - 7)
     },

@@ -9,7 +9,7 @@ const waitLimit = { timeoutMs: 60_000 }
 
 const toStranger = { to: `0x${'de'.repeat(20)}`, value: '1', gasLimit: '30000' }
 
-/** The key's side of a lane in one process, on a real chain whose blocks a test mines, with a real ledger. */
+/** The key's side of a lane in one process, with a real ledger, on a real chain whose blocks a test mines. */
 describe('The agent of a lane', () => {
   const setting = useLaneSetting()
   const { fresh, pool, ledger } = setting
@@ -109,7 +109,7 @@ describe('The agent of a lane', () => {
       Array.from({ length: 8 }, (_, index) => signedAndSent(index % 2 === 0 ? one : two, request(`shared-${index}`))),
     )
     expect(transactions.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-    // And if both drive one: the same bytes.
+    // If both drive one nonce, the bytes are the same.
     const twin = request('driven by both')
     await signedAndSent(one, twin)
     const before = await pool()
@@ -139,7 +139,7 @@ describe('The agent of a lane', () => {
     expect(await agent.acquire(request('drained'), waitLimit)).toMatchObject({ kind: 'refused', why: 'draining' })
     const operatorTransaction = await signedAndSent(agent, request('operatorTransaction', { operatorTransaction: true }))
     await handle.signal(activateSignal)
-    // Blocks come by hand here: a call that asks before the last one was read would wait for one that does not come.
+    // Blocks come by hand. A call that asks before the last one was read would wait for a block that never comes.
     await setting.mineUntil(() => agent.view?.inFlight === 0, 'the operator transaction to be in a block')
     expect([operatorTransaction.nonce, (await signedAndSent(agent, request('after'))).nonce]).toEqual([1, 2])
     await setting.mine()
@@ -187,7 +187,7 @@ describe('The agent of a lane', () => {
   })
 
   test("an operator's raise reaches the driving process, and a cancel replaces the call by a no-op", async () => {
-    // Nothing but the operator's word raises a fee here, however long it takes to come.
+    // Only the operator's order raises a fee here, however long it takes to arrive.
     const agent = await fresh({ fillAfterBlocks: 20, bumpAfterBlocks: 1_000 })
     const one = await signedAndSent(agent, request('raised'))
     await signedAndSent(agent, request('cancelled'))
@@ -268,7 +268,7 @@ describe('The agent of a lane', () => {
       await setting.passBlock()
       await until(async () => (await offers()) > before, { timeoutMs: 500, what: 'another offer' }).catch(() => {})
     }
-    // One a block, by a fifth each: fifty times the market is 22 of them away.
+    // A fifth more per block: fifty times the market needs 22 raises.
     expect((await ledger()).entries[0]?.attempts.length).toBeLessThanOrEqual(60)
     await setting.mineUntil(() => agent.view?.latest === 1, 'the no-op to be mined')
     expect((await signedAndSent(agent, request('behind the dear one'))).nonce).toBe(1)
@@ -282,7 +282,7 @@ describe('The agent of a lane', () => {
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { fill: 'inherited' } } })
     const abort = new AbortController()
     const early = agent.acquire(request('too early'), { ...waitLimit, signal: abort.signal })
-    // It was asked for, and is back.
+    // It was requested and returned.
     await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'the refusal of the ledger' })
     abort.abort()
     expect(await early).toMatchObject({ kind: 'refused', why: 'unsynced' })

@@ -24,9 +24,9 @@ export interface LaneProcess {
   readonly routing: BatchRouting
   readonly bridge: Bridge
   readonly endpoint: NativeEndpoint
-  /** All of them at once, after the two flushes of a period that may go alone. */
+  /** Sends all of them at once, after the two flushes of a period that may contain one. */
   enqueueAll(transfers: readonly Transfer[]): Promise<BatchAnswer[]>
-  /** Serves the queue of the lane until that is called. */
+  /** Serves the lane's queue until the returned function is called. */
   serve(): Promise<() => Promise<void>>
 }
 

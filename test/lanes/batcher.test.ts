@@ -14,11 +14,11 @@ const periodMs = 1_000
 const fullBatchMs = 3_000
 const most = 40
 
-/** Only the clock is faked: the test moves it. */
+/** Only the clock is faked, and the test moves it. */
 describe('A batcher', () => {
   fakeTime()
 
-  /** Its flushes fail as long as one of the bad is among several. */
+  /** Its flushes fail while a bad candidate is among several. */
   function setting({
     bad = new Set<number>(),
     limit = most,
@@ -78,7 +78,7 @@ describe('A batcher', () => {
       void come(name)
       await vi.advanceTimersByTimeAsync(500)
     }
-    // It was busy with the fourth; from then on the wait counts from the first that waits.
+    // It was busy with the fourth. From then on the time counts from the first waiting one.
     expect(flushes.map(({ candidates, at }) => [candidates.length, at])).toEqual([
       [6, 4_500],
       [6, 7_500],
@@ -135,7 +135,7 @@ describe('A batcher', () => {
     const ready = new Promise<void>((resolve) => (go = resolve))
     const { come, flushes, settled } = setting({ ready: () => ready })
     const all = names(22).map((name) => come(name, { timeoutMs: 2_000 }))
-    // Long past the time of all of them.
+    // Long after all of their time-outs.
     await vi.advanceTimersByTimeAsync(60_000)
     expect([flushes.length, settled.size]).toEqual([1, 2])
     go()
@@ -173,7 +173,7 @@ describe('A batcher', () => {
         return { together: true, answers: new Map(candidates.map((one) => [one, `with ${candidates.length}` as const])) }
       },
     })
-    // A candidate whose flush threw comes again, as the retries of its step do.
+    // A candidate whose flush threw comes again, like the retries of its step.
     const enqueue = async (name: number): Promise<Answer> => {
       for (let tries = 0; tries < 20; tries++) {
         const answer = await batcher
@@ -186,7 +186,7 @@ describe('A batcher', () => {
     const all = Promise.all(names(60).map(enqueue))
     await vi.advanceTimersByTimeAsync(10 * fullBatchMs)
     expect((await all).every((answer) => answer === 'alone' || answer.startsWith('with'))).toBe(true)
-    // Down from 20 to what is answered; from then on at worst every second try is too large again.
+    // Down from 20 to an answered size. From then on at worst every second try is too large.
     expect(tries.filter((size) => size > 6).length).toBeLessThanOrEqual(2 + tries.filter((size) => size <= 6).length)
   })
 
@@ -195,14 +195,14 @@ describe('A batcher', () => {
     await fc.assert(
       fc.asyncProperty(arrivals, fc.nat(300), fc.integer({ min: 2, max: 50 }), async (list, flushMs, limit) => {
         const bad = new Set(list.flatMap((one, name) => (one.bad && name % 5 === 0 ? [name] : [])))
-        // How long a flush takes is random, too, on the clock of the test.
+        // The duration of a flush is random too, on the test's clock.
         const ready = () => new Promise<void>((resolve) => setTimeout(resolve, flushMs))
         const { come, flushes, settled, batcher } = setting({ bad, limit, ready })
         for (const [name, { afterMs, patient }] of list.entries()) {
           await vi.advanceTimersByTimeAsync(afterMs % 40 === 0 ? afterMs : 0)
           void come(name, { timeoutMs: patient ? 10_000_000 : 700 })
         }
-        // As long as the slowest flushes of the most bad ones take, and far longer.
+        // Far longer than the slowest flushes of the most bad candidates take.
         await vi.advanceTimersByTimeAsync(600_000)
         expect(settled.size).toBe(list.length)
         expect(batcher.waiting).toBe(0)

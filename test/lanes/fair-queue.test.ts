@@ -82,7 +82,7 @@ describe('The nonce queue', () => {
       for (const one of few) queue.enter(one)
       const served: string[] = []
       for (let turn = 0; served.length < 12; turn++) served.push(...names(queue.take(window, flood + 5 + turn)))
-      // Turn about: whatever the window, the fifth of the few is at most the tenth that is served.
+      // In turns: for any window, the fifth of the few is among the first ten served.
       expect(served.slice(0, 10).filter((name) => name.startsWith('few'))).toEqual(names(few))
     })
     fc.assert(property)
@@ -135,7 +135,8 @@ describe('The nonce queue', () => {
         const queue = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source, deadline })))
         queue.enter(waiter('patient', { priority }))
         let now = 0
-        // One slot per tick, and one more of the first class per tick: without age it would never come to the others.
+        // One slot per tick, and one more waiter of the first class per tick. Without ageing, the others would never be
+        // served.
         for (; now < 200_000; now += everyMs) {
           queue.enter(waiter(`fresh${now}`, { priority: 1, source, since: now, deadline }))
           if (names(queue.take(1, now)).includes('patient')) break

@@ -17,7 +17,7 @@ describe('A lane with many waiting calls', () => {
   let keys = 40
   let signer: Signer
   let agent: LaneAgent
-  /** Names of those that were sent, in the order in which they came to their nonces. */
+  /** Names of the sent calls, in the order of their nonces. */
   let served: string[]
   let leave: AbortController
 
@@ -37,7 +37,7 @@ describe('A lane with many waiting calls', () => {
     for (let index = 0; index < window; index++) await signedAndSent(agent, request(`holder-${keys}-${index}`))
   }
 
-  /** Waits for a nonce as a transfer does, and sends with it. */
+  /** Waits for a nonce like a transfer, and sends with it. */
   function enter(name: string, changes: Partial<NonceRequest>): void {
     const come = async () => {
       const result = await agent.acquire(request(`${name}-${keys}`, changes), { timeoutMs: 120_000, signal: leave.signal })
@@ -87,7 +87,7 @@ describe('A lane with many waiting calls', () => {
       return served.includes('patient')
     }
     await until(through, { ...waitLimit, everyMs: 20, what: 'the last class to be served' })
-    // It was behind at first, and did not come to its turn because the others ran out.
+    // It was behind at first, and was not served because the others ran out.
     expect(served[0]).toBe('first-0')
     expect(agent.load.waiting).toBeGreaterThan(0)
   })

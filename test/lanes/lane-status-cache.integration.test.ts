@@ -7,7 +7,7 @@ import { createLaneStatusCache } from '../../lanes/ledger/open-lanes.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 import { laneOf, startLedgers, type Ledgers } from './setting.ts'
 
-/** Which lanes take work, by the server and by their ledgers. */
+/** Which lanes take work, according to the server and their ledgers. */
 describe('The cache of lane statuses', () => {
   let ledgers: Ledgers
   let keys = 20
@@ -18,7 +18,7 @@ describe('The cache of lane statuses', () => {
 
   afterAll(() => ledgers?.stop())
 
-  /** A lane whose ledger has seen an account with so much, wei. */
+  /** A lane whose ledger has seen an account with this balance, wei. */
   async function lane(minimumBalance = '0'): Promise<string> {
     const config = { lane: laneOf(devnetAccount(keys++)), window: 8, fillAfterBlocks: 100, minimumBalance }
     const line = ledgers.client(config)
@@ -66,7 +66,7 @@ describe('The cache of lane statuses', () => {
       await until(async () => !(await both.status(dead)).open, { timeoutMs: 120_000, everyMs: 1_000, what: 'the dead lane to be missed' })
       expect(await both.status(dead)).toMatchObject({ why: 'unserved', detail: expect.stringContaining(laneQueue(dead)) })
       expect(await both.open()).toEqual([quiet])
-      // Where nothing but workers is missing, work waits in the queue: it goes on with the first that comes.
+      // If only workers are missing, work waits in the queue and continues with the first worker.
       expect(await cacheOf([dead]).open()).toEqual([dead])
     } finally {
       worker.shutdown()

@@ -40,7 +40,7 @@ function setting() {
 
 const soon = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-/** A server that pauses for seconds: the next try would wait for the same answer. */
+/** The server pauses for seconds. The next try would wait for the same answer. */
 describe('a call whose time ends while the ledger is asked for its nonce', () => {
   fakeTime()
 
@@ -83,7 +83,7 @@ describe('a call whose time ends while the ledger is asked for its nonce', () =>
   })
 })
 
-/** kill -STOP and -CONT, a laptop that sleeps: answers that came meanwhile are read before the timers that are due. */
+/** kill -STOP and -CONT, or a sleeping laptop: answers from the pause are read before due timers. */
 describe('A process after a pause', () => {
   fakeTime()
 

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 
 const funds = String(10n ** 24n)
 
-/** The account on a chain that does not move. */
+/** The account of a chain whose head does not move. */
 function observation(changes: Partial<Observation> = {}): Observation {
   return { latest: 0, finalized: 0, height: 10, hash: '0x0a', balance: funds, claims: [], since: 1, pending: 0, ...changes }
 }
@@ -66,7 +66,7 @@ describe('The client of a ledger', () => {
     const nonces = (await Promise.all(asks)).map(nonceOf)
     expect(nonces.toSorted((a, b) => a - b)).toEqual(upTo(400))
     expect(counting.mostAtOnce).toBe(1)
-    // 64 to an update: 400 go in 7, and one more where the late ones met a half-full one.
+    // 64 per update: 400 need 7 updates, and one more if late ones met a half-full update.
     expect(counting.sent - before).toBeLessThanOrEqual(8)
   })
 
@@ -103,7 +103,7 @@ describe('The client of a ledger', () => {
       const query = `WorkflowId = '${laneWorkflowId(one.lane)}' AND ExecutionStatus = 'ContinuedAsNew'`
       return (await ledgers.temporal.client.workflow.count(query)).count
     }
-    // Asks without a pause until three runs have ended: a run ends between two updates.
+    // Asks without a pause until three runs have ended, because a run ends between two updates.
     for (let round = 0; round < 300 && (await runs()) < 3; round++) {
       const answers = await Promise.all(upTo(3).map((index) => client.ask(grant(`${round}-${index}`))))
       nonces.push(...answers.map(nonceOf))
@@ -124,7 +124,7 @@ describe('The client of a ledger', () => {
       await released
       return { kind: 'rejected', code: 'PAYLOAD_KIND', reason: 'a test' }
     }
-    // An admission keeps its slot until its workflow gives it up.
+    // An admission holds its slot until its workflow releases it.
     const tuning = { ...defaultTuning, graceMs: 0, workflowTasks: 2, workflowPollers: 2 }
     const hosting = { temporal, logger: silentLogger(), tuning }
     const worker = await createTransferWorker(chain, { ...hosting, activities: { admit: hold, validate: hold }, localSlots: 0 })
@@ -143,7 +143,7 @@ describe('The client of a ledger', () => {
       }))
       await Promise.all(transfers.map((transfer) => startTransfer(temporal.client, transferId(transfer), { transfer })))
       await until(() => begun.size >= tuning.workflowTasks, { timeoutMs: 60_000, everyMs: 10, what: 'all slots to be held' })
-      // Two ledgers that come into being now, and several updates of one.
+      // Two new ledgers, and several updates of one.
       const [one, other] = await Promise.all([synced(ledgers.client(config())), synced(ledgers.client(config()))])
       const nonces: number[] = []
       for (const index of upTo(3)) nonces.push(nonceOf(await one.ask(grant(`beside-${index}`))))
@@ -175,7 +175,7 @@ describe('The client of a ledger', () => {
     expect(nonceOf(await client.ask(grant('first')))).toBe(0)
     await ledgers.temporal.client.workflow.getHandle(laneWorkflowId(one.lane)).terminate('a test')
     expect(await client.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
-    // The pool knows what the new ledger does not.
+    // The pool has what the new ledger does not know.
     client.observe(observation({ height: 11, pending: 1 }))
     expect(await client.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
     client.observe(observation({ height: 12, latest: 1 }))

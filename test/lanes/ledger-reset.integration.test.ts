@@ -54,7 +54,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     return { client, ask, lane: config.lane }
   }
 
-  /** The process looks at the account, as it does when it hears that the ledger has not. */
+  /** The process reads the account, as it does when the ledger lacks an observation. */
   async function look(client: LedgerClient, height: number, changes: Partial<Observation>) {
     client.observe(observation({ height, hash: `0x${height}`, ...changes }))
     await until(() => (client.view?.height ?? 0) >= height, { timeoutMs: 60_000, what: `the ledger to hear of block ${height}` })

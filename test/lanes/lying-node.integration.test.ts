@@ -38,7 +38,7 @@ afterAll(async () => {
   await ledgers?.stop()
 })
 
-/** A ledger never grants a number again that it counted as used: later nonces could never be mined. */
+/** A ledger never grants a number again that it counted as used. Later nonces could then never be mined. */
 test('a node that counts a million nonces too many, alone, takes none from the lane', async () => {
   const signer = await devnetSigner(20)
   const [first] = nodes
@@ -186,14 +186,14 @@ test('a payment is lost, and not repeated, if its nonce was used and the nodes p
   const to = freshAddress()
   const { payment, stop } = await startPayment(signer, 'untold', to)
   try {
-    // Its bytes are gone from the pool, and somebody else with the key uses the nonce.
+    // Its bytes have left the pool, and a stranger with the key uses the nonce.
     const [sent] = await pooled(anvil, signer.address)
     await anvil.rpc('anvil_dropTransaction', [sent!.hash])
     const { raw } = await signer.sign(paymentOf(signer, 0, { maxFee: '90000000000', tip: '9000000000' }))
     await anvil.rpc('eth_sendRawTransaction', [raw])
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     for (const node of nodes) {
-      // As a node that has pruned its states.
+      // Like a node that has pruned its states.
       node.refuse = (method, [, at]) =>
         method === 'eth_getTransactionCount' && typeof at === 'string' && Number(at) <= height
           ? { code: -32000, message: 'missing trie node' }

@@ -33,7 +33,7 @@ describe('An operator transaction', () => {
   let end: () => Promise<void>
   let policy: FeePolicy = {}
 
-  /** A process with the key: its agent, and its worker. Returns what ends it. */
+  /** A process with the key: its agent and its worker. Returns a function that ends it. */
   async function serve(key: Signer): Promise<() => Promise<void>> {
     const agent = await setting.agent(key)
     const { connection, namespace } = setting.ledgers.temporal
@@ -47,7 +47,7 @@ describe('An operator transaction', () => {
       agent.stop()
     }
   }
-  /** The same key in KMS: another signature of the same transaction each time. */
+  /** The same key in a KMS: another signature of the same transaction each time. */
   const inKms = () => {
     Object.assign(process.env, kmsEnvironment)
     const account = devnetAccount(20)
@@ -151,11 +151,11 @@ describe('An operator transaction', () => {
     const operatorTransaction = await start({ to, value: '11' })
     await inPool(1)
     const nonce = (await pooled(setting.anvil, signer.address))[0]?.nonce ?? -1
-    // Its first nonce gets a no-op, which is not its doing: it pays with another.
+    // A foreign no-op takes its first nonce, so it pays with another.
     await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'c', nonce })
     const again = async () => {
       const [first] = await pooled(setting.anvil, signer.address)
-      // Where the pool is empty the payment may come at any moment, and is not to be mined unseen.
+      // With an empty pool the payment may come at any moment, and must not be mined unseen.
       await (first?.to === signer.address ? setting.mine() : setting.passBlock())
       return first !== undefined && first.nonce > nonce
     }
@@ -164,7 +164,7 @@ describe('An operator transaction', () => {
     const after = client().getHandle<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>(
       operatorTransaction.workflowId,
     )
-    // The run has found the round with the nonce.
+    // The run knows the round of the nonce.
     const found = async () => {
       const { state, detail } = await after.query(operatorTransactionStatusQuery)
       return state === 'pending' || (detail.includes('holds a nonce') && (await isBeingSent(after)))

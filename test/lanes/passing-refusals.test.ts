@@ -36,7 +36,7 @@ function setting(limits: Partial<SigningLimits>, own: Partial<Omit<SigningPolicy
       return Promise.resolve<SignedTransaction>({ raw, hash: raw, signingHash: raw })
     },
   }
-  // A no-op has no data to speak of.
+  // The data fee of a no-op is negligible.
   const dataFee = ({ to }: { to: string }) => Promise.resolve(String(to === self ? 1n : seen.dataFee))
   const watch = { inclusion: { kind: 'unseen' }, add: () => {}, onChange: () => {}, close: () => {} }
   const chain = {
@@ -70,7 +70,7 @@ function setting(limits: Partial<SigningLimits>, own: Partial<Omit<SigningPolicy
     return new PendingTransaction(deps, 0, [...attempts], { intentId, intent: call })
   }
   const pendingOf = (...attempts: Attempt[]) => pendingWith('one/1', ...attempts)
-  /** Blocks, as one that is the lowest of its account sees them, until a test has what it waits for. */
+  /** Gives the transaction blocks, as the lowest nonce of its account, until a test's condition holds. */
   let height = 1
   const blocks = (pending: PendingTransaction, isSo: () => boolean) =>
     until(

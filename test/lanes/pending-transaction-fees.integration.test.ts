@@ -17,13 +17,13 @@ const waitLimit = { timeoutMs: 60_000 }
 const randomKey = 40
 const dear = 400n * 10n ** 9n
 
-/** Fee limits, other users of a nonce, and refusals of the key: on a real chain, with a real ledger. */
+/** Fee limits, foreign uses of a nonce, and refusals of the key, on a real chain with a real ledger. */
 describe('A pending transaction under a policy', () => {
   let policy: FeePolicy = {}
   const setting = useLaneSetting(() => ({ fees: ({ terms }) => ({ ...policy, terms }) }))
   const { fresh, pool, ledger } = setting
 
-  /** A block of this base fee, empty. */
+  /** Mines an empty block with this base fee. */
   async function passDear(): Promise<void> {
     await setting.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${dear.toString(16)}`])
     await setting.passBlock()
@@ -37,7 +37,7 @@ describe('A pending transaction under a policy', () => {
     await setting.passUntil('the limit', () => pending.atFeeLimit)
     expect(pending.offered.every(({ maxFee }) => BigInt(maxFee) <= BigInt(policy.maxFeePerGas!))).toBe(true)
     const raises = pending.attempts
-    // An operator's wish for haste keeps to the cap too.
+    // An operator's order respects the cap too.
     await pending.bump()
     await setting.passBlock()
     expect(pending.attempts).toBe(raises)
@@ -136,14 +136,14 @@ describe('A pending transaction under a policy', () => {
     let blocks = 0
     for (; blocks < 12 && transactions.some(({ attempts }) => attempts === 1); blocks++) {
       await passDear()
-      // Nonces in flight are reported with every block: once this block is reported, it was checked.
+      // Nonces in flight are reported with every block, so a reported block was checked.
       const height = setting.chain.heads.current?.latest.height ?? 0
       await until(() => (agent.view?.height ?? 0) >= height, { timeoutMs: 10_000, what: 'the block to be reported' }).catch(() => {})
-      // From the fifth block on they count as stuck: a slow machine gets time.
+      // From the fifth block on they count as stuck. A slow machine gets more time.
       const repriced = () => transactions.every(({ attempts }) => attempts > 1)
       if (blocks >= 4) await until(repriced, { timeoutMs: 15_000, what: 'new prices' }).catch(() => {})
     }
-    // It waits four blocks for all, and not four for each.
+    // It waits four blocks in all, not four for each.
     expect(blocks).toBeLessThanOrEqual(8)
     await until(async () => (await pool()).every(({ maxFeePerGas }) => maxFeePerGas > dear), { ...waitLimit, what: 'them in the pool' })
     await setting.mine()

@@ -5,7 +5,7 @@ import { acquired, becomes, laneOf, signedAndSent, request, useLaneSetting } fro
 
 const waitLimit = { timeoutMs: 60_000 }
 
-/** One nonce on its way, on a real chain whose blocks a test mines, with a real ledger. */
+/** One nonce in flight, with a real ledger, on a real chain whose blocks a test mines. */
 describe('A pending transaction', () => {
   const setting = useLaneSetting()
   const { fresh, pool, ledger } = setting
@@ -63,7 +63,7 @@ describe('A pending transaction', () => {
     await pending.bump()
     const [second] = await pool()
     expect(second?.hash).not.toBe(first?.hash)
-    // A builder that has only the first one: the pool loses the second.
+    // A block builder with only the first transaction. The pool loses the second.
     await setting.anvil.rpc('anvil_dropTransaction', [second!.hash])
     await setting.anvil.rpc('eth_sendRawTransaction', [raw])
     await setting.mine()
@@ -84,7 +84,7 @@ describe('A pending transaction', () => {
   })
 
   test('falls out of its block in a reorganisation and is mined again', async () => {
-    // However many blocks pass until it is sent again, it is not raised: the same bytes are looked for.
+    // It is not raised, however many blocks pass until it is sent again: Portage waits for the same bytes.
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const pending = await signedAndSent(agent, request('reorganised'))
     await setting.mine()
@@ -130,11 +130,11 @@ describe('A pending transaction', () => {
     const dear = { maxFee: '90000000000', tip: '20000000000' }
     expect(await setting.sendOutside({ nonce: pending.nonce, ...dear })).toEqual({ kind: 'accepted' })
     await setting.mine()
-    // In a block, but not final: no verdict yet.
+    // In a block that is not final, so nothing is decided.
     expect(pending.state.kind).toBe('pending')
     await setting.mineUntil(() => pending.state.kind !== 'pending', 'a verdict')
     expect(pending.state).toEqual({ kind: 'spent', by: 'external' })
-    // The lane goes on behind it.
+    // The lane continues with the next nonce.
     expect((await signedAndSent(agent, request('after the robbery'))).nonce).toBe(1)
   })
 
@@ -152,7 +152,7 @@ describe('A pending transaction', () => {
     const agent = await fresh({ bumpAfterBlocks: 1 })
     const one = request('cancelled')
     const pending = await signedAndSent(agent, one)
-    // Every block from now on is a reason to raise.
+    // From now on every block is a reason to raise.
     await setting.passUntil('a raise', () => pending.attempts > 1)
     const line = setting.ledgers.client({ lane: laneOf(setting.signer), window: 8, fillAfterBlocks: 20 })
     expect(await line.ask({ kind: 'withdraw', intentId: one.owner.intentId, how: 'cancel' })).toEqual({ kind: 'held', nonce: 0 })
@@ -165,7 +165,7 @@ describe('A pending transaction', () => {
     expect(await becomes(pending, ({ kind }) => kind === 'included')).toMatchObject({ noop: true })
     await setting.mine(3)
     expect(await becomes(pending, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
-    // A zombie of the cancelled try gets nothing, once this process has forgotten the pending.
+    // A late step of the cancelled try gets nothing once this process has dropped the nonce.
     await setting.mineUntil(() => agent.load.pending === 0, 'the pending to be over')
     expect(await agent.acquire(one, { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
   })
@@ -186,7 +186,7 @@ describe('A pending transaction', () => {
   test('gives its nonce back when the key cannot sign; the next call gets it', async () => {
     const key = await setting.key()
     let locked = true
-    // The real signer behind a lock, as a KMS that is out of reach for a while.
+    // The real signer behind a lock, like a KMS that is unreachable for a while.
     const lockable: Signer = {
       address: key.address,
       sign: (transaction) => (locked ? Promise.reject(new Error('the key is out of reach')) : key.sign(transaction)),
@@ -200,7 +200,7 @@ describe('A pending transaction', () => {
     locked = false
     const next = await signedAndSent(agent, request('signed'))
     expect(next.nonce).toBe(pending.nonce)
-    // A signed transaction may have been sent: its nonce does not go back.
+    // A signed transaction may have been sent, so its nonce is not given back.
     await agent.release(next)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { owner: { intentId: 'signed/1' } } } })
     await setting.mine()

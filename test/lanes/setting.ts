@@ -35,9 +35,9 @@ export interface Ledgers {
   /** A process's client of a ledger. */
   client(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): LedgerClient
   state(lane: string): Promise<LaneState>
-  /** A request to a ledger past the processes of its lane. */
+  /** Sends a request to a ledger directly, without a process of its lane. */
   order(lane: string, request: LaneOrder | LaneRequest): Promise<LaneAnswer | undefined>
-  /** Its worker stops, and serves again when this has ended. */
+  /** Stops its worker during this work. */
   without(during: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
@@ -88,7 +88,7 @@ export async function startLedgers({
   }
 }
 
-/** A client that counts the updates that it has on their way. */
+/** A client that counts its pending updates. */
 export function countingClient({ connection, namespace }: Temporal): {
   client: Client
   readonly sent: number
@@ -118,13 +118,13 @@ export interface LaneSetting {
   readonly ledgers: Ledgers
   readonly anvil: Anvil & { mine(blocks?: number): Promise<void> }
   readonly chain: EvmChain
-  /** One process's agent of a key's lane, started and synced unless `synced` is false. */
+  /** An agent of a lane in one process, started and, unless `synced` is false, synced. */
   agent(signer: Signer, options?: AgentOptions): Promise<LaneAgent>
   /** A block without transactions. Resolves when the chain's tracker has it. */
   passBlock(): Promise<void>
-  /** Such blocks, one after the other, until it is so. Returns how many it took. Throws after 100. */
+  /** Mines such blocks one after the other until the condition holds. Returns their number. Throws after 100. */
   passUntil(what: string, isSo: () => Promise<boolean> | boolean): Promise<number>
-  /** A block with all that is in the pool. Resolves when the tracker has it. */
+  /** Mines a block with the whole pool. Resolves when the tracker has it. */
   mine(blocks?: number): Promise<void>
   /** Mines until the condition holds. An agent that still reads its account at one block checks it only at the next. */
   mineUntil(look: () => Promise<boolean | undefined> | boolean | undefined, what: string): Promise<unknown>
@@ -208,7 +208,7 @@ export async function startLaneSetting(): Promise<LaneSetting> {
   }
 }
 
-/** A setting with the key of the newest agent. */
+/** A setting with the newest agent's key. */
 export interface LaneTests extends LaneSetting {
   signer: Signer
   /** A key that no other test uses. */
@@ -218,11 +218,11 @@ export interface LaneTests extends LaneSetting {
   /** The transactions of the key that wait for a block. */
   pool(): ReturnType<typeof pooled>
   ledger(): Promise<LaneState>
-  /** Sends a transaction of the key that Portage does not know. Default: the key pays itself nothing. */
+  /** Sends a transaction of the key that Portage does not know. Default: the key pays nothing to itself. */
   sendOutside(transaction: Partial<UnsignedTransaction> & Pick<UnsignedTransaction, 'nonce' | 'maxFee'>): Promise<SendOutcome>
 }
 
-/** A setting for the tests of one `describe`. The fields of `LaneSetting` are there once `beforeAll` has run. */
+/** A setting for the tests of one `describe`. The fields of `LaneSetting` exist once `beforeAll` has run. */
 export function useLaneSetting(defaults: () => AgentOptions = () => ({})): LaneTests {
   let keys = 20
   const use = {
@@ -240,7 +240,7 @@ export function useLaneSetting(defaults: () => AgentOptions = () => ({})): LaneT
   return use
 }
 
-/** The same chain, of a family that is mistaken about its no-ops. */
+/** The same chain, whose estimates of no-ops are wrong. */
 function withNoopGas(chain: EvmChain, gas: string): Chain {
   return new Proxy<Chain>(chain, {
     get(target, name: keyof Chain) {
@@ -262,7 +262,7 @@ export function request(name: string, changes: Partial<NonceRequest> = {}): Nonc
   return { owner, intent, first, priority: 3, source: 'test', ...changes }
 }
 
-/** The nonce of a request, or an error that says why it got none. */
+/** The nonce of a request, or an error with the reason for none. */
 export async function acquired(agent: LaneAgent, one: NonceRequest, timeoutMs = 60_000): Promise<PendingTransaction> {
   const result = await agent.acquire(one, { timeoutMs })
   if (result.kind === 'refused') throw new Error(`${one.owner.intentId} was refused: ${result.why}, ${result.detail}`)
@@ -276,7 +276,7 @@ export async function signedAndSent(agent: LaneAgent, one: NonceRequest): Promis
   return pending
 }
 
-/** Resolves with the state of a transaction that is as wanted. Throws if it is not within a minute. */
+/** Resolves with the first state of a transaction that satisfies the condition. Throws after a minute. */
 export async function becomes(
   pending: PendingTransaction,
   done: (state: PendingTransactionState) => boolean,

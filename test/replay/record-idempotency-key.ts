@@ -5,7 +5,7 @@ import { startLedgers } from '../lanes/setting.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Keep } from './record.ts'
 
-/** A key that a client has sent with a request, up to the answer that it keeps. */
+/** A client's idempotency key, from its request to the stored answer. */
 export async function recordIdempotencyKey(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()
   try {

@@ -13,7 +13,7 @@ import { mineDear, pooled, startMining, stopMining } from '../helpers/e2e-chain.
 import { type Stage, startStage } from '../helpers/e2e.ts'
 import type { FixtureName } from './fixtures.ts'
 
-/** Called with each run that is worth keeping, while its server runs. */
+/** Gets each run that is worth keeping, while its server runs. */
 export type Keep = (name: FixtureName, stage: Pick<Stage, 'temporal'>, workflowId: string, runId?: string) => Promise<void>
 
 /** Finality within a second, two lanes per chain: everything but the wait for a far finality. */
@@ -21,7 +21,7 @@ export async function recordNear(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'queue', keysPerChain: 2 })
   try {
     const first = await startSound(stage)
-    // First, while no worker believes an older answer of a lane.
+    // First, while no worker trusts an older answer of a lane.
     await keep('waiting-and-retry', stage, await waitAndRetry(stage))
     await keep('happy-near-finality', stage, await happy(stage))
     await keep('declined', stage, await declined(stage))
@@ -170,7 +170,7 @@ async function waitAndRetry(stage: Stage): Promise<string> {
   return sent!.id
 }
 
-/** Its call is in the pool when the operator cancels; blocks have room for the lane's no-op only. */
+/** The operator cancels it while its call is in the pool. Blocks only have room for the lane's no-op. */
 async function cancelled(stage: Stage): Promise<string> {
   const { anvil } = stage.devnet.chains.bsc
   const stuck = await stuckInPool(anvil)
@@ -187,7 +187,7 @@ async function cancelled(stage: Stage): Promise<string> {
   return sent!.id
 }
 
-/** A message that is redeemed before Portage hears of it, then one whose worker dies between signing and sending. */
+/** A message that is redeemed before Portage receives it, then one whose worker dies between signing and sending. */
 async function crashAndMeetAnother(keep: Keep, stage: Stage): Promise<void> {
   const [met] = await sendCoins(stage, 1)
   const doomed = await startDoomed(stage, 'after-sign', 'kill', 1)

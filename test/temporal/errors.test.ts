@@ -16,16 +16,13 @@ import {
 } from '../../temporal/client/connection/errors.ts'
 import { malformedUpdate, runIsFull } from '../../temporal/contracts/names.ts'
 
-/** As the client throws it: the gRPC error is the cause. */
+/** In the client's form: the gRPC error is the cause. */
 function grpc(code: number, details = 'a detail'): ServiceError {
   const cause = Object.assign(new Error(`${code} ${details}`), { code, details, metadata: {} })
   return new ServiceError('Failed to do something', { cause })
 }
 
-/**
- * As a native connection throws it where no method of the SDK is between: its own error, of the same name as the
- * client's.
- */
+/** In the form of a native connection outside the SDK's methods: its own error, with the same name as the client's. */
 function native(code: number, details = 'a detail'): Error {
   class NativeServiceError extends Error {}
   SymbolBasedInstanceOfError('ServiceError')(NativeServiceError)

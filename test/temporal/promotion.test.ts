@@ -39,7 +39,7 @@ test.each([
   await expect(promoteVersion(client, { ...promotion, percent: 10 })).rejects.toMatchObject({ code: 'INPUT_INVALID' })
   expect(promoted).toEqual([])
   await promoteVersion(client, { ...promotion, ignoreMissingQueues: true })
-  // Takes the share away from a version without workers.
+  // Removes the share of a version without workers.
   await promoteVersion(client, { ...promotion, percent: 0 })
   expect(promoted).toEqual(['current', '0 %'])
 })

@@ -3,7 +3,7 @@ import { openConnection } from '../../temporal/client/connection/probe.ts'
 import { startGrpc } from '../helpers/grpc-server.ts'
 
 test('a call that waits for its retry ends with its connection, and throws only to its caller', async () => {
-  // Greets, and is too busy for everything else: the SDK tries that again.
+  // Accepts connections, and answers everything else as too busy. The SDK retries that.
   const server = await startGrpc((method) => (method === 'GetSystemInfo' ? 0 : 14))
   const connection = await openConnection({ address: server.address, namespace: 'default' })
   const call = connection.workflowService.describeNamespace({ namespace: 'default' })

@@ -10,7 +10,7 @@ import { createPollLook } from '../../workers/process/poll-watch.ts'
 import { roles, type Role } from '../../workers/roles/roles.ts'
 import { chainAt, giveUp, linesOf, requestsTo, useProcesses } from './process-setting.ts'
 
-/** Of an account that anvil knows. */
+/** Key of an anvil account. */
 const laneKey = devnetAccount(0)
 const { folder, start, anvilAt, temporalAt } = useProcesses()
 
@@ -32,7 +32,7 @@ async function portage(role: Role, config: string) {
   const portOf = async () => (await linesOf(logFile)).find(({ message }) => message === 'the admin port listens')?.port
   const port = await until(portOf, { timeoutMs: 60_000, what: `the admin port of ${role}`, giveUp: giveUp(child) })
   const { ask, seen } = requestsTo(child, port)
-  /** Until it is ready, or waits for exactly these. */
+  /** Waits until it is ready, or waits for exactly these. */
   const waitsFor = (...names: string[]) =>
     seen(
       '/readyz',

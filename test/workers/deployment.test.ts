@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { pollerGoneMs } from '../../temporal/client/connection/deployments.ts'
@@ -45,7 +44,7 @@ async function watch(
     onDrained: () => ended++,
     everyMs: 1,
   })
-  while (ended === 0 && asked < answers.length + 2) await delay(1)
+  await expect.poll(() => ended > 0 || asked >= answers.length + 2, { interval: 1 }).toBe(true)
   await watching.stop()
   return { ended, said: lines.map(({ message }) => message), promoted }
 }

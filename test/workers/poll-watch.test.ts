@@ -16,7 +16,7 @@ const free = (type: string, queue: string, count: number) =>
   `temporal_worker_task_slots_available${labels(`worker_type="${type}"`, queue)} ${count}`
 const [workflows, activities] = ['PollWorkflowTaskQueue', 'PollActivityTaskQueue'] as const
 
-/** Looks every 20 s at what each minute of a process shows. */
+/** Reads every 20 s the counters of each minute of a process. */
 function minutes(count: number, shown: (minute: number) => readonly string[]) {
   let now = 0
   const look = createPollLook(new Set(['ledger', 'lane:a']), () => now)

@@ -51,7 +51,7 @@ export function requestsTo(child: Child, port: number) {
     const response = await fetch(`http://127.0.0.1:${port}${route}`, init)
     return { status: response.status, text: await response.text() }
   }
-  /** Resolves with the first answer that is as wanted. Throws if the process ends. */
+  /** Resolves with the first answer that satisfies the condition. Throws if the process ends. */
   const seen = (route: string, sees: (answer: Answer) => boolean, what: string, init?: RequestInit) => {
     let last = 'nothing'
     const look = async () => {

@@ -36,7 +36,7 @@ describe('Settings that are kept outside Temporal', () => {
     await wipe()
   })
 
-  /** Temporal forgets them, as if it had been wiped. */
+  /** Makes Temporal forget them, like a wipe. */
   async function wipe(): Promise<void> {
     const { namespace } = client().options
     const workflowExecution = { workflowId: settingsWorkflowId }
@@ -118,7 +118,7 @@ describe('Settings that are kept outside Temporal', () => {
     await start('d')
     const both = async () => (await readSettings(client())).halts.length === 2
     await until(both, { timeoutMs, what: 'the newer halt to be back' })
-    // Whether the older halt was ended for good is for a person to say.
+    // Only a person can say whether the older halt was ended for good.
     expect(new Set((await readSettings(client())).halts.map(({ scope }) => scope.chain))).toEqual(new Set(['bsc', 'ethereum']))
   })
 

@@ -69,7 +69,7 @@ describe('a process whose dependencies are not there yet', () => {
     await temporal.kill('SIGKILL')
     const away = await process.ask('/v1/transfers', { headers: process.admin })
     expect([away.status, JSON.parse(away.text)]).toMatchObject([503, { code: 'TEMPORAL_UNAVAILABLE' }])
-    // It keeps its answer for a second.
+    // The process keeps its answer for a second.
     await process.waitsFor('Temporal server cannot be reached')
     expect(await process.ask('/health')).toMatchObject({ status: 200 })
     await temporal.restart()
@@ -79,9 +79,9 @@ describe('a process whose dependencies are not there yet', () => {
     const halt = { reason: 'Temporal is back', orders }
     const init = { method: 'POST', body: JSON.stringify(halt), headers: { 'content-type': 'application/json', ...process.admin } }
     await process.seen('/v1/settings', ({ status }) => status === 200, 'to obey an order', init)
-    // The outage is logged once, and not with each call of each part.
+    // The outage is logged once, not for each call of each part.
     const lines = await process.lines()
-    // Anybody may use the dev server, of which each start warns.
+    // Each start warns that anybody may use the dev server.
     const expected = /^(waiting for|Temporal is reached in plain text)/
     const problems = lines.filter(({ level, message }) => /warn|error/.test(level) && !expected.test(message))
     const kinds = problems.map(({ message }) => message)
@@ -116,7 +116,7 @@ describe('a process whose dependencies are not there yet', () => {
     const process = await portage('all', at)
     const { text } = await process.waitsFor('does not have the namespace')
     expect(text).toContain('portage setup temporal')
-    // The log names it: requests to the API have shown no token.
+    // The log names it, because requests to the API have shown no token.
     expect(text).not.toContain('elsewhere')
     const isNamed = async () => JSON.stringify(await process.lines()).includes('namespace=elsewhere')
     await until(isNamed, { timeoutMs: 60_000, what: 'the log to name the namespace' })

@@ -20,7 +20,7 @@ let worker: Worker
 let running: Promise<void>
 
 const noSlot: SendOperatorTransactionResult = { kind: 'no-slot', code: 'LANE_NONE', reason: 'a test' }
-/** The lane takes no work at the first look. */
+/** The lane takes no work at the first check. */
 const atSecondLook = (): SendOperatorTransactionResult =>
   asked.length % 2 === 1 ? noSlot : { kind: 'final', nonce: 0, ok: true, txHash: '0x', blockHeight: 1, blockHash: '0x', gasPaid: '1' }
 let answer: (input: SendOperatorTransactionInput) => SendOperatorTransactionResult = atSecondLook
@@ -31,7 +31,7 @@ async function sendOperatorTransaction(input: SendOperatorTransactionInput): Pro
 }
 
 beforeAll(async () => {
-  // A new run is suggested after the first look.
+  // A new run is suggested after the first check.
   ledgers = await startLedgers({ dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': '8' } })
   const { connection } = ledgers.temporal
   worker = await Worker.create({ connection, taskQueue: laneQueue(lane), activities: { sendOperatorTransaction }, shutdownGraceTime: 0 })
@@ -104,7 +104,7 @@ test('a lane has one open top-up at a time, and none soon after one that failed'
   answer = () => ({ kind: 'impossible', reason: 'a test' })
   expect(await order()).toBe(id)
   expect(await operatorTransactionResult(client, id!)).toMatchObject({ state: 'impossible' })
-  // An intent of its own, so that no payment takes an earlier one for its own.
+  // A new intent, so that no payment takes an earlier one for its own.
   expect(asked.map(({ intentId }) => intentId)).not.toContain(first?.intentId)
   expect(asked[0]?.onlyBelow).toEqual(onlyBelow)
   expect(await order()).toBeUndefined()

@@ -43,7 +43,7 @@ export const transfer: Transfer = {
 export const landed: Landed = { nonce: 7, txHash: '0x07', blockHeight: 9, blockHash: '0x09', gasPaid: '1', attempts: 1, tried: [] }
 export const waiting = { timeoutMs: 60_000, everyMs: 20 }
 
-/** Answers of the steps of a test. */
+/** Scripted answers of the steps. */
 export interface Script {
   admit(input: AdmitInput): Admission | Promise<Admission>
   broadcastLocally(input: BroadcastInput): BroadcastResult | { kind: 'elsewhere' } | Promise<{ kind: 'elsewhere' }>
@@ -71,7 +71,7 @@ export const sound: Script = {
 
 /** Transfer workflows whose steps answer by a script. */
 export interface Scripted {
-  /** A new one, `sound`, for every test. */
+  /** A new one, `sound`, for each test. */
   script: Script
   /** Calls of the steps of this test. */
   readonly asked: {
@@ -88,8 +88,8 @@ export interface Scripted {
   /** The log lines of a transfer, as the process writes them. */
   logged(handle: WorkflowHandle): Record<string, unknown>[]
   /**
-   * @param headers of the start @param workflowTaskTimeout a step at hand that takes longer than most of it outlasts
-   * its task; absent: the server's 10 s
+   * @param headers of the start @param workflowTaskTimeout a local step that takes longer than most of it outlasts its
+   * task; absent: the server's 10 s
    */
   start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers, workflowTaskTimeout?: '1s'): Promise<WorkflowHandle>
   /**
@@ -101,18 +101,18 @@ export interface Scripted {
   retry(handle: WorkflowHandle): Promise<void>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>
-  /** The server that they run on, and a connection to it. */
+  /** The workflows' server, and a connection to it. */
   readonly server: TemporalServer
   readonly temporal: Temporal
-  /** How many runs have gone on as new ones. */
+  /** How many runs have continued as new. */
   runs(handle: WorkflowHandle): Promise<number>
   /** Ends one wait after the other until a second run goes on. */
   nextRun(handle: WorkflowHandle): Promise<void>
 }
 
 /**
- * For the suite that calls it: a real server, the real workflow, and workers with such steps. @param tracing as in a
- * process that sends traces
+ * For the calling suite: a real server, the real workflow, and workers with such steps. @param tracing as in a process
+ * that sends traces
  */
 export function scriptedTransfers(tracing = false): Scripted {
   let server: TemporalServer

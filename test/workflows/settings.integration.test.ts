@@ -34,12 +34,12 @@ describe('The settings', () => {
 
   beforeAll(async () => {
     known = namesOf(deadConfig(await freePort()))
-    // A worker that has gone is not waited for.
+    // Nobody waits for a worker that has gone.
     ledgers = await startLedgers({ tuning: { stickyMs: 200 } })
   })
   afterAll(() => ledgers?.stop())
 
-  /** Every test begins with settings that hold nothing. */
+  /** Every test begins with empty settings. */
   beforeEach(async () => {
     const { halts, denied, nodes } = await readSettings(client())
     const orders: SettingsOrder[] = [
@@ -136,7 +136,7 @@ describe('The settings', () => {
   test('every process sees new settings without a restart', async () => {
     const seen: [Settings[], Settings[]] = [[], []]
     const watches = await Promise.all([0, 1].map(() => watchSettings({ client: client(), logger: silentLogger() })))
-    // A listener that fails keeps nothing from the others.
+    // A failing listener does not affect the others.
     for (const watch of watches) {
       watch.subscribe(() => {
         throw new Error('this listener always fails')
@@ -151,8 +151,8 @@ describe('The settings', () => {
 
   test('the end of a halt wakes the transfers that wait for it, and no others', async () => {
     const { TransferState, Bridge } = searchAttributes
-    // By their bridge alone: what the unhalts before this test wake, by chain, and may be waking still, are not these.
-    // No worker serves their queue: the signals that they get stay in their history.
+    // Found by their bridge alone, because the unhalts before this test wake transfers by chain, and may still do so.
+    // No worker serves their queue, so their history keeps the signals.
     const waiting = (id: string, bridge: string) =>
       client().workflow.start('transfer', {
         workflowId: id,
@@ -176,7 +176,7 @@ describe('The settings', () => {
           : [],
       )
     await until(async () => (await signals(held)).length > 0, { timeoutMs: 60_000, what: 'the one that was held to be woken' })
-    // Transfers parked in between are left alone.
+    // Parked transfers among them are left alone.
     expect([await signals(held), await signals(free)]).toEqual([[['retry', { gate: true }]], []])
     await Promise.all([held.terminate(), free.terminate()])
   })
@@ -201,7 +201,7 @@ describe('The settings', () => {
     await close()
   })
 
-  // The last: it leaves what the others cannot read.
+  // The last test, because it leaves payloads that the others cannot read.
   test('the settings survive every change of keys; a process without the key fails only tasks', async () => {
     const keys = { one: randomBytes(32), two: randomBytes(32) }
     const encryption = (ids: readonly (keyof typeof keys)[], required = false): PayloadEncryption => ({
@@ -219,7 +219,7 @@ describe('The settings', () => {
     const order = (client: TemporalClient, chain: string) =>
       changeSettings(client, known, { by: 'night-shift', reason: 'a secret reason', orders: [halt(chain)] })
     const halted = async (client: TemporalClient) => (await readSettings(client)).halts.map(({ scope }) => scope.chain)
-    /** All that Temporal has of it, payloads as text. */
+    /** Everything that Temporal has of it, with payloads as text. */
     const written = async () =>
       inspect(texts((await handle().fetchHistory()).events), { depth: 20, maxArrayLength: null, maxStringLength: null })
     await change({ kind: 'deny', what: 'recipient', value: `0x${'ab'.repeat(20)}` })
@@ -248,12 +248,12 @@ describe('The settings', () => {
         await recovery.stop()
       })
       expect(said).toEqual([expect.stringMatching(/fails repeatedly.*encrypted with a key that this process does not have\. \(key=one/)])
-      // Neither failed nor reset; and what went wrong is for those with a key alone.
+      // Neither failed nor reset. Only those with a key can read the error.
       expect(await handle().describe()).toMatchObject({ runId, status: { name: 'RUNNING' } })
       const { events } = await handle().fetchHistory()
       const failures = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => (failed ? [failed.failure?.message] : []))
       expect(new Set(failures)).toEqual(new Set(['Encoded failure']))
-      // With the key again it goes on. The task is tried again before long.
+      // With the key it continues. The task is retried soon.
       await served(encryption(['two', 'one']), async (client) => {
         const goesOn = async () => !(await handle().describe()).raw.pendingWorkflowTask
         await until(goesOn, { timeoutMs: 120_000, what: 'the task to be done' })
@@ -286,7 +286,7 @@ test('known settings stay while Temporal is away; before the first read everythi
   await Promise.all([watch.stop(), fresh.stop(), ledgers.stop()])
 })
 
-/** A value in which bytes are the text that they hold. */
+/** A value in which bytes are replaced by their text. */
 function texts(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString()
   if (Array.isArray(value)) return value.map(texts)

@@ -9,9 +9,8 @@ function stepOf({ markerRecordedEventAttributes: marker }: RecordedEvent): strin
 }
 
 /**
- * The history of a run as a busy process would have recorded it: the last local activity of this name ends with one
- * workflow task, and the workflow's next commands are recorded with the next. All later events must be of the same
- * task.
+ * The history of a run as a busy process records it: the last local activity of this name ends with one workflow task,
+ * and the workflow's next commands are recorded with the next. All later events must be of the same task.
  */
 export async function splitAfter(handle: WorkflowHandle, step: string): Promise<RecordedHistory> {
   const { events } = JSON.parse(historyToJSON(await handle.fetchHistory())) as RecordedHistory

@@ -14,9 +14,7 @@ import { currentDetails, summaries } from '../helpers/e2e-web-ui.ts'
 import { elsewhere, page, queries } from '../helpers/temporal-lines.ts'
 import { landed, lanes, scriptedTransfers, sound, waiting } from './scripted.ts'
 
-/**
- * The acts of an operator who has nothing but the `temporal` command line, on a real server with the real workflows.
- */
+/** The acts of an operator with only the `temporal` command line, on a real server with the real workflows. */
 describe("Temporal's own commands", () => {
   const on = scriptedTransfers()
   const done = new Set<string>()
@@ -32,7 +30,7 @@ describe("Temporal's own commands", () => {
   })
   afterAll(() => endLedger?.())
 
-  /** Types a line of the page into a shell. Resolves with what it printed. */
+  /** Types a line of the page into a shell. Resolves with its output. */
   const type = async (line: string, names: Readonly<Record<string, string>> = {}, exitCode = 0) => {
     const command = Object.entries(names).reduce((text, [name, value]) => text.replaceAll(`<${name}>`, value), line)
     const { code, stdout, stderr } = await run('/bin/sh', ['-c', command.replace(/^temporal /, '"$TEMPORAL" ')], {
@@ -199,7 +197,7 @@ describe("Temporal's own commands", () => {
 
   test('Request Cancellation of a transfer that is delivered all the same, of a parked one, and across runs', async () => {
     const late = await pending()
-    // The lane does not let go: the call may win.
+    // The lane does not release it, because the call may still win.
     on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
     on.script.broadcast = sound.broadcast
     await typeAll('Request Cancellation', id(late))
@@ -307,10 +305,9 @@ describe("Temporal's own commands", () => {
   })
 
   test('every step and every timer of every workflow that ran here has a summary', async () => {
-    const { client } = on.temporal
     const types = new Map<string, number>()
-    for await (const { workflowId, runId, type: name } of client.workflow.list()) {
-      const said = await summaries(client, workflowId, 'any', runId)
+    for await (const { workflowId, runId, type: name } of on.temporal.client.workflow.list()) {
+      const said = await summaries(on.temporal.client, workflowId, 'any', runId)
       expect([workflowId, said.filter((text) => text === '')]).toEqual([workflowId, []])
       types.set(name, (types.get(name) ?? 0) + said.length)
     }

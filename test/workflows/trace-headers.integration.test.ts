@@ -67,10 +67,7 @@ describe('The trace of a transfer', () => {
     run_id: expect.any(String),
     time: expect.any(String),
   }
-  /**
-   * In the order in which they were written. A task that a machine did too slowly is done again, with its lines: each
-   * once.
-   */
+  /** In the order of writing. A task that took too long is repeated with its lines, so each is counted once. */
   const said = (handle: Parameters<typeof on.logged>[0]) => {
     const told = on.logged(handle)
     return told.filter(({ message, code }, index) => index === told.findIndex((one) => one['message'] === message && one['code'] === code))
@@ -95,7 +92,7 @@ describe('The trace of a transfer', () => {
       await handle.fetchHistory(),
       handle.workflowId,
     )
-    // A transfer after it has its lines: what the replay had printed would be there, too.
+    // A transfer after it has its lines, so the replay's lines would be there too.
     const next = await on.start()
     await next.result()
     await until(() => said(next).length >= 2, { ...waiting, what: 'the lines of the next one' })

@@ -3,7 +3,7 @@ import type { DevnetAccount } from '../chain/accounts.ts'
 import type { Level, WatchedLog } from '../chain/watch-logs.ts'
 
 /**
- * Treatment of a message. attest: as its sender asks. finalize: at finality also if it asks to be fast, with a
+ * Treatment of a message. attest: as its sender asks. finalize: at finality even if it asks to be fast, with a
  * `delayReason` until then. hold: pending until the treatment changes. miss: not seen at all.
  */
 export type IrisTreatment = 'attest' | 'finalize' | 'hold' | 'miss'
@@ -48,13 +48,13 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
     const message = Uint8Array.from(logged)
     message.set(getBytes(nonce), at.nonce)
     message.set(getBytes(toBeHex(fast ? 1_000 : 2_000, 4)), at.executed)
-    // A fee that was taken is kept.
+    // A fee that has been charged does not change.
     message.set(getBytes(toBeHex(attested ? numberAt(attested.message, at.fee, 32) : fee, 32)), at.fee)
     message.set(getBytes(toBeHex(expiration, 32)), at.expiration)
     return message
   }
 
-  /** Decided again at each request, so that a new treatment counts for what is pending. */
+  /** Decided at each request, so that a new treatment applies to pending messages. */
   function decide(one: SeenMessage): void {
     const how = treatment(one.logged)
     const isFinal = one.level === 'finalized'

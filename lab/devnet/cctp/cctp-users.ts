@@ -21,7 +21,7 @@ export interface UserBurn {
   readonly hookData?: string
 }
 
-/** A burn as its user knows it: what a checker needs. */
+/** A burn with what the checker needs. */
 export interface SentBurn extends Required<Pick<UserBurn, 'version' | 'amount' | 'recipient'>> {
   readonly source: string
   readonly sourceNetworkId: number
@@ -30,7 +30,7 @@ export interface SentBurn extends Required<Pick<UserBurn, 'version' | 'amount' |
   readonly asset: string
   /** 64 lower-case hex digits of the MessageTransmitter. */
   readonly emitter: string
-  /** The place of the message's log, as Portage numbers it. */
+  /** Place of the message's log, in Portage's numbering. */
   readonly sequence: bigint
   readonly txHash: string
   readonly height: number

@@ -42,8 +42,8 @@ const mostBodyBytes = 8_192
 const libraryPlaceholder = '__$8c977731748aa4504deed57239565df533$__'
 
 /**
- * Circle's real v1 contracts, from the package's files, since its entry point does not load. The package has neither
- * the library that they link, nor the minter, nor any v2 contract: lab/devnet/contracts has replacements for these.
+ * Circle's real v1 contracts, from the package's files, because its entry point does not load. The package lacks the
+ * linked library, the minter and all v2 contracts: lab/devnet/contracts replaces them.
  */
 async function realArtifact(name: 'MessageTransmitter' | 'TokenMessenger', library: string): Promise<Artifact> {
   const entry = createRequire(import.meta.url).resolve('@wormhole-foundation/sdk-evm-cctp')

@@ -9,7 +9,7 @@ export interface IrisOptions extends FastTerms {
   /** In ascending order of addresses: all of them sign. */
   readonly attesters: readonly DevnetAccount[]
   readonly port?: number
-  /** Trouble of the watchers; default: nothing. They go on by themselves. */
+  /** Errors of the watchers, which continue by themselves. Default: ignored. */
   readonly log?: (line: string) => void
 }
 

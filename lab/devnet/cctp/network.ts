@@ -10,7 +10,7 @@ import { type Iris, startIris } from './iris.ts'
 /** Both versions of CCTP between the two chains of a devnet, and their attestation service. */
 export interface CctpNetwork {
   readonly ends: { readonly ethereum: CctpEnd; readonly bsc: CctpEnd }
-  /** Users by their source chain; they send to the other one. Their account is theirs alone. */
+  /** Users by their source chain, each sending to the other chain. Nothing else uses their account. */
   readonly users: { readonly ethereum: CctpUsers; readonly bsc: CctpUsers }
   readonly iris: Iris
   /** `bridges.cctp` of a config. */
@@ -53,7 +53,7 @@ function contractsOf({ contracts }: CctpEnd) {
   return { v1: of(contracts[1]), v2: of(contracts[2]) }
 }
 
-/** As the checker takes them. */
+/** In the checker's form. */
 export function cctpPlaces({ ends }: CctpNetwork): CctpCheckInput['ends'] {
   const place = ({ domain, token, contracts }: CctpEnd) =>
     ({ domain, token, transmitters: [contracts[1].transmitter, contracts[2].transmitter] }) as const

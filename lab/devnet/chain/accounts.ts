@@ -16,13 +16,13 @@ export interface DevnetAccount {
   readonly privateKey: string
 }
 
-/** The places of anvil's accounts (path m/44'/60'/0'/0/i): one job each, so that no two of them share a nonce. */
+/** Places of anvil's accounts (path m/44'/60'/0'/0/i). Each has one job, so that no two jobs share a nonce. */
 export const accountIndex = {
   /** Deploys; one per chain, so that the two chains' contracts have different addresses. */
   deployer: 0,
   /** Sends the users' transfers; one per chain. */
   user: 2,
-  /** Someone else, who may redeem too; one per chain. */
+  /** A stranger who may redeem too; one per chain. */
   outsider: 4,
   /** Sends the users' native transfers; one per chain. */
   nativeUser: 6,
@@ -48,13 +48,13 @@ export function devnetAccount(index: number): DevnetAccount {
   return derive(`m/44'/60'/0'/0/${index}`)
 }
 
-/** The keys of the guardian set: Wormhole's own for guardian 0, derived ones (path m/44'/60'/1'/0/i) after it. */
+/** Keys of the guardian set: Wormhole's own for guardian 0, then derived ones (path m/44'/60'/1'/0/i). */
 export function devnetGuardians(count: number): DevnetAccount[] {
   const [first, ...others] = Array.from({ length: count }, (_, index) => index)
   return first === undefined ? [] : [account(devnetGuardian0), ...others.map((index) => derive(`m/44'/60'/1'/0/${index}`))]
 }
 
-/** The keys of CCTP's attesters (path m/44'/60'/2'/0/i), in ascending order of addresses, as attestations need them. */
+/** Keys of CCTP's attesters (path m/44'/60'/2'/0/i), in ascending order of addresses, as attestations require. */
 export function devnetAttesters(count: number): DevnetAccount[] {
   const all = Array.from({ length: count }, (_, index) => derive(`m/44'/60'/2'/0/${index}`))
   return all.sort((one, other) => (one.address < other.address ? -1 : 1))

@@ -11,7 +11,7 @@ import { until } from '../until.ts'
 export interface AnvilOptions {
   /** EIP-155 chain id. */
   readonly chainId: number
-  /** Seconds between blocks (fractions allowed); a block comes whether or not there are transactions. */
+  /** Seconds between blocks (fractions allowed). Empty blocks are mined too. */
   readonly blockTimeSeconds: number
   /** `safe` lags the head by this many blocks, `finalized` by twice as many (measured). Default 1. */
   readonly slotsInAnEpoch?: number
@@ -22,12 +22,12 @@ export interface AnvilOptions {
   readonly accounts?: number
   /** The chain's state is loaded from this file if it exists, and written to it by `stop()`. */
   readonly statePath?: string
-  /** Rules of the chain; absent: the newest. `berlin` and before have no base fee. */
+  /** Hard fork of the chain. Absent: the newest. `berlin` and earlier have no base fee. */
   readonly hardfork?: string
   readonly logFile?: string
 }
 
-/** A node as its callers see it. */
+/** A node with what its users need. */
 export interface AnvilNode {
   readonly url: string
   readonly chainId: number
@@ -46,7 +46,7 @@ export interface Anvil extends AnvilNode {
 
 /** The gas limit of a block: mainnet's of 2025. */
 const blockGasLimit = 60_000_000
-/** EIP-170's limit is 24,576 bytes. NttManager 2.0.0, as its package has it, has more. */
+/** EIP-170's limit is 24,576 bytes. The packaged NttManager 2.0.0 is larger. */
 const codeSizeLimit = 49_152
 
 /**
@@ -92,8 +92,8 @@ function flags(options: AnvilOptions, port: number): string[] {
 }
 
 /**
- * The binary, not the package's `bin.mjs`: that one starts the binary as its own child, which a SIGKILL would leave
- * behind. Throws SETUP_INCOMPLETE.
+ * The binary itself, because `bin.mjs` of the package starts it as a child, which would survive a SIGKILL. Throws
+ * SETUP_INCOMPLETE.
  */
 export function anvilBinary(): string {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch

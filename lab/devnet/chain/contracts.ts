@@ -14,8 +14,8 @@ const factories = '@certusone/wormhole-sdk/lib/cjs/ethers-contracts/factories'
 const load = createRequire(import.meta.url)
 
 /**
- * Real Wormhole contracts from @certusone/wormhole-sdk, by deep path since its entry point does not load. `name` as in
- * Solidity.
+ * Real Wormhole contracts from @certusone/wormhole-sdk, by deep path because its entry point does not load. `name` as
+ * in Solidity.
  */
 export function artifact(name: string): Artifact {
   const module = load(`${factories}/${name}__factory`) as Record<string, { abi: InterfaceAbi; bytecode: string }>
@@ -24,7 +24,7 @@ export function artifact(name: string): Artifact {
   return { abi: new Interface(factory.abi), bytecode: factory.bytecode }
 }
 
-/** A mined transaction as the deployment needs it. */
+/** A mined transaction of the deployment. */
 export interface Mined {
   readonly transactionHash: string
   readonly blockNumber: number
@@ -50,9 +50,7 @@ interface ScriptedTransaction {
 /** By account and transaction. */
 const signed = new Map<string, Promise<string>>()
 
-/**
- * All devnets of a process are deployed by the same transactions, byte for byte: bytecodes are hashed and signed once.
- */
+/** All devnets of a process are deployed by the same bytes, so bytecodes are hashed and transactions signed once. */
 function signedOnce(wallet: Wallet, transaction: ScriptedTransaction): Promise<string> {
   const { chainId, nonce, to = '', data, value = 0n, gasLimit } = transaction
   const key = [wallet.address, chainId, nonce, to, data, value, gasLimit].join(' ')
@@ -102,7 +100,7 @@ export class Script {
     this.add(method, { to, data: abi.encodeFunctionData(method, args), value, gasLimit: 2_000_000n })
   }
 
-  /** Sends what was prepared and has it mined at once. Throws Error naming the first transaction that reverted. */
+  /** Sends the prepared transactions and mines them at once. Throws Error naming the first reverted transaction. */
   async mine(): Promise<Mined[]> {
     const batch = this.raw
     this.raw = []

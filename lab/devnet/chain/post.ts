@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 
-/** Connections that wait for the next request do not keep the process alive. */
+/** Idle connections do not keep the process alive. */
 const agent = new Agent({ keepAlive: true })
 
 /**

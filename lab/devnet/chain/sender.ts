@@ -38,7 +38,7 @@ export function createSender(
   }
   let line: Promise<unknown> = Promise.resolve()
   return async (calls) => {
-    // Serialized from reading the nonce to the last send, so that no two batches take the same nonces.
+    // Runs one batch at a time, so that no two batches take the same nonces.
     const sending = line.then(() => sendAll(calls))
     line = sending.catch(() => {})
     const { hashes, next } = await sending

@@ -2,11 +2,11 @@ import { postJson } from './post.ts'
 import type { Anvil } from './anvil.ts'
 import type { Mined } from './contracts.ts'
 
-/** How sure a watcher is of a block. */
+/** How final a block is. */
 export const levels = ['latest', 'safe', 'finalized'] as const
 export type Level = (typeof levels)[number]
 
-/** The last block that was read at each level. */
+/** The last block read at each level. */
 type Cursors = Record<Level, { height: number; hash: string }>
 
 interface RawBlock {
@@ -14,7 +14,7 @@ interface RawBlock {
   hash: string
   parentHash: string
   timestamp: string
-  /** All zeros: nothing in the block has logged anything. */
+  /** All zeros: the block has no logs. */
   logsBloom: string
 }
 
@@ -25,7 +25,7 @@ export type WatchedLog = RawLog & { readonly timestamp: number }
 
 /** Reports each log once its block has reached a level; again only after a reorg. */
 export interface Watcher {
-  /** Resolves after the look that is under way. */
+  /** Resolves after the current poll. */
   stop(): Promise<void>
 }
 
@@ -36,8 +36,8 @@ interface Watched {
 }
 
 /**
- * Watches the logs of one contract from the first block on. Each level has its own cursor: a log is read only from
- * blocks that have reached its level, so a reorg above it can't produce a false one.
+ * Watches the logs of one contract from the first block on. Each level has its own cursor. A log is read only from
+ * blocks of its level, so a reorg above cannot produce a false log.
  */
 export function watchLogs(
   watched: Watched,
@@ -79,8 +79,8 @@ export function watchLogs(
 }
 
 /**
- * Reads new blocks at each level, or nothing if the head is still the one that was `seen` when all levels had been
- * read. Returns the head for the next call.
+ * Reads new blocks at each level. Does nothing if the head is still `seen`, at which all levels were read. Returns the
+ * head for the next call.
  */
 async function look(watched: Watched, cursors: Cursors, seen: string, onLogs: Parameters<typeof watchLogs>[1]): Promise<string> {
   const { anvil } = watched
@@ -105,7 +105,7 @@ async function look(watched: Watched, cursors: Cursors, seen: string, onLogs: Pa
 
 const noLogs = /^0x0*$/
 
-/** In one request, which costs a third of three. */
+/** One request costs a third of three. */
 async function headsOf(anvil: Anvil): Promise<Record<Level, RawBlock>> {
   const calls = levels.map((level, id) => ({ jsonrpc: '2.0', id, method: 'eth_getBlockByNumber', params: [level, false] }))
   const answers = (await postJson(anvil.url, calls)) as { result: RawBlock }[]

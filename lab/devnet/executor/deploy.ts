@@ -12,9 +12,9 @@ export interface ExecutorEnd {
   readonly executor: string
   /** Publishes messages and requests their delivery. */
   readonly sender: string
-  /** Takes the messages of the other chain's sender. */
+  /** Receives the messages of the other chain's sender. */
   readonly receiver: string
-  /** Pays a drop-off with a delivery. */
+  /** Pays a drop-off together with a delivery. */
   readonly dropOff: string
   /** A DeliveryRecord. */
   readonly record: string
@@ -57,7 +57,7 @@ async function deployReceiver(end: Requests, other: Requests): Promise<ExecutorE
 export const quoterVariable = 'PORTAGE_DEVNET_QUOTER_KEY'
 export const devnetQuoter = devnetAccount(accountIndex.quoter)
 
-/** `bridges.executor` of a config that serves these ends. A coin of either chain is worth what the other's is. */
+/** `bridges.executor` of a config that serves these chains. The coins of both chains have the same worth. */
 export function executorConfig(ends: readonly ExecutorEnd[]): NonNullable<ConfigInput['bridges']['executor']> {
   return {
     quoter: { address: devnetQuoter.address, signer: { kind: 'environment', variable: quoterVariable } },

@@ -11,7 +11,7 @@ import type { WormholeChain } from '../wormhole/wormhole.ts'
 import { deployExecutors, executorConfig, type ExecutorEnd } from './deploy.ts'
 import { askQuote, type ExecutorMessage, instructionsOf, type Quoted } from './users.ts'
 
-/** Coins of the requests, wei: for the receiver, and for another recipient (drop-off). */
+/** Coins of the requests, wei, for the receiver and for another recipient (drop-off). */
 const forms = {
   plain: { msgValue: 0n, dropOff: 0n },
   value: { msgValue: 10n ** 12n, dropOff: 0n },
@@ -20,13 +20,13 @@ const forms = {
 export type ExecutionForm = keyof typeof forms
 export const executionForms = Object.keys(forms) as ExecutionForm[]
 
-/** `underpaid`: a wei is missing, so nothing may come of it. */
+/** `underpaid`: one wei is missing, so Portage must not deliver it. */
 export interface ExecutionWish {
   readonly form: ExecutionForm
   readonly underpaid?: boolean
 }
 
-/** A paid request as its user knows it. */
+/** A paid request with what its user knows. */
 export interface SentExecution {
   readonly source: string
   readonly target: string
@@ -36,7 +36,7 @@ export interface SentExecution {
   readonly emitter: string
   /** Place of the request: block height × 1,000,000 + index of the log. */
   readonly sequence: bigint
-  /** Of the message, unique. 0x hex. */
+  /** Payload of the message, unique. 0x hex. */
   readonly payload: string
   /** Wei that the receiver gets. */
   readonly msgValue: bigint
@@ -53,8 +53,8 @@ export interface SentExecution {
 
 export interface ExecutorUsers {
   /**
-   * Sends all at once. Resolves with the paid ones when all are final, because a fork may move a request to another
-   * place. Throws Error if one reverted.
+   * Sends all requests at once. Resolves with the paid ones when all are final, because a fork may move a request to
+   * another place. Throws Error if one reverted.
    */
   send(wishes: readonly ExecutionWish[]): Promise<SentExecution[]>
 }
@@ -65,7 +65,10 @@ export interface ExecutorNetwork {
   readonly users: { readonly ethereum: ExecutorUsers; readonly bsc: ExecutorUsers }
   /** `bridges.executor` of the config. */
   readonly config: NonNullable<ConfigInput['bridges']['executor']>
-  /** Quotes of the first of these APIs that is a provider, for all later requests. They hold for an hour. */
+  /**
+   * Asks these APIs for quotes, in order, and uses those of the first provider for all later requests. They hold for an
+   * hour.
+   */
   askQuotes(apiUrls: readonly string[]): Promise<void>
   /** Throws Error before `askQuotes`. */
   quoteOf(source: 'ethereum' | 'bsc', form: ExecutionForm): Quoted
@@ -74,7 +77,7 @@ export interface ExecutorNetwork {
 }
 
 const requestTopic = id('RequestForExecution(address,uint256,uint16,bytes32,address,bytes,bytes,bytes)')
-/** With 13 signatures, and a drop-off. */
+/** Enough for 13 signatures and a drop-off. */
 const deliveryGas = 500_000n
 const gasLimit = 500_000n
 
@@ -112,7 +115,7 @@ function messageOf(form: ExecutionForm, recipient: string): Omit<ExecutorMessage
 }
 
 interface Asking {
-  /** Of MessageSender. */
+  /** The ABI of MessageSender. */
   readonly abi: Interface
   readonly quoteOf: ExecutorNetwork['quoteOf']
 }

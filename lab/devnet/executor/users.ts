@@ -34,7 +34,7 @@ export interface Quoted {
   readonly estimatedCost: bigint
 }
 
-/** A quote as integrators get it, with Wormhole's SDK. @param api base URL of the provider (…/v0) */
+/** A quote as Wormhole's SDK gets it. @param api base URL of the provider (…/v0) */
 export async function askQuote(api: string, from: ExecutorEnd, to: ExecutorEnd, instructions: string): Promise<Quoted> {
   const [source, target] = [from.chain.wormholeChainId, to.chain.wormholeChainId]
   const { signedQuote, estimatedCost } = await fetchQuote(api, toChain(source), toChain(target), instructions)

@@ -1,4 +1,4 @@
-/** How far a node that is behind has come: heights. */
+/** Heights that a lagging node has reached. */
 export interface Behind {
   readonly head: number
   readonly safe: number
@@ -11,10 +11,10 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** An answer without its id. */
+/** An answer without id. */
 export type RpcAnswer = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } }
 
-/** Where the block is among the parameters of what reads a state. */
+/** Index of the block parameter of methods that read state. */
 const blockPosition: Readonly<Record<string, number>> = {
   eth_getBalance: 1,
   eth_getTransactionCount: 1,
@@ -30,7 +30,7 @@ const ofBlocks = new Set(['eth_getBlockByNumber', 'eth_getBlockReceipts'])
 const ofObjects = new Set(['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_getBlockByHash'])
 
 /**
- * The call that gets the answer of a node behind the head from one at the head; or that answer, if the node does not
+ * Turns a call for a lagging node into one for a node at the head, or returns the answer if the lagging node does not
  * know the block.
  */
 export function askBehind(call: RpcCall, behind: Behind): RpcCall | RpcAnswer {
@@ -47,7 +47,7 @@ export function askBehind(call: RpcCall, behind: Behind): RpcCall | RpcAnswer {
   }
 }
 
-/** A node that is behind returns null for what it does not know yet. */
+/** A lagging node returns null for later blocks. */
 export function answerBehind(method: string, result: unknown, { head }: Behind): unknown {
   if (!ofObjects.has(method) || result === null || typeof result !== 'object') return result
   const { blockNumber, number } = result as { blockNumber?: string; number?: string }

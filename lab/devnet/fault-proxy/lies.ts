@@ -9,10 +9,7 @@ const inventedBlocks = 49n
 /** Times the truth: a base fee of 1 gwei becomes one coin per 1,000 gas. */
 const priceFactor = 1_000_000n
 
-/**
- * The answer of a lying node to a call. Answers that its kind has no lie for stay true. Pure, except for invented
- * hashes.
- */
+/** A lying node's answer to a call. Answers without a lie of this kind stay true. Pure, except for invented hashes. */
 export function lieAbout(how: LieKind, method: string, result: unknown): unknown {
   switch (how) {
     case 'prices':
@@ -46,13 +43,16 @@ function higher(method: string, result: unknown): unknown {
   return { ...result, number: plus(number, inventedBlocks), hash: hexlify(randomBytes(32)), parentHash: keccak256(toBeHex(number, 32)) }
 }
 
-/** A yes becomes a no, and a no a yes; other single words become 0. */
+/** Inverts booleans. Other single words become 0. */
 function otherWord(result: unknown): unknown {
   if (typeof result !== 'string' || result.length !== 66) return result
   return toBeHex(BigInt(result) === 0n ? 1 : 0, 32)
 }
 
-/** By turns of the method's length, so that a run is repeated: null, an empty object, a text that is no number. */
+/**
+ * Malformed answers, chosen by the length of the method's name, so that a repeated run has the same answers: null, an
+ * empty object, a text that is no number.
+ */
 function junkFor(method: string): unknown {
   return [null, {}, '0x'][method.length % 3]
 }

@@ -6,7 +6,7 @@ interface RawLog {
   readonly data: string
 }
 
-/** Logs of a node that hides some or is on a fork. */
+/** Logs of a node that hides some, or that is on a fork. */
 export function falsified(logs: readonly unknown[], how: 'one-less' | 'forked'): unknown[] {
   return how === 'one-less' ? logs.slice(1) : logs.map((log) => onAFork(log as RawLog))
 }
@@ -18,7 +18,7 @@ function onAFork(log: RawLog): RawLog {
   return { ...log, blockHash: keccak256(log.blockHash), data: `0x${other}${log.data.slice(66)}` }
 }
 
-/** Blocks that an eth_getLogs asks for; undefined for one block by its hash, or tags. */
+/** The number of blocks of an eth_getLogs call. Undefined for a block hash or tags. */
 export function rangeOf({ method, params }: RpcCall): number | undefined {
   const [filter] = params as readonly ({ fromBlock?: string; toBlock?: string } | undefined)[]
   if (method !== 'eth_getLogs' || !filter?.fromBlock?.startsWith('0x') || !filter.toBlock?.startsWith('0x')) return undefined

@@ -4,8 +4,8 @@ import type { RpcCall } from './behind.ts'
 type Answer = { readonly result?: unknown; readonly error?: unknown }
 
 /**
- * Undoes merged reads (chains/evm/nodes/merge-calls.ts), so that a fault hits each read alone. Also returns how their
- * answers, in the order of `calls`, become the requested ones.
+ * Splits merged reads (chains/evm/nodes/merge-calls.ts), so that faults hit each read alone. Also returns a function
+ * that merges the answers, in the order of `calls`.
  */
 export function withoutMerges<Given extends RpcCall>(asked: readonly Given[]) {
   const parts = asked.map((call): readonly Given[] => {

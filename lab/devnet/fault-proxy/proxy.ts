@@ -15,17 +15,17 @@ import { type ActiveRule, type FaultRule, FaultRules } from './rules.ts'
  */
 export interface FaultProxy {
   readonly url: string
-  /** JSON-RPC calls that came, by method. */
+  /** Received JSON-RPC calls, by method. */
   readonly calls: ReadonlyMap<string, number>
   add(rule: FaultRule): ActiveRule
-  /** Ends all rules; what hangs is cut. */
+  /** Ends all rules and cuts hanging requests. */
   clear(): void
   stop(): Promise<void>
 }
 
 const wholeRequests = ['hang', 'accept-and-hang', 'cut', 'status', 'flood', 'redirect'] as const
 
-/** Starts a proxy on a port of 127.0.0.1; a free one if none is given. */
+/** Starts a proxy on a port of 127.0.0.1, by default a free one. */
 export async function startFaultProxy(target: string, port = 0): Promise<FaultProxy> {
   const rules = new FaultRules()
   const calls = new Map<string, number>()
@@ -58,7 +58,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
     const text = JSON.stringify(Array.isArray(body) ? disordered(answers, methods, rules) : answers[0])
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end(text)
   }
-  // A node that is gone looks like a cut connection.
+  // Clients of an ended node see a cut connection.
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()))
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   return {
@@ -78,7 +78,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
   }
 }
 
-/** gzip allows several members, one after the other: one MiB is compressed once. */
+/** gzip allows concatenated members, so one MiB is compressed once and repeated. */
 function blanksOf(mebibytes: number): Buffer {
   return Buffer.concat(Array<Buffer>(mebibytes).fill(gzipSync(Buffer.alloc(2 ** 20, ' '))))
 }
@@ -111,7 +111,7 @@ function falseResult(method: string, result: unknown, rules: FaultRules): unknow
   return lie ? lieAbout(lie.how, method, result) : result
 }
 
-/** What to forward and what to answer; both where the node does it and says that it did not. */
+/** Calls to forward, and calls to answer. A call may be in both: the node executes it, and the client gets an error. */
 interface CallPlan {
   readonly forward?: RpcCall
   readonly answer?: RpcAnswer
@@ -135,7 +135,7 @@ function plan(call: RpcCall | RpcAnswer, rules: FaultRules): CallPlan {
   return { forward: call }
 }
 
-/** Of the function that an eth_call calls. */
+/** Selector of the function that an eth_call calls. */
 function selectorOf({ params }: RpcCall): string | undefined {
   const [call] = params as readonly ({ data?: unknown; input?: unknown } | undefined)[]
   const data = call?.data ?? call?.input
@@ -160,7 +160,7 @@ async function behindBy(target: string, { kind, blocks }: { kind: 'behind' | 'fi
   return { head: height('head', kind === 'behind' ? blocks : 0), safe: height('safe', blocks), finalized: height('finalized', blocks) }
 }
 
-/** Logs as a rule has them falsified. */
+/** Falsifies logs as a rule says. */
 function forged(result: unknown, rules: FaultRules): unknown {
   const how = Array.isArray(result) && result.length > 0 ? rules.strike(['logs'], ['eth_getLogs'])?.how : undefined
   return how ? falsified(result as unknown[], how) : result

@@ -1,46 +1,43 @@
 import type { LieKind } from './lies.ts'
 
 /**
- * Faults of a node. A fault of a whole HTTP request hits if any call in it matches the rule; the others hit single
+ * Faults of a node. A fault of an HTTP request strikes if any of its calls matches the rule. Other faults strike single
  * calls.
  */
 export type NodeFault =
-  /** The whole request: never looked at, never answered. */
+  /** The request: never executed, never answered. */
   | { readonly kind: 'hang' }
-  /** The whole request: done, never answered. A transaction in it is in the pool. */
+  /** The request: executed, never answered. A transaction in it is in the pool. */
   | { readonly kind: 'accept-and-hang' }
-  /** The whole request: the connection is cut before anything is looked at. */
+  /** The request: the connection is cut before execution. */
   | { readonly kind: 'cut' }
-  /** The whole request: a page of a gateway. */
+  /** The request: answered with a gateway's page. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
-  /** A call: answered with an error, after it was done (`forward`) or instead of it. */
+  /** A call: answered with an error, after its execution (`forward`) or without it. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly forward: boolean }
   /**
-   * A call: answered as of this number of blocks ago. With a probability below 1 it varies by request (a stale cache),
-   * else it is constant (a lag).
+   * A call: answered with the state of this number of blocks ago. With a probability below 1 the age varies by request
+   * (a stale cache), else it is constant (a lag).
    */
   | { readonly kind: 'behind'; readonly blocks: number }
-  /** The answers of a batch: one is left out, one comes twice, they come in another order. */
+  /** The answers of a batch: one is missing, one comes twice, or their order differs. */
   | { readonly kind: 'batch'; readonly how: 'drop' | 'duplicate' | 'reorder' }
-  /** A receipt: not there, with the other status, or of another block. */
+  /** A receipt: missing, with the opposite status, or of another block. */
   | { readonly kind: 'receipt'; readonly lie: 'null' | 'status' | 'block' }
-  /** A call: answered with this, whatever the truth. */
+  /** A call: answered with this value. */
   | { readonly kind: 'answer'; readonly result: unknown }
-  /**
-   * Logs: the first is left out, or all have blocks outside the chain and other amounts. Hits only if there are logs.
-   */
+  /** Logs: the first is missing, or all have foreign blocks and other amounts. Strikes only if there are logs. */
   | { readonly kind: 'logs'; readonly how: 'one-less' | 'forked' }
-  /** Logs of more blocks than this: refused, as nodes that limit ranges do. */
+  /** Logs: a range of more blocks than this is refused, as nodes with a limit do. */
   | { readonly kind: 'log-range'; readonly blocks: number; readonly code: number; readonly message: string }
-  /** The tags `finalized` and `safe` stay this number of blocks below their real height. The head does not. */
+  /** The tags `finalized` and `safe` lag by this number of blocks. The head does not. */
   | { readonly kind: 'finality-behind'; readonly blocks: number }
-  /** A transaction: its hash is answered, and it is not passed on. */
+  /** A transaction: answered with its hash, but not forwarded. */
   | { readonly kind: 'swallow' }
-  /** A call: answered with what harms (lies.ts). Hits only answers that its kind has a lie for. */
+  /** A call: answered with a harmful lie (lies.ts). Strikes only answers for which there is a lie of this kind. */
   | { readonly kind: 'lie'; readonly how: LieKind }
   /**
-   * The whole request: answered with this number of MiB of blanks, compressed and without an end; or redirected to
-   * another host, which the node names.
+   * The request: answered with this number of MiB of compressed blanks without an end, or redirected to another host.
    */
   | { readonly kind: 'flood'; readonly mebibytes: number }
   | { readonly kind: 'redirect'; readonly to: string }
@@ -48,17 +45,17 @@ export type NodeFault =
 /** When a fault strikes. */
 export interface FaultRule {
   readonly fault: NodeFault
-  /** Only these JSON-RPC methods, or `eth_call 0x…` with the selector of what is called; absent: every one. */
+  /** Only these JSON-RPC methods, or `eth_call 0x…` with a selector. Absent: every call. */
   readonly methods?: readonly string[]
-  /** Of each request or call that matches, 0 to 1. Default 1. */
+  /** Probability for each matching request or call. Default 1. */
   readonly probability?: number
-  /** Ends by itself after this number of hits. */
+  /** Ends after this number of strikes. */
   readonly times?: number
-  /** Where chance comes from, 0 to below 1. Default: Math.random. */
+  /** Random numbers, from 0 to below 1. Default: Math.random. */
   readonly random?: () => number
 }
 
-/** A rule at work. */
+/** An active rule. */
 export interface ActiveRule {
   /** How often it has struck. */
   readonly strikes: number
@@ -85,8 +82,8 @@ export class FaultRules {
   }
 
   /**
-   * The first fault of these kinds that hits now, for a request or a call with these methods. A fault that does not
-   * apply counts no hit.
+   * The first fault of these kinds that strikes a request or a call with these methods now. A fault that does not apply
+   * counts no strike.
    */
   strike<K extends NodeFault['kind']>(
     kinds: readonly K[],

@@ -6,23 +6,26 @@ export interface TcpProxy {
   readonly port: number
   /** Connections that are open or stalled. */
   readonly connections: number
-  /** Resets every connection, and each new one at once. */
+  /** Resets all connections, and each new one at once. */
   cut(): void
   /**
-   * Stops all bytes in both directions and closes nothing: half-open connections, as behind a pulled cable. New
+   * Stops all bytes in both directions without closing: half-open connections, as with an unplugged cable. New
    * connections are accepted and stay silent.
    */
   stall(): void
-  /** Ends both. Stalled connections continue with the bytes sent in between, unless one end has given up. */
+  /**
+   * Ends both faults. Stalled connections continue with the bytes that were sent meanwhile, unless one end has given
+   * up.
+   */
   heal(): void
   stop(): Promise<void>
 }
 
-/** Both halves of a connection; `outer` only once the way is free. */
+/** Both halves of a connection. `outer` is absent until the connection may pass. */
 interface Pair {
   readonly inner: Socket
   outer?: Socket
-  /** One end went away while the other could not hear it. */
+  /** One end closed while the other could not notice it. */
   isBroken: boolean
 }
 
@@ -93,7 +96,7 @@ function reset({ inner, outer }: Pair): void {
   for (const socket of [inner, outer]) if (socket && !socket.destroyed) socket.resetAndDestroy()
 }
 
-/** As the one half ended: with an error, or with what is on its way still said. */
+/** Ends like the other half: with an error, or after the remaining bytes. */
 function endOther({ inner, outer }: Pair, ended: Socket, hadError: boolean): void {
   const other = ended === inner ? outer : inner
   if (hadError) other?.resetAndDestroy()

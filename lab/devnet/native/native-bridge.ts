@@ -4,10 +4,10 @@ import type { Anvil } from '../chain/anvil.ts'
 import { Script, type Mined } from '../chain/contracts.ts'
 import { compiledArtifact } from '../chain/solidity.ts'
 
-/** `strict`: with the two defects of the deployed contract; `fixed`: as it was meant (lab/devnet/contracts). */
+/** `strict`: with the two defects of the deployed contract. `fixed`: without them (lab/devnet/contracts). */
 export type NativeBridgeVariant = 'strict' | 'fixed'
 
-/** Where a native bridge is to be deployed. */
+/** Parameters of a native bridge's deployment. */
 export interface NativeBridgePlan {
   readonly name: string
   readonly anvil: Anvil
@@ -43,7 +43,7 @@ export interface InitiatedTransfer {
 /** The five arguments of completeBridgeTransfer, in order. */
 export type Completion = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
-/** Tokens (8 decimals) of the user, of the pool that completions are paid from, and of the fund. */
+/** Tokens (8 decimals) of the user, of the pool that pays completions, and of the fund. */
 const supply = 10n ** 17n
 
 const relayerRole = keccakText('RELAYER_ROLE')
@@ -85,7 +85,7 @@ export async function initiate(
   return (await script.mine()).flatMap((transaction) => initiatedIn(transaction, bridge, abi))
 }
 
-/** The transfers that a transaction started. */
+/** The transfers that a transaction initiated. */
 export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: Interface): InitiatedTransfer[] {
   return logs
     .filter((log) => log.address.toLowerCase() === bridge)
@@ -98,8 +98,8 @@ export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: I
 }
 
 /**
- * The arguments for the target's contract. It hashes 32 bytes of initiator and 20 of recipient, while the source hashed
- * 20 and 32: the same bytes, split elsewhere. So the initiator arrives with zeros on its right.
+ * Arguments for the target's contract. The source hashed 20 bytes of initiator and 32 of recipient; the target hashes
+ * 32 and 20. The bytes are the same, so the initiator gets trailing zeros.
  */
 export function completionOf({ id, initiator, recipient, amount, nonce }: InitiatedTransfer): Completion {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12, 32), amount, nonce]

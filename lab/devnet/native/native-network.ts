@@ -8,7 +8,7 @@ import type { WormholeChain } from '../wormhole/wormhole.ts'
 export interface NativeNetwork {
   readonly variant: NativeBridgeVariant
   readonly ends: { readonly ethereum: NativeBridgeEnd; readonly bsc: NativeBridgeEnd }
-  /** Users by their source chain; they send to the other one. Their account is theirs alone. */
+  /** Users by their source chain, each sending to the other chain. Nothing else uses their account. */
   readonly users: { readonly ethereum: NativeUsers; readonly bsc: NativeUsers }
   /** The routes of the config, both ways. */
   readonly routes: readonly NativeRouteInput[]
@@ -24,8 +24,8 @@ export interface NativeNetworkOptions {
 }
 
 /**
- * Deploys both ends, with the chains' lanes as relayers. The fund lets 2.5 × 10^16 units in per day and the user owns
- * 10^17: amounts below 10^12 never reach these limits.
+ * Deploys both ends, with the chains' lanes as relayers. The fund allows 2.5 × 10^16 units per day and the user owns
+ * 10^17, so amounts below 10^12 never reach these limits.
  */
 export async function startNativeNetwork(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },

@@ -14,7 +14,7 @@ export interface NativeUserTransfer {
   readonly recipient?: string
 }
 
-/** A native transfer as its user knows it: what the checker needs. */
+/** A native transfer with what the checker needs. */
 export interface SentNativeTransfer {
   readonly source: string
   readonly sourceNetworkId: number
@@ -37,7 +37,7 @@ export interface SentNativeTransfer {
   readonly sentAt: number
 }
 
-/** An end as users and the owner need it: enough to send from another process than the devnet's. */
+/** An end with what another process needs to send transfers. */
 export type NativeSide = Pick<NativeBridgeEnd, 'name' | 'user' | 'bridge' | 'token' | 'deployer' | 'insuranceFund'> & {
   readonly anvil: AnvilNode
 }

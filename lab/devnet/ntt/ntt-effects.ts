@@ -18,7 +18,7 @@ export interface QueuedTransfer {
 export interface NttEffects {
   isVaaConsumed(vaaDigest: string, transceiver?: number): Promise<boolean>
   attestations(digest: string): Promise<number>
-  /** Also true for a queued transfer, and it stays true after its completion. */
+  /** True for a queued transfer too, also after its completion. */
   isMessageExecuted(digest: string): Promise<boolean>
   /** Undefined: not queued, or completed. */
   queued(digest: string): Promise<QueuedTransfer | undefined>

@@ -12,18 +12,18 @@ export interface NttUserTransfer {
   readonly recipient?: string
 }
 
-/** A transfer as its user knows it. */
+/** A transfer with what its user knows. */
 export interface SentNttTransfer {
   readonly source: string
   readonly target: string
   /** Wormhole chain id of the source. */
   readonly emitterChain: number
-  /** Of the first message. */
+  /** Emitter and sequence of the first message. */
   readonly emitter: string
   readonly sequence: bigint
   /** One per transceiver of the source, in their order. `emitter`: 64 lower-case hex digits. */
   readonly messages: readonly { readonly emitter: string; readonly sequence: bigint }[]
-  /** Of the manager's message, which all transceivers carry; 0x. */
+  /** Digest of the manager's message, which all transceivers carry; 0x. */
   readonly digest: string
   /** Lower-case 0x address, as `asset`. */
   readonly recipient: string
@@ -62,7 +62,7 @@ export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {
 
 type Wanted = Required<NttUserTransfer>
 
-/** The delivery price is what the core contract asks for a message: nothing on a devnet. */
+/** The core contract's price for a message: nothing on a devnet. */
 function transferCall(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted): string {
   const args = [inUnitsOf(source, amount), target.wormholeChainId, `0x${toUniversal(recipient)}`]
   return managerAbi.encodeFunctionData('transfer(uint256,uint16,bytes32)', args)

@@ -20,17 +20,17 @@ export interface NttOptions {
   /** How many transceivers must attest to a message. Default: all. */
   readonly threshold?: number
   /**
-   * Seconds until a queued transfer may be completed, and in which a used limit is refilled, linearly. A transfer above
-   * the whole limit is queued in any case. Default 86,400, as in NTT's deployments.
+   * Seconds until a queued transfer may be completed, and until a used limit is full again (linearly). A transfer above
+   * the whole limit is always queued. Default 86,400, as in NTT's deployments.
    */
   readonly rateLimitSeconds?: number
-  /** Whole tokens. A transfer above it is queued. Default: no limit is ever reached until `orderNtt` sets one. */
+  /** Inbound limit, whole tokens. A larger transfer is queued. Default: unlimited until `orderNtt` sets a limit. */
   readonly inboundLimit?: bigint
   /** Consistency level of the messages: 1 finalized (default), 200 instant, 201 safe. */
   readonly consistencyLevel?: number
 }
 
-/** Of the user, and of the manager that locks: whole tokens. */
+/** Tokens of the user, and of the manager that locks; whole tokens. */
 const supply = 1_000_000n
 const seedOf = (decimals: number) => supply * 10n ** BigInt(decimals)
 
@@ -83,7 +83,7 @@ async function deployEnd(
     return transceiver
   })
   script.call(token, tokenCode.abi, 'setMinter', [mode === 'burn' ? manager : ZeroAddress])
-  // The locked tokens are those that the other end's user owns.
+  // The manager holds the tokens that the other end's user owns in minted form.
   for (const owner of mode === 'lock' ? [user.address, manager] : [user.address])
     script.call(token, tokenCode.abi, 'mint', [owner, seedOf(decimals)])
   await script.mine()
@@ -94,7 +94,7 @@ async function deployEnd(
 async function connect(end: NttEnd, peer: NttEnd, { threshold = end.transceivers.length, inboundLimit }: NttOptions): Promise<void> {
   const { anvil, deployer, user, manager, token, decimals } = end
   const script = await Script.of(anvil, deployer)
-  // The most that a limit can be: amounts inside the contract have 64 bits and at most 8 decimals.
+  // The highest possible limit: amounts in the contract have 64 bits and at most 8 decimals.
   const unlimited = (2n ** 64n - 1n) * 10n ** BigInt(decimals - 8)
   const inbound = inboundLimit === undefined ? unlimited : inboundLimit * 10n ** BigInt(decimals)
   script.call(manager, managerAbi, 'setPeer', [peer.wormholeChainId, `0x${toUniversal(peer.manager)}`, peer.decimals, inbound])

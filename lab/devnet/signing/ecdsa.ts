@@ -22,7 +22,7 @@ export function signWithRandom(digest: Uint8Array, privateKey: string): { r: big
   }
 }
 
-/** ECDSA-Sig-Value in DER: what a KMS answers with. */
+/** ECDSA-Sig-Value in DER, the form of a KMS's answer. */
 export function toDer({ r, s }: { r: bigint; s: bigint }): Buffer {
   const body = Buffer.concat([integer(r), integer(s)])
   return Buffer.concat([Buffer.from([0x30, body.length]), body])

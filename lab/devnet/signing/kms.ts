@@ -4,9 +4,9 @@ import { signWithRandom, toDer } from './ecdsa.ts'
 import { type Answer, type SigningService, startSigningService } from './signing-service.ts'
 
 interface Faults {
-  /** Changes the signature before it is answered with: numbers, or bytes that are no signature. */
+  /** Replaces the signature in the answer: by other numbers, or by bytes that are no signature. */
   alter?: ((signature: { r: bigint; s: bigint }) => { r: bigint; s: bigint } | Buffer) | undefined
-  /** The name of the exception that every request is answered with. */
+  /** Every request is answered with this exception. */
   exception?: string | undefined
 }
 

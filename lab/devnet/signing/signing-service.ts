@@ -1,16 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** How a signing service treats what comes: as it should, never answers, or answers with this status. */
+/** A signing service's treatment of requests: correct, no answer, or an answer with this status. */
 export type ServiceMode = 'well' | 'hang' | number
 
-/** A signing service of the devnet: it can be made to fail, and counts what it was asked. */
+/** A signing service of the devnet. It can be made to fail, and counts its requests. */
 export interface SigningService {
   readonly url: string
   mode: ServiceMode
   /** How many signatures it has given. */
   readonly signatures: number
-  /** How many requests it left without an answer, or answered with a status of its mode. */
+  /** Requests without an answer, or with the status of a failure mode. */
   readonly refusals: number
   stop(): Promise<void>
 }
@@ -19,11 +19,11 @@ export interface Answer {
   readonly status: number
   readonly type: string
   readonly body: string
-  /** True if a signature was given. */
+  /** True if the answer had a signature. */
   readonly signed?: boolean
 }
 
-/** Serves `answer` on a port of 127.0.0.1; a free one if none is named. */
+/** Serves `answer` on a port of 127.0.0.1, by default a free one. */
 export async function startSigningService(
   answer: (request: IncomingMessage, body: string) => Answer,
   port = 0,

@@ -4,9 +4,9 @@ import { type Answer, type SigningService, startSigningService } from './signing
 
 /** How a web3signer can lie. */
 interface Lies {
-  /** Signed instead of the given data. */
+  /** Data to sign in place of the given data. */
   alter?: ((data: string) => string) | undefined
-  /** Returned instead of the signature. */
+  /** Returned in place of the signature. */
   answer?: ((signature: string) => string) | undefined
 }
 

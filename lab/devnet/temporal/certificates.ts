@@ -8,7 +8,7 @@ export interface CertificateFiles {
   readonly key: string
 }
 
-/** A CA of a test: it signs for servers on 127.0.0.1 and for clients. */
+/** A test CA that issues certificates for servers on 127.0.0.1 and for clients. */
 export interface TestCa {
   /** PEM file of its own certificate. */
   readonly file: string

@@ -6,7 +6,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { goInstall } from './go-install.ts'
 import { programCache } from './temporal-cli.ts'
 
-/** The version of the server that production would run; the dev server of the CLI has neither TLS nor authorization. */
+/** Version of the production server. The CLI's dev server has neither TLS nor authorization. */
 export const serverVersion = '1.32.0'
 const goModule = `go.temporal.io/server/cmd/server@v${serverVersion}`
 
@@ -16,9 +16,9 @@ export interface FindServerOptions {
   readonly log?: (line: string) => void
 }
 
-/** The Temporal server that TEMPORAL_SERVER names or that an earlier set-up built; undefined: there is none. */
+/** The Temporal server that TEMPORAL_SERVER names, or an earlier build. Undefined: there is none. */
 export function knownTemporalServer(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  // A path that was set on purpose is never silently replaced by another.
+  // An explicitly given path is never replaced silently.
   const path = env['TEMPORAL_SERVER'] || join(programCache(env), `temporal-server-${serverVersion}`)
   return existsSync(path) ? path : undefined
 }
@@ -37,7 +37,7 @@ export async function findTemporalServer({ env = process.env, log = say }: FindS
     const built = await goInstall({ what: 'Temporal server', module: goModule, dir: work, env, log, tried })
     if (!built) throw new RelayerError('SETUP_INCOMPLETE', { detail: `No Temporal server: ${tried.join('; ')}.` })
     const path = join(cache, `temporal-server-${serverVersion}`)
-    // Renamed only when complete: another process that looks at the same time sees all of it or nothing.
+    // Renamed only when complete, so that another process never sees a part of it.
     await rename(join(work, process.platform === 'win32' ? 'server.exe' : 'server'), path)
     return path
   } finally {
@@ -53,7 +53,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   try {
     say(`Temporal server: ${await findTemporalServer()}`)
   } catch (error) {
-    // Only these tests need it, so that everything else goes on.
+    // Only a few tests need it, so everything else continues without it.
     say(error instanceof Error ? error.message : String(error))
     say(
       'NOT RUN: the tests with a Temporal server with TLS and authorization, test/e2e/temporal-access.test.ts and test/e2e/temporal-postgres.test.ts (they need Go 1.26 or newer, or TEMPORAL_SERVER)',

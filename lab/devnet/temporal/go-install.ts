@@ -9,11 +9,13 @@ export interface GoInstallOptions {
   readonly dir: string
   readonly env: NodeJS.ProcessEnv
   readonly log: (line: string) => void
-  /** Gets why it did not work. */
+  /** Gets the reason of a failure. */
   readonly tried: string[]
 }
 
-/** Builds a program with `go install`, with a line of progress every ten seconds. False: it did not work. */
+/**
+ * Builds a program with `go install` and prints a line of progress every ten seconds. Returns false after a failure.
+ */
 export async function goInstall({ what, module, dir, env, log, tried }: GoInstallOptions): Promise<boolean> {
   const go = await run('go', ['version'], { env, timeoutMs: 20_000 })
   if (go.code !== 0) {
@@ -39,7 +41,7 @@ export async function goInstall({ what, module, dir, env, log, tried }: GoInstal
   return false
 }
 
-/** The last line of what a command said. */
+/** The last line of a command's output. */
 export function lastLine(text: string): string {
   return text.trim().split('\n').at(-1)?.slice(0, 160) ?? 'no reason given'
 }

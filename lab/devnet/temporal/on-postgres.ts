@@ -19,13 +19,13 @@ export interface TemporalOnPostgresOptions extends Omit<SecuredTemporalOptions, 
   readonly parts: PostgresServerParts
   /** Whether a commit waits for the disk. */
   readonly synchronousCommit: boolean
-  /** Its databases are those of this dump, which have its namespaces. Absent: empty ones. */
+  /** The dump to restore, with its namespaces. Absent: empty databases. */
   readonly from?: TemporalDump | undefined
   /** PostgreSQL's data folder, which its user must be able to enter. Default: next to `dir`. */
   readonly postgresDir?: string
 }
 
-/** The folder of what pg_dump wrote: a file per database. */
+/** The folder with pg_dump's output, one file per database. */
 export interface TemporalDump {
   readonly folder: string
 }
@@ -33,7 +33,7 @@ export interface TemporalDump {
 export interface TemporalOnPostgres {
   readonly temporal: SecuredTemporal
   readonly postgres: Postgres
-  /** Dumps both databases into a folder, each at one moment, while the server works. Throws Error of pg_dump. */
+  /** Dumps each database into a folder, as of one moment, while the server works. Throws pg_dump's Error. */
   dump(folder: string): Promise<TemporalDump>
   /**
    * Starts the Temporal server again on the same databases, whether or not it still runs. Takes another address unless
@@ -52,7 +52,7 @@ const databases = [
 /** As the server's own example config for PostgreSQL (config/development-postgres12.yaml). */
 const [shards, connections] = [4, 20] as const
 
-/** The parts that this machine has, or the first that it has not. */
+/** The parts on this machine, or the first missing one. */
 export async function postgresServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
   const path = knownTemporalServer()
   if (path === undefined) return { why: 'the server is not built: npx tsx lab/devnet/temporal/find-temporal-server.ts, or TEMPORAL_SERVER' }

@@ -8,7 +8,7 @@ import type { TemporalServer } from './temporal.ts'
 /** The server of production on PostgreSQL for a devnet; in plain text, open to all users of this machine. */
 export interface PostgresTemporalOptions {
   readonly parts: PostgresServerParts
-  /** Gets logs, configs and copies. */
+  /** Folder for logs, configs and copies. */
   readonly dir: string
 }
 
@@ -26,7 +26,7 @@ export async function startPostgresTemporal({ parts, dir }: PostgresTemporalOpti
     servers += 1
     return startTemporalOnPostgres({
       ...{ parts, port, from, dir: folder(String(servers)), synchronousCommit: true, namespaces: [], admin: {} },
-      // PostgreSQL runs as another user, who may not look into ours.
+      // PostgreSQL runs as another user, who may not enter our folder.
       postgresDir: join(tmpdir(), `portage-postgres-${process.pid}-${port}-${servers}`),
     })
   }

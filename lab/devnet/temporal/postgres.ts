@@ -18,7 +18,7 @@ export interface PostgresPrograms {
 
 export interface PostgresOptions {
   readonly programs: PostgresPrograms
-  /** Is made, and removed by `stop`. */
+  /** Its data folder. `stop` removes it. */
   readonly dir: string
   /** Whether a commit waits for the disk. PostgreSQL's default: true. */
   readonly synchronousCommit: boolean
@@ -28,7 +28,7 @@ export interface PostgresOptions {
 export interface Postgres {
   /** host:port. */
   readonly address: string
-  /** Of the process whose children serve the connections; another one after `restart`. */
+  /** Pid of the process whose children serve connections. It changes at `restart`. */
   readonly pid: number
   readonly user: string
   /** Makes a database and runs a file of SQL in it, then these statements. Throws Error with what psql says. */
@@ -36,8 +36,7 @@ export interface Postgres {
   /** Dumps a database as SQL at one moment, while others write to it. Throws Error with the output of pg_dump. */
   dump(name: string, file: string): Promise<void>
   /**
-   * Stops it at once, as a crash would: connections are cut, nothing more is written, and the next start recovers from
-   * its log.
+   * Stops it at once, like a crash: connections are cut, nothing more is written, and the next start recovers the log.
    */
   crash(): Promise<void>
   /** Starts it again on the same port and data, and waits until it serves. */
@@ -47,7 +46,7 @@ export interface Postgres {
 
 const user = 'temporal'
 const names = ['initdb', 'postgres', 'psql', 'pg_dump'] as const
-/** Debian keeps them out of PATH. */
+/** Debian does not put them on the PATH. */
 const debianFolder = '/usr/lib/postgresql'
 
 /**
@@ -71,12 +70,12 @@ export async function findPostgres(
 async function runs(initdb: string, folder: string): Promise<boolean> {
   const as = await otherUser().catch(() => 'none' as const)
   if (as === 'none') return false
-  // Root alone needs `env` of GNU, which enters a folder as the other user.
+  // Only root needs GNU `env`, which enters a folder as another user.
   const [command, ...args] = [...(as ? [...as.prefix, 'env', `--chdir=${folder}`] : []), initdb, '--version']
   return (await run(command, args, { timeoutMs: 60_000 })).code === 0
 }
 
-/** Starts a new, empty PostgreSQL. Throws SETUP_INCOMPLETE with its last words. */
+/** Starts a new, empty PostgreSQL. Throws SETUP_INCOMPLETE with its last output. */
 export async function startPostgres({ programs, dir, synchronousCommit }: PostgresOptions): Promise<Postgres> {
   const as = await otherUser()
   await mkdir(dir, { recursive: true })
@@ -136,7 +135,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   }
 }
 
-/** It accepts connections a while before it serves them. */
+/** PostgreSQL accepts connections a little earlier than it serves them. */
 async function ready(child: Child, serves: () => Promise<boolean>): Promise<void> {
   try {
     await until(serves, { timeoutMs: 60_000, everyMs: 100, what: 'PostgreSQL to answer', giveUp: () => child.ended })
@@ -146,7 +145,7 @@ async function ready(child: Child, serves: () => Promise<boolean>): Promise<void
   }
 }
 
-/** PostgreSQL refuses to run as root: then as Debian's user for it, or as `nobody`. */
+/** PostgreSQL refuses to run as root. So it runs as Debian's user for it, or as `nobody`. */
 async function otherUser(): Promise<{ readonly uid: number; readonly gid: number; readonly prefix: readonly string[] } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {

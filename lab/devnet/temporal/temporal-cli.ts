@@ -8,7 +8,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { run } from '../run.ts'
 import { goInstall, lastLine } from './go-install.ts'
 
-/** Where a Temporal CLI came from. */
+/** Origin of a Temporal CLI. */
 export type CliOrigin = 'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go-install'
 
 export interface TemporalCli {
@@ -41,7 +41,7 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
   const log = options.log ?? ((line) => process.stderr.write(`${line}\n`))
   const cacheDir = options.cacheDir ?? programCache(env)
   const tried: string[] = []
-  // A path that was set on purpose is never silently replaced by another.
+  // An explicitly given path is never replaced silently.
   if (env.TEMPORAL_CLI) {
     const found = await probe(env.TEMPORAL_CLI, 'TEMPORAL_CLI', tried)
     if (found) return announce(found, log)
@@ -67,7 +67,7 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
       ((await goInstall({ what: 'Temporal CLI', module: goModule, dir: work, env, log, tried })) && 'go-install')
     if (!made) throw incomplete(tried)
     const [binary] = (await readdir(work)).filter((name) => name.startsWith('temporal'))
-    // Renamed only when complete: another process that looks at the same time sees all of it or nothing.
+    // Renamed only when complete, so that another process never sees a part of it.
     if (binary) await chmod(join(work, binary), 0o755).then(() => rename(join(work, binary), path))
     const found = await probe(path, made, tried)
     if (found) return announce(found, log)
@@ -89,7 +89,7 @@ async function workFolder(cacheDir: string): Promise<string> {
   }
 }
 
-/** Where programs that were downloaded or built are kept. */
+/** Folder of downloaded and built programs. */
 export function programCache(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
 }
@@ -102,7 +102,7 @@ async function probe(path: string, origin: CliOrigin, tried: string[]): Promise<
   return undefined
 }
 
-/** In a process of its own: it may hang, and the SDK's runtime can be set up only once per process. */
+/** Runs in its own process: the download may hang, and the SDK's runtime can be set up only once per process. */
 async function download(dir: string, timeoutMs: number, log: (line: string) => void, tried: string[]): Promise<boolean> {
   log(`Temporal CLI: neither TEMPORAL_CLI nor PATH has one; asking the SDK to download it (at most ${timeoutMs / 1000} s)…`)
   const script = `
@@ -115,7 +115,7 @@ async function download(dir: string, timeoutMs: number, log: (line: string) => v
   const why = answer.timedOut ? `no answer in ${timeoutMs / 1000} s` : lastLine(answer.stderr)
   tried.push(`SDK download: ${why}`)
   log(`Temporal CLI: the download did not work (${why}).`)
-  // The rest of a broken download would look like a binary.
+  // An incomplete download would look like a binary.
   for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true, force: true })
   return false
 }

@@ -21,7 +21,7 @@ export interface TemporalStore {
 export interface SecuredTemporalOptions {
   /** The server's program: find-temporal-server.ts. */
   readonly path: string
-  /** Gets its config, its log and the key set. */
+  /** Folder for its config, its log and the key set. */
   readonly dir: string
   /** Of gRPC; default: a free one. */
   readonly port?: number | undefined
@@ -32,16 +32,16 @@ export interface SecuredTemporalOptions {
   /** TLS; absent: plain text. */
   readonly tls?: {
     readonly server: CertificateFiles
-    /** PEM files of the CAs whose certificates clients must show; absent: clients need none. */
+    /** PEM files of the CAs that client certificates must come from. Absent: clients need no certificate. */
     readonly clientCas?: readonly string[]
   }
-  /** The JSON Web Key Set by which tokens are checked; absent: everybody may do everything. */
+  /** The JSON Web Key Set that verifies tokens. Absent: everybody may do everything. */
   readonly keySet?: string
   /** More dynamic config, key → JSON value; replaces what this file chooses. */
   readonly dynamicConfig?: Readonly<Record<string, string>>
-  /** Made with their search attributes by `admin`. */
+  /** Namespaces that `admin` makes, with their search attributes. */
   readonly namespaces: readonly string[]
-  /** How the administrator of the server reaches it; `address` and `namespace` are filled in. */
+  /** How the server's administrator connects. `address` and `namespace` are filled in. */
   readonly admin: Omit<TemporalAccess, 'address' | 'namespace'>
 }
 
@@ -49,12 +49,12 @@ export interface SecuredTemporalOptions {
 export interface SecuredTemporal {
   /** host:port of gRPC. */
   readonly address: string
-  /** Of the process that runs now; another one after `restart()`. */
+  /** Pid of the running process. It changes at `restart()`. */
   readonly pid: number
-  /** Undefined while it runs; then how it ended. One that starts without its database ends by itself. */
+  /** Undefined while it runs, then how it ended. Without its database it ends by itself. */
   readonly ended: string | undefined
   readonly logFile: string
-  /** Other keys by which tokens are checked, within two seconds. */
+  /** Replaces the keys that verify tokens. Takes effect within two seconds. */
   useKeySet(keySet: string): Promise<void>
   /**
    * Ends it with SIGTERM, and with SIGKILL after `graceMs`, starts it on the same ports and store, and waits until it
@@ -81,8 +81,8 @@ function sqlite() {
 }
 
 /**
- * All services in one process. The server's own workers use the internal frontend, which needs no token and which the
- * program starts only when it is named.
+ * All services in one process. The server's own workers use the internal frontend, which needs no token and starts only
+ * if it is named.
  */
 const services = ['frontend', 'internal-frontend', 'matching', 'history', 'worker'] as const
 
@@ -104,7 +104,7 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
   const { config, port } = await serverConfig(options)
   await writeFile(join(dir, 'server.yaml'), stringify(config))
   const logFile = join(dir, 'server.log')
-  // By a name: Node warns of a TLS server that is called by its address.
+  // By name, because Node warns of TLS servers that are called by address.
   const address = `localhost:${port}`
   const start = async (ready: (started: Child, access: TemporalAccess) => Promise<void>) => {
     const args = ['--config-file', join(dir, 'server.yaml'), 'start', ...services.flatMap((name) => ['--service', name])]
@@ -193,7 +193,7 @@ function connected(child: Child, admin: TemporalAccess): Promise<Connection> {
   return until(connect, { ...waiting(child), what: 'the Temporal server to answer' })
 }
 
-/** Waits until the server serves what it has. */
+/** Waits until the server serves its namespaces. */
 async function findNamespaces(child: Child, admin: TemporalAccess, namespaces: readonly string[]): Promise<void> {
   const connection = await connected(child, admin)
   try {
@@ -217,7 +217,7 @@ async function makeNamespaces(child: Child, admin: TemporalAccess, namespaces: r
         workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: 86_400 as never } })
       await until(() => register().then(() => true), { ...options, what: `the server to make the namespace ${namespace}` })
       const add = () => operatorService.addSearchAttributes({ namespace, searchAttributes: attributes })
-      // The frontend's list of namespaces is a few seconds old.
+      // The frontend's list of namespaces may be a few seconds old.
       await until(() => add().then(() => true), { ...options, what: `the server to add search attributes to ${namespace}` })
     }
   } finally {

@@ -10,7 +10,7 @@ import { findTemporalCli } from './temporal-cli.ts'
 import { until } from '../until.ts'
 
 export interface TemporalOptions {
-  /** Where the database file and the server's log are kept. Needed unless `inMemory`. */
+  /** Folder of the database file and of the server's log. Needed unless `inMemory`. */
   readonly dir?: string
   /** The data ends with the server, so `restart()` is a wiped Temporal. Default: false with `dir`, true without. */
   readonly inMemory?: boolean
@@ -20,11 +20,11 @@ export interface TemporalOptions {
   readonly uiPort?: number
   /** No Web UI. */
   readonly headless?: boolean
-  /** A CLI found before; default: findTemporalCli(). */
+  /** A CLI that was found before. Default: findTemporalCli(). */
   readonly cliPath?: string
   /** More dynamic config, key → JSON value; replaces what this file chooses. */
   readonly dynamicConfig?: Readonly<Record<string, string>>
-  /** More SQLite pragmas, or others; replaces what this file chooses. */
+  /** SQLite pragmas in addition to this file's, or in place of them. */
   readonly sqlitePragmas?: Readonly<Record<string, string>>
   /** One line of progress (the search for the CLI, its build). Default: standard error. */
   readonly log?: (line: string) => void
@@ -37,18 +37,18 @@ export interface TemporalServer {
   readonly namespace: 'default'
   /** Undefined when headless. */
   readonly uiUrl: string | undefined
-  /** The CLI that runs it; also of use to talk to it. */
+  /** The CLI that runs the server. It can also talk to it. */
   readonly cliPath: string
   readonly dbFile: string | undefined
-  /** Of the process that runs now; another one after `restart()`. */
+  /** Pid of the running process. It changes at `restart()`. */
   readonly pid: number
   stop(): Promise<void>
-  /** Sends a signal (SIGKILL, SIGSTOP, SIGCONT); resolves at once, after SIGKILL when the process has ended. */
+  /** Sends a signal (SIGKILL, SIGSTOP, SIGCONT). Resolves at once, but after SIGKILL when the process has ended. */
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Stops it if it runs, starts it on the same ports and database file, waits until it is healthy. */
+  /** Stops it if it runs, starts it again on the same ports and database file, and waits until it is healthy. */
   restart(): Promise<void>
   /**
-   * The same with an empty database, or one that `copy` made: all newer data is lost. The server is not asked to stop
+   * Like `restart`, with an empty database or with one of `copy`: newer data is lost. The server is not asked to stop
    * first.
    */
   restartFrom(copy: 'nothing' | DatabaseCopy): Promise<void>
@@ -56,7 +56,7 @@ export interface TemporalServer {
   copy(): Promise<DatabaseCopy>
 }
 
-/** Where a copy of a database is. */
+/** Path of a database's copy. */
 export interface DatabaseCopy {
   readonly file: string
 }
@@ -85,8 +85,8 @@ export const devServerDynamicConfig: Readonly<Record<string, string>> = {
 export const devServerPragmas: Readonly<Record<string, string>> = { journal_mode: 'WAL', synchronous: 'NORMAL' }
 
 /**
- * Starts the dev server and waits until it serves the namespace with all search attributes.
- * Throws SETUP_INCOMPLETE (no CLI), TEMPORAL_UNAVAILABLE (it did not come up; with its last words).
+ * Starts the dev server and waits until it serves the namespace with all search attributes. Throws SETUP_INCOMPLETE (no
+ * CLI) and TEMPORAL_UNAVAILABLE (it did not start; with its last output).
  */
 export async function startTemporal(options: TemporalOptions = {}): Promise<TemporalServer> {
   const cliPath = options.cliPath ?? (await findTemporalCli({ log: options.log })).path
@@ -134,7 +134,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
           timeoutMs: 60_000,
           what: 'Temporal to sleep',
         })
-        // As after a crash: the file with its write-ahead log.
+        // The file with its write-ahead log, as a crash leaves them.
         await replaceDatabase(dbFile, file)
       } finally {
         child.kill('SIGCONT')
@@ -144,12 +144,12 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   }
 }
 
-/** `to` becomes what `from` is; nothing if that is undefined. */
+/** Replaces `to` by `from`. Does nothing if `from` is undefined. */
 async function replaceDatabase(from: string | undefined, to: string): Promise<void> {
   for (const suffix of ['', '-wal', '-shm']) await rm(to + suffix, { force: true })
   if (from === undefined) return
   await copyFile(from, to)
-  // Absent where everything is in the file.
+  // Absent if everything is in the database file.
   await copyFile(`${from}-wal`, `${to}-wal`).catch(() => undefined)
 }
 
@@ -188,7 +188,7 @@ async function launch(cliPath: string, args: string[], port: number, logFile: st
   }
 }
 
-/** The namespace answers and knows every search attribute: what a first workflow start needs. */
+/** The namespace answers and has every search attribute, which the first workflow start needs. */
 async function serves(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: '5s' })
   try {

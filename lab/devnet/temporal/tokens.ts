@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 
-/** Issues JWTs as an operator's identity provider would. */
+/** Issues JWTs like an operator's identity provider. */
 export interface TokenIssuer {
   /** Its public key as a JSON Web Key. */
   readonly publicKey: object
@@ -16,12 +16,12 @@ export interface TokenOptions {
   readonly subject?: string
 }
 
-/** The JSON Web Key Set of these, as text. */
+/** The JSON Web Key Set of these issuers, as text. */
 export function keySetOf(...issuers: readonly TokenIssuer[]): string {
   return JSON.stringify({ keys: issuers.map(({ publicKey }) => publicKey) })
 }
 
-/** A new key for a test. */
+/** An issuer with a new key, for a test. */
 export function createTokenIssuer(): TokenIssuer {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const { n, e } = publicKey.export({ format: 'jwk' })

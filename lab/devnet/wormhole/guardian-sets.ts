@@ -14,8 +14,8 @@ function upgradePayload(setIndex: number, guardians: readonly DevnetAccount[]): 
 }
 
 /**
- * The core contract of a chain takes these guardians as its set of this index, signed by the set before it, which
- * expires at once: the chain's clock moves on by a day.
+ * Makes these guardians the chain's set with this index, signed by the previous set. Moves the chain's clock on by a
+ * day, so that the previous set expires at once.
  */
 export async function upgradeGuardians(chain: WormholeChain, guardians: readonly DevnetAccount[], setIndex: number): Promise<void> {
   const message = {

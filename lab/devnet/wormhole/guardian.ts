@@ -11,12 +11,12 @@ import { startWormholescan } from './wormholescan.ts'
 
 export interface GuardianOptions {
   readonly guardians: readonly DevnetAccount[]
-  /** How many sign: a quorum (as what the network gossips) or all. Default quorum. */
+  /** How many guardians sign: a quorum, as in gossiped messages, or all. Default quorum. */
   readonly sign?: 'quorum' | 'all'
   readonly spyPort?: number
   readonly apiPort?: number
   readonly sendTimeoutMs?: number
-  /** Trouble of the watchers (a node that is down); default: nothing. They go on by themselves. */
+  /** Errors of the watchers (such as a node that is down), which continue by themselves. Default: ignored. */
   readonly log?: (line: string) => void
 }
 
@@ -26,30 +26,27 @@ export interface Guardian {
   /** The REST API, and its URL. */
   readonly api: GuardianApi
   readonly apiUrl: string
-  /** Wormholescan: it has what the guardians have signed. */
+  /** Wormholescan, which has all signed messages. */
   readonly wormholescan: VaaServer
-  /**
-   * A message of a chain outside this devnet, as a guardian of that chain sees it: signed, gossiped and kept as `treat`
-   * says.
-   */
+  /** Signs, gossips and stores a message of a chain outside this devnet, as `treat` says. */
   observe(message: Message): void
-  /** How messages are treated from now on. */
+  /** Sets the treatment of later messages. */
   treat(how: (message: Message) => Treatment): void
   /**
-   * From now on they sign as the set of this index, with the same keys, and the servers have everything signed anew.
-   * The spy sends none of these. `upgradeGuardians` gives the chains the new set.
+   * Signs as the set of this index from now on, with the same keys. The servers have all earlier messages signed again;
+   * the spy sends none of these. `upgradeGuardians` gives the chains the new set.
    */
   renew(setIndex: number): void
-  /** The Governor releases its held messages, or the first of them. They are signed and gossiped. */
+  /** Makes the Governor release its held messages, or the first of them. They are signed and gossiped. */
   release(most?: number): void
   /** Signed VAAs so far, in the order of signing. */
   readonly observations: readonly Observation[]
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
-  /** Resolves with the signed VAA as soon as there is one. Throws Error after `timeoutMs` (default 60,000). */
+  /** Resolves with the signed VAA once it exists. Throws Error after `timeoutMs` (default 60,000). */
   waitFor(chain: number, emitter: string, sequence: bigint | string, timeoutMs?: number): Promise<SignedVaa>
-  /** Signs any message, without storing or sending it: for tests that need a VAA which no contract published. */
+  /** Signs a message without storing or sending it, for tests that need a VAA which no contract published. */
   sign(message: Message): SignedVaa
-  /** Observing stops (a guardian outage); what was published meanwhile is signed after `resume()`. */
+  /** Stops observing (an outage of the guardians). `resume()` signs what was published meanwhile. */
   pause(): Promise<void>
   resume(): void
   stop(): Promise<void>

@@ -19,11 +19,11 @@ export interface Observations {
   treat(how: (message: Message) => Treatment): void
   /** Signs held messages: all, or the first `count`. */
   release(most?: number): void
-  /** Signs again, as `sign` does now, all that was signed. */
+  /** Signs all signed messages again with the present `sign`. */
   signAgain(): void
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
   isHeld(chain: number, emitter: string, sequence: string): boolean
-  /** Resolves with the signed VAA as soon as there is one. Throws Error after `timeoutMs` (default 60,000). */
+  /** Resolves with the signed VAA once it exists. Throws Error after `timeoutMs` (default 60,000). */
   waitFor(chain: number, emitter: string, sequence: bigint | string, timeoutMs?: number): Promise<SignedVaa>
 }
 
@@ -45,7 +45,7 @@ export function createObservations(sign: (message: Message) => SignedVaa, gossip
   return {
     all,
     observe(message) {
-      // A rewound cursor reads messages again; the same digest is the same message.
+      // After a cursor is rewound, messages are read again. The same digest is the same message.
       const digest = digestOf(message)
       if (seen.has(digest)) return
       seen.add(digest)

@@ -3,15 +3,15 @@ import { Server, ServerCredentials, type ServerWritableStream, type ServiceDefin
 import { loadSync } from '@grpc/proto-loader'
 import { freePort } from '../ports.ts'
 
-/** A guardian spy as the network runs it (node/cmd/spy): a signed VAAs over gRPC as they come, no replay. */
+/** A guardian spy like the network's (node/cmd/spy): signed VAAs over gRPC as they come, without replay. */
 export interface Spy {
   /** host:port; the same after stop and start. */
   readonly address: string
-  /** How many streams are open. */
+  /** Number of open streams. */
   readonly subscribers: number
-  /** Sends a VAA to everyone whose filters match, once per matching filter. Without a listener it is lost. */
+  /** Sends a VAA once per matching filter to each subscriber. Without a subscriber it is lost. */
   publish(vaa: Uint8Array, emitterChain: number, emitter: string): void
-  /** Writes bytes that are no message of the protocol to every stream, as a hostile spy would. */
+  /** Writes bytes that are no protocol message to every stream, like a hostile spy. */
   publishRaw(bytes: Uint8Array): void
   start(): Promise<void>
   /** Cuts every stream at once. */
@@ -20,7 +20,7 @@ export interface Spy {
 
 export interface SpyOptions {
   readonly port?: number
-  /** A subscriber that does not take a message for this long is dropped with "too slow". The spy's default: 5,000. */
+  /** A subscriber that takes no message for this long is dropped with "too slow". The spy's default: 5,000. */
   readonly sendTimeoutMs?: number
 }
 
@@ -141,7 +141,7 @@ function subscriberOf(stream: Stream, filters: readonly Filter[], sendTimeoutMs:
   }
 }
 
-/** The same service, which also sends bytes as they are. */
+/** The spy's service with a method that sends raw bytes. */
 function withRaw(service: ServiceDefinition): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(service).map(([name, method]) => {
@@ -151,7 +151,7 @@ function withRaw(service: ServiceDefinition): ServiceDefinition {
   )
 }
 
-/** The spy's service, from the wire contract that Portage itself uses. */
+/** The spy's service from Portage's own wire contract. */
 export function spyService(): ServiceDefinition {
   const protos = fileURLToPath(new URL('../../../intake/spy/protos', import.meta.url))
   const definition = loadSync('spy/v1/spy.proto', { includeDirs: [protos], longs: String, oneofs: true, defaults: false, arrays: true })

@@ -3,7 +3,7 @@ import { createTokenBridge, type TokenBridgeOptions, type TokenBridgeTarget } fr
 
 const nowhere = `0x${'0'.repeat(40)}`
 
-/** The token bridge of a network. @param given Target → its settings. Without a contract, none of its calls helps. */
+/** The token bridge of a network. @param given Target → its settings. Calls need a contract. */
 export function tokenBridgeMessages(
   chainNames: ReadonlyMap<number, string>,
   given: Readonly<Record<string, Partial<TokenBridgeTarget>>> = {},

@@ -18,15 +18,15 @@ export type TransferKind = (typeof transferKinds)[number] | typeof messageKind
 
 export interface UserTransfer {
   readonly kind: TransferKind
-  /** In wei of 18 decimals; what is below 10 decimals is dust, which the bridge keeps back. */
+  /** In wei of 18 decimals. The bridge keeps dust, which is anything below 10 decimals. */
   readonly amount: bigint
-  /** Paid to the redeemer out of the amount; default 0. */
+  /** Paid to the redeemer from the amount. Default 0. */
   readonly fee?: bigint
   /** Default: a fresh address. */
   readonly recipient?: string
 }
 
-/** A sent transfer: what the checker needs to know about it. Amounts in wei of 18 decimals, dust removed. */
+/** A sent transfer with what the checker needs. Amounts in wei of 18 decimals, without dust. */
 export interface SentTransfer {
   readonly kind: TransferKind
   readonly source: string
@@ -40,7 +40,7 @@ export interface SentTransfer {
   readonly recipient: string
   readonly amount: bigint
   readonly fee: bigint
-  /** The ERC20 on the target chain that the recipient gets; `coin` when the target unwraps. */
+  /** The ERC20 on the target chain that the recipient gets. `coin` if the target unwraps. */
   readonly asset: string
   /** The token in the VAA: `<wormhole chain id>/<64 hex digits>`, as config tables name it. */
   readonly origin: string
@@ -49,7 +49,7 @@ export interface SentTransfer {
   readonly sentAt: number
 }
 
-/** A chain as users need it: enough to send from another process than the devnet's. */
+/** A chain with what another process needs to send transfers. */
 export type UserSide = Omit<WormholeChain, 'anvil' | 'deployer' | 'firstSequence'> & { readonly anvil: AnvilNode }
 
 /** Sends users' transfers from one chain to the other, from the devnet's user account. */
@@ -64,7 +64,7 @@ export interface Users {
 const bridgeAbi = artifact('BridgeImplementation').abi
 /** Token bridges carry at most 8 decimals. */
 const dust = 10n ** 10n
-/** Enough for every kind. */
+/** Enough gas for every kind. */
 const gasLimit = 400_000n
 
 /** The users of one direction. */
@@ -84,7 +84,7 @@ interface Plan {
   readonly sent: Omit<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>
 }
 
-/** The user's call, and what should come of it. */
+/** The user's call, and its expected result. */
 function plan(source: UserSide, target: UserSide, transfer: UserTransfer): Plan {
   const { kind, amount, fee = 0n } = transfer
   const recipient = (transfer.recipient ?? (kind === messageKind ? target.redeemer : freshAddress())).toLowerCase()
@@ -115,7 +115,7 @@ function plan(source: UserSide, target: UserSide, transfer: UserTransfer): Plan 
 }
 
 interface TokenPath {
-  /** The ERC20 given to the bridge on the source; undefined: the coin. */
+  /** The ERC20 that the bridge gets on the source. Undefined: the coin. */
   readonly token: string | undefined
   readonly asset: string
   readonly home: UserSide
@@ -133,7 +133,7 @@ function tokens(source: UserSide, target: UserSide): Record<TransferKind, TokenP
   }
 }
 
-/** Throws Error if the transaction reverted: then nothing was published. */
+/** Throws Error if the transaction reverted, because nothing was published then. */
 function receipt(source: UserSide, mined: Mined): Pick<SentTransfer, 'sequence' | 'txHash' | 'sentAt'> {
   const [message] = published(mined, source.core, source.wormholeChainId)
   if (!message) throw new Error(`The user's transaction ${mined.transactionHash} on ${source.name} reverted`)

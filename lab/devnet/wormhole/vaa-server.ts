@@ -8,11 +8,12 @@ export interface VaaAnswer {
   readonly body: unknown
 }
 
-/** How it behaves until it is set anew. */
+/** Behaviour until it is set again. */
 export interface Trouble {
   /**
-   * Most requests in a window of `perMs`. Others get 429, with the end of the window as Retry-After (in whole seconds,
-   * rounded up). With `blockMs`, every request of that time after the first refusal gets 429, without a Retry-After.
+   * Most requests in a window of `perMs`. Further ones get 429, with the end of the window as Retry-After (whole
+   * seconds, rounded up). With `blockMs`, all requests in that time after the first refusal get 429 without
+   * Retry-After.
    */
   readonly limit?: {
     readonly requests: number
@@ -20,28 +21,31 @@ export interface Trouble {
     readonly retryAfter?: 'seconds' | 'date'
     readonly blockMs?: number
   }
-  /** Every request is refused with this status; with Retry-After where it is given, seconds. */
+  /** Refuses every request with this status, and with Retry-After (seconds) if it is given. */
   readonly refuse?: { readonly status: number; readonly retryAfterSeconds?: number }
-  /** Connections are taken and never answered. */
+  /** Accepts connections and never answers. */
   readonly silent?: boolean
 }
 
-/** A local HTTP server of VAAs that tests can make limited, ill or silent. */
+/** A local HTTP server of VAAs that tests can limit, break or silence. */
 export interface VaaServer {
   readonly url: string
-  /** Paths that were asked for, in order, refused ones included. */
+  /** Requested paths in order, including refused ones. */
   readonly requests: readonly string[]
   /**
    * Requests that came before the time of an earlier Retry-After, or while they were blocked. Requests that were sent
    * before that answer arrived do not count.
    */
   readonly early: number
-  /** Replaces what was said before; nothing: it is well again. */
+  /** Sets the behaviour. Without an argument, the server is healthy again. */
   trouble(trouble?: Trouble): void
   stop(): Promise<void>
 }
 
-/** Delay of requests that were sent before the answer was read, ms: the reader may share two busy cores. */
+/**
+ * Time in which requests that were sent before the answer was read may still arrive, ms. The client may share two busy
+ * cores.
+ */
 const onTheWayMs = 1_000
 
 export async function startVaaServer(
@@ -75,7 +79,7 @@ export async function startVaaServer(
     const refused = refusal()
     if (refused) {
       const { status, waitMs, as } = refused
-      // Rounded up to the seconds of the header: a client that obeys is never early.
+      // Rounded up to whole seconds like the header, so that an obedient client is never early.
       const until = waitMs === undefined ? undefined : Math.ceil((Date.now() + waitMs) / 1_000) * 1_000
       if (until !== undefined && Date.now() >= closedUntil) closedFrom = Date.now() + onTheWayMs
       if (until !== undefined) closedUntil = Math.max(closedUntil, Math.min(until, Date.now() + Math.ceil((waitMs ?? 0) / 1_000) * 1_000))

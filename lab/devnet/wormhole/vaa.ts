@@ -6,9 +6,9 @@ import type { DevnetAccount } from '../chain/accounts.ts'
  * other.
  */
 export interface Message {
-  /** Seconds: the time of the block that holds the message. */
+  /** Seconds: time of the block with the message. */
   readonly timestamp: number
-  /** The publisher's own number; no account nonce. */
+  /** The publisher's number; not the nonce of an account. */
   readonly vaaNonce: number
   /** Wormhole chain id. */
   readonly emitterChain: number
@@ -32,7 +32,7 @@ export function quorumOf(guardians: number): number {
   return Math.floor((guardians * 2) / 3) + 1
 }
 
-/** The body, big-endian: the part that is signed. */
+/** The signed part, big-endian. */
 export function encodeBody(message: Message): string {
   return concat([
     uint(message.timestamp, 4),
@@ -50,10 +50,8 @@ export function digestOf(message: Message): string {
 }
 
 /**
- * Signs as a guardian set does.
- * @param guardians the whole set in its order
- * @param signers which of them sign, by index, ascending; default: the first quorum
- * @param setIndex index of the guardian set; the devnet's is 0
+ * Signs like a guardian set. @param guardians the whole set in its order @param signers indexes of those that sign,
+ * ascending; default: the first quorum @param setIndex index of the guardian set; the devnet's is 0
  */
 export function signVaa(message: Message, guardians: readonly DevnetAccount[], signers?: readonly number[], setIndex = 0): SignedVaa {
   const indices = signers ?? Array.from({ length: quorumOf(guardians.length) }, (_, index) => index)
@@ -68,7 +66,7 @@ export function signVaa(message: Message, guardians: readonly DevnetAccount[], s
   return { bytes: getBytes(concat([header, encodeBody(message)])), digest }
 }
 
-/** An EVM address as Wormhole carries addresses: 64 hex digits without 0x. */
+/** An EVM address in Wormhole's form: 64 hex digits without 0x. */
 export function toUniversal(address: string): string {
   return zeroPadValue(address.toLowerCase(), 32).slice(2)
 }

@@ -11,7 +11,7 @@ export function levelOf(consistencyLevel: number): Level {
 
 const topic = artifact('Implementation').abi.getEvent('LogMessagePublished')?.topicHash ?? ''
 
-/** Reports each message once its block has reached the level that the message asks for; again only after a reorg. */
+/** Reports each message once its block has reached the message's level. Reports it again only after a reorg. */
 export function watchChain(
   { anvil, core, wormholeChainId }: WormholeChain,
   onMessage: (message: Message) => void,

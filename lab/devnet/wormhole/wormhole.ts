@@ -11,7 +11,7 @@ export interface ChainPlan {
   readonly wormholeChainId: number
   readonly anvil: Anvil
   readonly deployer: DevnetAccount
-  /** Owns the native tokens and the wrapped ones of the other chain; its approvals for the token bridge are given. */
+  /** Owns native tokens and the other chain's wrapped ones. Has approved the token bridge for them. */
   readonly user: DevnetAccount
 }
 
@@ -19,19 +19,22 @@ export interface ChainPlan {
 export interface WormholeChain extends ChainPlan {
   readonly core: string
   readonly tokenBridge: string
-  /** WETH9 of this chain: what wrapAndTransferETH wraps into. */
+  /** WETH9 of this chain, into which wrapAndTransferETH wraps. */
   readonly weth: string
   /** A native ERC20 of this chain, 18 decimals. */
   readonly token: string
-  /** The wrapper, on this chain, of the other chain's WETH: bridged back, it unwraps to that chain's coin. */
+  /** Wrapper of the other chain's WETH on this chain. Bridged back, it unwraps to the other chain's coin. */
   readonly wrappedWeth: string
   /** The wrapper, on this chain, of the other chain's ERC20. */
   readonly wrappedToken: string
-  /** Takes every payload 3 sent to it, and redeems it at this chain's token bridge: an integrator's contract. */
+  /**
+   * An integrator's contract: it receives every payload 3 that is sent to it, and redeems it at this chain's token
+   * bridge.
+   */
   readonly redeemer: string
   /**
-   * The token bridge's first sequence after the deployment. Those below are attestations and the seed, already
-   * complete.
+   * The token bridge's first sequence after deployment. Lower ones are attestations and seed transfers, already
+   * completed.
    */
   readonly firstSequence: bigint
 }
@@ -51,8 +54,8 @@ const bridgeAbi = artifact('BridgeImplementation').abi
 const tokenAbi = artifact('TokenImplementation').abi
 
 /**
- * The plan of the devnet's chain at this position (0 or 1). Its accounts are its own, so no address is the same on
- * both.
+ * Plan of the devnet's chain at this position (0 or 1). Each chain has its own accounts, so that no address is the same
+ * on both.
  */
 export function chainPlan(name: string, wormholeChainId: number, anvil: Anvil, position: number): ChainPlan {
   const account = (base: number) => devnetAccount(base + position)
@@ -60,9 +63,8 @@ export function chainPlan(name: string, wormholeChainId: number, anvil: Anvil, p
 }
 
 /**
- * Deploys core, token bridge, WETH and an ERC20 on both chains at once, registers the bridges with each other, and
- * moves a seed of coin and token to the other side, so that transfers work both ways (the wrappers exist, native tokens
- * are outstanding).
+ * Deploys core, token bridge, WETH and an ERC20 on both chains at once, and registers the bridges with each other. Seed
+ * transfers of coin and token to the other side make wrappers, so that transfers work both ways.
  */
 export async function deployWormhole(
   plans: readonly [ChainPlan, ChainPlan],
@@ -114,7 +116,7 @@ async function prepare(plan: ChainPlan, { guardians, consistencyLevel = 1 }: Dep
   return { plan, script, core, tokenBridge, weth, token }
 }
 
-/** Registers the other bridge, attests both tokens, sends the seed. Returns the four messages in order. */
+/** Registers the other bridge, attests both tokens and sends the seed. Returns the four messages in order. */
 async function connect(site: Site, other: Site, { guardians }: DeployOptions): Promise<Message[]> {
   const { script, tokenBridge, weth, token, plan } = site
   const payload = registerChainPayload(other.plan.wormholeChainId, other.tokenBridge)
@@ -138,7 +140,7 @@ async function connect(site: Site, other: Site, { guardians }: DeployOptions): P
   return mined.flatMap((transaction) => published(transaction, site.core, plan.wormholeChainId))
 }
 
-/** Completes what the other chain sent, then lets the bridge spend the user's tokens. */
+/** Completes the other chain's messages, then lets the bridge spend the user's tokens. */
 async function receive(site: Site, other: Site, messages: readonly Message[], { guardians }: DeployOptions): Promise<WormholeChain> {
   const { script, tokenBridge, plan } = site
   messages.forEach((message, index) => {
@@ -194,9 +196,7 @@ export function published(transaction: Mined, core: string, emitterChain: number
     })
 }
 
-/**
- * The wrapper of a foreign token (an EVM address of its own chain) on this chain; the zero address if there is none.
- */
+/** Wrapper on this chain of a foreign token (an EVM address of its own chain). The zero address if there is none. */
 export async function wrappedAsset(anvil: Anvil, tokenBridge: string, originChain: number, token: string): Promise<string> {
   const data = bridgeAbi.encodeFunctionData('wrappedAsset', [originChain, `0x${toUniversal(token)}`])
   const answer = await anvil.rpc<string>('eth_call', [{ to: tokenBridge, data }, 'latest'])

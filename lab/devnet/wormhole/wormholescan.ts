@@ -17,7 +17,7 @@ function answer(method: string, path: string, find: FindVaa, isHeld: FindVaa<boo
   const vaa = find(Number(chain), emitter.toLowerCase(), sequence)
   if (!vaa) return { code: 404, body: { code: 5, message: 'NOT FOUND', details: [{ request_id: 'devnet' }] } }
   const id = `${chain}/${emitter.toLowerCase()}/${sequence}`
-  // The sequence is a number there, so that a u64 above 2^53 is not what it was: only the bytes count.
+  // The sequence is a number there, so a u64 above 2^53 is inexact. Only the bytes count.
   const data = {
     sequence: Number(sequence),
     id,

@@ -69,6 +69,6 @@ describe.each(['light', 'dark'])('the %s theme', (theme) => {
 test('the contrast of black and white is computed right', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
-  // A colour that is not there fails its pairs.
+  // A missing colour fails its pairs.
   expect(contrast('', '#ffffff')).toBeNaN()
 })

@@ -9,7 +9,7 @@ import { fakeChain, fakeSource } from './fake-context.ts'
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 
-/** A stream that can be asked, and takes no update: it is ended while it is audited. */
+/** A stream that answers queries and takes no update, because it is ended during its audit. */
 function endedMeanwhile() {
   const gone = async () => {
     throw new WorkflowNotFoundError('workflow execution already completed', config.stream, undefined)

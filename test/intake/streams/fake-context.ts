@@ -7,7 +7,7 @@ import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.
 import { silentLogger } from '../../../observability/logger.ts'
 import { unused } from '../../helpers/unused.ts'
 
-/** A stream by its reducer, behind what agents see of its client: no Temporal. */
+/** A stream's reducer behind the client that agents use, without Temporal. */
 export function fakeStream(config: StreamConfig) {
   const requests: (readonly StreamRequest[])[] = []
   const streamClient = {
@@ -29,7 +29,7 @@ export function fakeStream(config: StreamConfig) {
   return { streamClient, requests }
 }
 
-/** A stream that stays as it is, and records what is asked of it. */
+/** A stream that never changes, and records its requests. */
 export function recordingStream(state: StreamState) {
   const requests: StreamRequest[] = []
   const streamClient = {
@@ -43,7 +43,7 @@ export function recordingStream(state: StreamState) {
   return { streamClient, requests }
 }
 
-/** A source of which nothing can be read, but for what a test gives. */
+/** A source without readable data, except what a test gives. */
 export function fakeSource(config: StreamConfig, own: Partial<ScannedSource> = {}): ScannedSource {
   return {
     kind: 'scanned',
@@ -61,7 +61,7 @@ export function fakeSource(config: StreamConfig, own: Partial<ScannedSource> = {
   }
 }
 
-/** A chain whose head is at this final block; with a new head as soon as one is waited for. */
+/** A chain whose head is this final block. A new head comes when one is awaited. */
 export function fakeChain(
   finalized: number,
   own: Partial<ReadingContext['sourceChain']> = {},

@@ -17,8 +17,8 @@ export interface ListedRun {
 }
 
 /**
- * A client whose server has these runs and lists them in this order; it counts lists, and the inputs and queries that
- * it is asked for, by id. It connects to none.
+ * A client whose server has these runs and lists them in this order. It counts lists, inputs and queries by id. It
+ * connects to none.
  */
 export function listingClient(runs: readonly ListedRun[]) {
   const client = new Client({ connection: Connection.lazy() })

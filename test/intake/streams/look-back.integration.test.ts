@@ -21,10 +21,10 @@ import { fakeStream } from './fake-context.ts'
 import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 
 const day = 86_400
-/** Published before the pause of eight days, and in all. */
+/** Numbers published before the pause of eight days, and in all. */
 const [before, all] = [300, 2_000]
 const perBlock = 100
-/** Not redeemed, of those that are not older than the look back. */
+/** Numbers without a redemption that are within the look-back. */
 const open = ['310', '777', '1500', '1999']
 const user = devnetAccount(9)
 const publish = artifact('Implementation').abi
@@ -167,7 +167,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     const { state, counts } = await createManyMissing(deps).resolve(streamClient.now!, async () => 0)
     const [transfers, ignored] = [all - before - (all - before) / 10, (all - before) / 10]
     expect(counts).toEqual({ started: 0, delivered: transfers - open.length, ignored })
-    // One read of one node for each, and another of most nodes for those that it shows as delivered.
+    // One node is read for each, and most nodes for those that it shows as delivered.
     expect(asked.target).toBe(2 * transfers - open.length)
     expect(asked.logs).toBeLessThan(10)
     expect(state.gaps.map(({ from, to }) => [from, to])).toEqual(open.map((number) => [number, number]))

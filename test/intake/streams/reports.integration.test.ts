@@ -19,7 +19,7 @@ describe('A list of streams', () => {
     client = new Client({ connection, namespace: server.namespace })
   })
 
-  /** A run under the id of a stream, of somebody who reaches Temporal: he answers its first query with this. */
+  /** A stranger's run under the id of a stream. He answers its first query with this. */
   async function forge(stream: string, answer: unknown): Promise<() => Promise<void>> {
     const { namespace } = server
     const identity = 'a forger'

@@ -37,9 +37,9 @@ export interface Line {
 export interface ScannedSetting {
   readonly network: NativeBridgeNetwork
   readonly ledgers: Ledgers
-  /** The source's node as the agents see it. */
+  /** The source's node from the agents' view. */
   readonly proxy: FaultProxy
-  /** The source's head as the agents know it. */
+  /** The source's head from the agents' view. */
   head(): HeadEvent
   /** Whether blocks come by themselves, three a second. */
   mining(wanted: boolean): void
@@ -48,7 +48,7 @@ export interface ScannedSetting {
    * started.
    */
   signed(): Omit<SignedAgentOptions, 'source' | 'chain' | 'auditMs'>
-  /** A stream of its own that begins with the next number and block. */
+  /** A new stream that begins with the next number and block. */
   stream(options?: StreamOptions): Promise<OneStream>
   stop(): Promise<void>
 }
@@ -58,7 +58,7 @@ export interface StreamOptions {
   readonly rangeBlocks?: number
   readonly auditMs?: number
   readonly checkpoints?: CheckpointStore
-  /** Of an agent: its config has another start than the stream began with. */
+  /** Options of an agent whose config has another start than the stream. */
   readonly start?: number
 }
 
@@ -66,10 +66,10 @@ export interface OneStream {
   readonly source: ScannedSource
   readonly lines: Line[]
   readonly halts: readonly Mismatch[]
-  /** A process's agent, started. */
+  /** A started agent of a process. */
   agent(options?: StreamOptions): ScannedAgent
   state(): Promise<StreamState>
-  /** Resolves with the first view that is as wanted. */
+  /** Resolves with the first view that satisfies the condition. */
   shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string, timeoutMs?: number): Promise<StreamView>
   /** Users' transfers, final on the source. */
   initiate(...amounts: bigint[]): Promise<NativeTransfer[]>

@@ -54,7 +54,7 @@ describe('how the transfers of an emitter end', () => {
     })
   }
 
-  /** The records of an agent for a stream with these open numbers. */
+  /** The entries of an agent for a stream with these open numbers. */
   function agentOf(...numbers: number[]) {
     const requests: StreamRequest[] = []
     const state: StreamState = {
@@ -78,7 +78,7 @@ describe('how the transfers of an emitter end', () => {
     }
     const { connection, namespace } = temporal
     const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
-    // The guardians signed whatever is a number here.
+    // The guardians signed everything that is a number here.
     const bridge = {
       name: of.bridge,
       decode: (bytes: Uint8Array) => transferOf(Number(toUtf8String(bytes)), 'unserved'),
@@ -103,10 +103,10 @@ describe('how the transfers of an emitter end', () => {
   })
 
   test('ended transfers are recorded while parked ones of a chain without a worker are silent', async () => {
-    // The lowest of all, and so many that asking them one after the other would take minutes.
+    // The lowest of all, among so many that asking one after the other would take minutes.
     for (let number = 1; number <= 30; number++) await start(number, 'unserved', 'parked')
     await start(50, 'served', 'admitting')
-    // The list lags behind the starts, too: 30 that run may be all that it knows yet.
+    // The list lags behind the starts too. It may know only 30 running ones.
     const listed = async () => [...(await parkedPage(temporal.client, of, 1_000)).listed, ...(await endedSince(temporal.client, of, 0))]
     const settled = async () => (await listed()).filter(({ number, running }) => running === (number !== '50')).length
     await until(async () => (await settled()) === 31, { ...waitLimit, what: 'the one to end, and the others to be listed' })

@@ -80,7 +80,7 @@ describe('messages that go to no chain of ours', () => {
     const metrics = createMetrics()
     const started: string[] = []
     const submitter = createSubmitter({ bridges: new Map([[bridge.name, bridge as never]]), client: unused('client') as never })
-    // All of them are sent by the loop that also reads them: the spy is not to take that for a reader that has stopped.
+    // The loop that reads them also sends them. The spy must not take it for a stopped reader.
     const spy = await startSpy({ sendTimeoutMs: 120_000 })
     const looks: Promise<void>[] = []
     const intake = createSpyIntake({

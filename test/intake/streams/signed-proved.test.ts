@@ -35,13 +35,13 @@ function decode(vaa: Uint8Array) {
 
 interface Run {
   readonly number: string
-  /** Of the message in its input. */
+  /** Transfer of the message in its input. */
   readonly timestamp: number
-  /** Absent: it runs. */
+  /** Absent: the run is open. */
   readonly ended?: TransferState
-  /** Absent: that of its message. */
+  /** Absent: the digest of its message. */
   readonly id?: string
-  /** Absent: a transfer of its message. */
+  /** Absent: the transfer of its message. */
   readonly input?: unknown
   readonly result?: unknown
 }
@@ -62,8 +62,8 @@ function clientWith(runs: readonly Run[]) {
 }
 
 /**
- * An emitter of which 1 is missing or open, or resolved, while these runs are in Temporal. Its servers have what the
- * guardians signed.
+ * An emitter whose number 1 is missing, open or resolved, while these runs are in Temporal. Its servers have the signed
+ * messages.
  */
 async function auditWith(runs: readonly Run[], how: 'gap' | 'open' | 'resolved', { delivered = false, rounds = 1 } = {}) {
   const { client, read } = clientWith(runs)
@@ -169,7 +169,7 @@ describe('a run of the message that the guardians signed', () => {
 
   test.each([undefined, null, 5, { state: 'rejected', reason: 5 }])('a run with the result %j does not stop the report', async (result) => {
     const { recorded } = await auditWith([{ ...own, ended: 'rejected', result }], 'open')
-    // It may say what it likes of its own outcome: a reason that is no text is left out.
+    // A stranger's run may claim any outcome. A reason that is no text is left out.
     expect(recorded.filter(({ kind }) => kind === 'closed')).toEqual(
       result instanceof Object ? [{ kind: 'closed', number: '1', outcome: 'rejected', reason: 'rejected' }] : [],
     )

@@ -14,7 +14,7 @@ import { onEveryChain } from '../../helpers/on-every-chain.ts'
 const emitter = '33'.padStart(64, '0')
 const of = { bridge: 'wormhole-token-bridge' as const, sourceChain: 's', emitter }
 
-/** The guardians signed those of variant 0, and no others. */
+/** The guardians signed only variant 0. */
 function transferOf(number: number, variant = 0): Transfer {
   const digest = `0x${String(variant).padStart(16, '0')}${String(number).padStart(48, '0')}`
   const message = Buffer.from(`${number}/${variant}`).toString('base64')
@@ -90,7 +90,7 @@ describe('missing numbers whose transfers run', () => {
     await look()
     expect(fetched).toEqual(['1', '40'])
     expect(recorded).toEqual(range(2, 39).map(String))
-    // Some of the strangers', and not all of them in one look.
+    // Some of the strangers' runs, but not all of them in one poll.
     expect(read.length - 38).toBeLessThan(10)
   })
 

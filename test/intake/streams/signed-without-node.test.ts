@@ -21,10 +21,10 @@ import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 const emitter = 'ec'.repeat(32)
 const own = { emitterChain: 1, emitter, sourceChain: 'wormhole-1', maxOpen: 200 }
 const source = (first?: string) => createSourceWithoutNode({ ...own, ...ofTokenBridge(), begins: { first } })
-/** To a chain that the config has, and to one that it does not have. */
+/** Messages to a chain of the config, and to one that it lacks. */
 const vaa = (sequence: bigint, toChain = 2) => signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
 
-/** A Solana emitter whose guardians' API has these numbers; even ones go to a chain of the config. */
+/** A Solana emitter whose guardians' API has these numbers. Even ones go to a chain of the config. */
 function network(has: (sequence: bigint) => boolean, { first = '1000000', unregistered = [] as readonly string[] } = {}) {
   const { streamClient, requests } = fakeStream(source(first).config)
   const asked: string[] = []
@@ -109,7 +109,7 @@ describe('numbers of a source without a node', () => {
     const { deps, streamClient, started } = network((at) => at < 1_000_040n && at !== 1_000_000n)
     await createTailProbe(deps)(undefined)
     expect(streamClient.view?.next).toBe('1000040')
-    // The first of them no server has: a gap. Others that were stepped over are gaps, too, which are filled.
+    // No server has the first of them, so it is a gap. Other skipped numbers are gaps too, which are filled.
     await createGapFiller(deps, 60_000).fillGaps(streamClient.now!, undefined)
     expect(streamClient.now?.gaps).toMatchObject([{ from: '1000000', to: '1000000', state: 'unobserved' }])
     const even = Array.from({ length: 19 }, (_, index) => String(1_000_002 + 2 * index))
@@ -149,7 +149,7 @@ describe('numbers of a source without a node', () => {
     for (let looks = 0; looks < 8; looks++) await filler.fillGaps(streamClient.now!, undefined)
     expect(asked).toContain('1000003')
     expect(new Set(asked).size).toBeLessThan(12_000)
-    // Numbers between its ends were not asked for.
+    // Nobody asked for the numbers between its ends.
     expect(streamClient.now?.gaps.map(({ from, state }) => [from, state])).toEqual([
       ['1000001', 'unobserved'],
       ['1000004', 'unobserved'],

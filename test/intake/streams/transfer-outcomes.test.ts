@@ -16,7 +16,7 @@ const minuteMs = 60 * secondMs
 fakeTime(Date.parse('2026-11-21T12:00:00Z'))
 
 /**
- * A reporter of a stream with these numbers open, and a visibility store that shows a transfer so long after it ended.
+ * A reporter of a stream with these open numbers, and a visibility store that shows a transfer this long after its end.
  */
 function reporter(lagMs: number, ...numbers: string[]) {
   const closedAt = new Map<string, number>()
@@ -95,8 +95,8 @@ test('the first report covers the hour before, and leaves older ends to the audi
 
 describe('a look at any number of numbers outside the window', () => {
   /**
-   * All of 1 … `many` were parked, and moved outside the window; a visibility store lists those of `parked`, the newest
-   * (here the highest) first, and counts what it lists.
+   * All of 1 … `many` were parked and moved outside the window. A visibility store lists those of `parked`, the newest
+   * (here the highest) first, and counts its lists.
    */
   function outsideStage(many: bigint, parked: readonly bigint[], code = 'DELIVERY_IMPOSSIBLE') {
     const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 }

@@ -19,8 +19,8 @@ describe('the audit of a scanned stream', () => {
   const errors = ({ lines }: OneStream) => lines.filter(({ level }) => level === 'error').map(({ message }) => message)
 
   /**
-   * A transfer, a snapshot of the source above it, and two more transfers, all of them scanned. From the snapshot on
-   * blocks come only by hand.
+   * A transfer, a snapshot of the source above it, and two more transfers, all scanned. From the snapshot on, blocks
+   * come only by hand.
    */
   async function initiateAroundSnapshot(stream: OneStream) {
     const { source } = setting.network
@@ -55,7 +55,7 @@ describe('the audit of a scanned stream', () => {
     await stream.shows(({ open }) => open === 1, 'the transfer')
     await agent.stop()
     await stream.complete(one)
-    // The last update of the agent may have been on its way when it was stopped; now it has arrived.
+    // The agent's last update may have been on its way at its stop. Now it has arrived.
     const height = (await stream.state()).target ?? 0
     // The test reports to the stream that the blocks with the completion were followed, and held none.
     const final = setting.network.target.chain.heads.current?.finalized ?? 0
@@ -109,7 +109,7 @@ describe('the audit of a scanned stream', () => {
 
   test('after a fork below the cursor the new transfers of the numbers are started', async () => {
     const { source } = setting.network
-    // No audit, which may see the fork before the scan does, and counts none.
+    // No audit, because it may see the fork before the scan does, and does not count it.
     const stream = await setting.stream({ auditMs: 600_000 })
     const agent = stream.agent()
     const { kept, gone, snapshot, height } = await initiateAroundSnapshot(stream)
@@ -135,9 +135,9 @@ describe('the audit of a scanned stream', () => {
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const { kept, snapshot, height } = await initiateAroundSnapshot(stream)
-    // The node's own word: the agents may not have heard yet of the last block that became final.
+    // The node's own answer, because the agents may not know the last final block yet.
     const { number } = await source.anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])
-    // Empty blocks are recorded together: to the last of them.
+    // Empty blocks are recorded together, up to the last of them.
     await stream.shows(({ nextHeight }) => nextHeight === Number(number) + 1, 'the scan to be at the head')
     await source.anvil.rpc('evm_revert', [snapshot])
     const [other] = await setting.network.start(9n)
@@ -192,7 +192,7 @@ describe('the audit of a scanned stream', () => {
       if (!one || !two) throw new Error('nothing was initiated')
       await stream.complete(one)
       const { stream: name, start = 0 } = stream.source.config
-      // Its number may be resolved before the blocks around it are read.
+      // Its number may be resolved before the surrounding blocks are read.
       const isThere = ({ completedNumber, completedHeight = -1 }: { completedNumber?: string; completedHeight?: number }) =>
         completedNumber === String(one.nonce) && completedHeight > start
       await stream.shows(isThere, 'the watermark')
@@ -207,7 +207,7 @@ describe('the audit of a scanned stream', () => {
       await until(() => stream.runs(two), { timeoutMs: 60_000, what: 'the transfer to run again' })
       expect(stream.lines.map(({ message }) => message)).toContain('a stream begins with its checkpoint')
       await next.stop()
-      // One that the source denies, and one that is none: the stream begins without, and says so.
+      // A checkpoint that the source denies, and an invalid one. The stream begins without them, and reports it.
       const [file] = (await readdir(directory)).filter((each) => each.includes(name.split(':').at(-1) ?? ''))
       const path = join(directory, file ?? '')
       const good = JSON.parse(await readFile(path, 'utf8')) as { cursor: { hash: string } }
@@ -227,7 +227,7 @@ describe('the audit of a scanned stream', () => {
     })
   })
 
-  /** A transfer whose id is the hash of what it says, and that the source never had. */
+  /** A transfer whose id is the hash of its contents, and that the source never had. */
   function foreign(nonce: bigint): NativeTransfer {
     const said = { initiator: freshAddress(), recipient: zeroPadValue(freshAddress(), 32), amount: 1n, nonce }
     return { ...said, id: idOf(said) }

@@ -17,7 +17,7 @@ const transfer: Transfer = {
   message: '',
 }
 
-/** A source with number 1 in its final block 50, which the target completes while its transfer is being started. */
+/** A source with number 1 in its final block 50. The target completes it while its transfer is being started. */
 function network() {
   const { streamClient } = fakeStream(config)
   let shown = false

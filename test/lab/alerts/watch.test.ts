@@ -31,7 +31,7 @@ test('an alert of another chain or fault is not the expected one', () => {
 })
 
 describe('the watch of a fault', () => {
-  /** Says one answer after the other, the last for ever; undefined: it does not answer. */
+  /** Gives one answer after the other, and the last for ever. Undefined: no answer. */
   function scripted(...answers: readonly (readonly ActiveAlert[] | undefined)[]): Prometheus {
     let next = 0
     const alerts = () => {

@@ -58,7 +58,7 @@ describe('the devnet', () => {
     const signed = await Promise.all(
       sent.map(({ emitterChain, emitter, sequence }) => devnet.guardian.waitFor(emitterChain, emitter, sequence)),
     )
-    // Only ethereum's, and nothing of the deployment.
+    // Only ethereum's, without those of the deployment.
     expect(stream.received.map((bytes) => bytes.toString('hex')).toSorted()).toEqual(
       signed
         .slice(4)

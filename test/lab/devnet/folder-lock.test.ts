@@ -47,7 +47,7 @@ describe('two devnets', { timeout: 120_000 }, () => {
     await (
       await lockFolder(dir)
     )()
-    // The id of a process that ended, given again to another: us.
+    // This process has the id of an ended process.
     await writeFile(join(dir, 'running.json'), JSON.stringify({ pid: process.pid, startedAt: 'Thu Jan  1 00:00:00 1970' }))
     await (
       await lockFolder(dir)

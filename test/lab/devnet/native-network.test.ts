@@ -89,7 +89,7 @@ describe('the native bridge of the devnet', () => {
     ]
     const all = [...sent, twice, elsewhere, less, unpaid]
     await complete(bsc, key, [completion(twice)])
-    // The contract forgets it, and completes it again.
+    // The contract forgets it and completes it again.
     await bsc.anvil.rpc('anvil_setStorageAt', [bsc.bridge, await inboundSlot(bsc, twice), `0x${'0'.repeat(64)}`])
     await complete(bsc, key, [completion(twice)])
     const before = { transfers: all.length, delivered: sent.length }
@@ -97,7 +97,7 @@ describe('the native bridge of the devnet', () => {
     // Also of transfers that are missing from its list.
     expect(await devnet.check(sent)).toMatchObject({ delivered: sent.length, lost: 3, duplicates: 1 })
 
-    // Its events say what they like, and nobody is paid.
+    // A contract whose events lie and which pays nobody.
     const code = await bsc.anvil.rpc<string>('eth_getCode', [bsc.bridge, 'latest'])
     await bsc.anvil.rpc('anvil_setCode', [bsc.bridge, logsItsInput])
     const [id, initiator, recipient, amount, nonce] = completion(elsewhere)
@@ -139,13 +139,13 @@ function completion(sent: SentNativeTransfer): Completion {
 /** Runtime code that emits a log of its input: 64 bytes of data, then four topics. */
 const logsItsInput = '0x6040600060003760a03560803560603560403560406000a400'
 
-/** The event of a completion that is none. */
+/** The event of a completion that did not happen. */
 async function claim(end: NativeBridgeEnd, key: DevnetAccount, [id, initiator, recipient, amount, nonce]: Completion) {
   const topic = (await nativeBridgeAbi()).getEvent('BridgeTransferCompleted')!.topicHash
   await send(end, key, concat([toBeHex(amount, 32), toBeHex(nonce, 32), topic, id, initiator, zeroPadValue(recipient, 32)]))
 }
 
-/** Where the contract keeps that this transfer is completed. */
+/** Storage slot that marks this transfer as completed. */
 async function inboundSlot({ anvil, bridge }: NativeBridgeEnd, { id, nonce }: SentNativeTransfer): Promise<string> {
   const slots = Array.from({ length: 16 }, (_, slot) => keccak256(concat([id, toBeHex(slot, 32)])))
   const values = await Promise.all(slots.map((slot) => anvil.rpc<string>('eth_getStorageAt', [bridge, slot, 'latest'])))

@@ -18,7 +18,7 @@ import { type SignedVaa, toUniversal } from '../../../lab/devnet/wormhole/vaa.ts
 import { chainPlan, deployWormhole, type WormholeChain } from '../../../lab/devnet/wormhole/wormhole.ts'
 import { altered } from '../../helpers/vaa.ts'
 
-/** Nobody whom the contracts know: anyone may deliver. */
+/** A stranger to the contracts, because anyone may deliver. */
 const stranger = devnetAccount(accountIndex.outsider)
 const rateLimitSeconds = 100
 /**

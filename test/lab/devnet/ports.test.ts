@@ -6,17 +6,17 @@ import { freePort } from '../../../lab/devnet/ports.ts'
 
 const module = fileURLToPath(new URL('../../../lab/devnet/ports.ts', import.meta.url))
 
-// Elsewhere a port is only found to be free.
+// Other systems only check that a port is free.
 describe.runIf(process.platform === 'linux')('a free port', () => {
   test('is given once, however many are asked for before a server listens on any', async () => {
-    // Of 22,000 ports, by chance alone some of this many would come twice.
+    // Among this many of 22,000 ports, chance alone would repeat some.
     const ports: number[] = []
     while (ports.length < 600) ports.push(await freePort())
     expect(new Set(ports).size).toBe(ports.length)
   })
 
   test('of another process is given by nobody while that lives, and again once it was killed', async () => {
-    // Of a few, so that both come to the same ones.
+    // From few ports, so that both processes choose the same ones.
     const from = 5_000 + Math.floor(Math.random() * 4_000)
     const range = { from, to: from + 8 }
     const program = `

@@ -17,7 +17,7 @@ test.runIf(programs)('a PostgreSQL of our own has databases from files of SQL, a
   const dir = temporaryFolder()
   const file = join(dir, 'schema.sql')
   await writeFile(file, 'CREATE TABLE one (two INT);')
-  // A locale that this machine does not have, as over ssh from another one.
+  // A locale that this machine lacks, as over ssh from another one.
   vi.stubEnv('LC_ALL', 'xx_XX.UTF-8')
   const postgres = await startPostgres({ programs, dir: `${dir}-data`, synchronousCommit: false }).finally(() => vi.unstubAllEnvs())
   const ask = async (sql: string, database = 'kept') => {

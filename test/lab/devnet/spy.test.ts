@@ -72,7 +72,7 @@ describe('the spy', () => {
     const slow = await join()
     const quick = await join()
     slow.pause()
-    // More than all buffers between the two hold.
+    // More than all buffers between both ends can hold.
     const big = new Uint8Array(1_000_000)
     for (let sent = 0; sent < 20; sent++) spy.publish(big, 2, emitterA)
     await quick.until(20)

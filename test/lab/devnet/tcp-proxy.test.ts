@@ -77,7 +77,8 @@ test('stalled: no byte, no end; what was said meanwhile comes afterwards', async
   const during = await dial()
   during.socket.write('three')
   await expect.poll(() => proxy.connections).toBe(2)
-  // Another way to the same server works meanwhile, and later than what was written: so nothing of that is merely late.
+  // Another connection to the same server works meanwhile, and was opened later. So the first one's bytes are not
+  // merely late.
   const direct = connect(serverPort, '127.0.0.1')
   opened.push(direct)
   direct.write('direct')

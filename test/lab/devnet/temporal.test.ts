@@ -34,7 +34,7 @@ describe('the Temporal dev server', () => {
     expect(server.address).toBe(address)
     const found = await (await client(server)).workflow.getHandle('one').describe()
     expect(found.typedSearchAttributes.get(searchAttributes.TransferState)).toBe('admitting')
-    // The Web UI comes up together with the server, not before it.
+    // The Web UI comes up together with the server.
     await expect.poll(async () => (await fetch(server.uiUrl ?? '')).status).toBe(200)
   })
 
@@ -63,7 +63,7 @@ describe('the Temporal dev server', () => {
     await expect(known('after')).rejects.toThrow(/not found/i)
     await server.restartFrom('nothing')
     await expect(known('before')).rejects.toThrow(/not found/i)
-    // And the copy is as good as it was.
+    // The copy is as good as before.
     await server.restartFrom(copy)
     expect(await known('before')).toBe(true)
   })

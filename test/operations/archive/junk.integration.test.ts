@@ -22,7 +22,7 @@ const taskQueue = 'junk'
 const hour = 3_600_000
 const at = Date.now()
 
-/** On a real server, with runs of Portage's types that a stranger ends with anything. */
+/** Runs of Portage's types on a real server, which a stranger ends with arbitrary results. */
 describe('The archive of a Temporal that strangers write to', () => {
   let server: TemporalServer
   let connection: Connection

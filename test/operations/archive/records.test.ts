@@ -34,7 +34,7 @@ describe('the line of a closed transfer', () => {
     const transactions = [
       { ...told, hash: '0x0', fate: 'replaced', at },
       { ...told, hash: '0x1', maxFee: '3', fate: 'mined', gasPaid: '21', at },
-      // Recorded in the ledger, and never reported.
+      // Recorded in the ledger, but never reported.
       { ...told, nonce: 8, round: 2, fate: 'dropped' },
       { ...told, nonce: '9' },
     ]

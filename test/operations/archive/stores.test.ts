@@ -37,7 +37,7 @@ describe('an archive in a folder', () => {
       ['', 'a', 'a/b.jsonl'].map(async (path) => ((await stat(join(dir, 'kept', path))).mode & 0o777).toString(8)),
     )
     expect(modes).toEqual(['700', '700', '600'])
-    // A file instead of the folder.
+    // A file in place of the folder.
     const blocked = createArchiveStore({ kind: 'directory', path: join(dir, 'kept', 'a', 'b.jsonl') })
     await expect(blocked.put('c.jsonl', text, undefined)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })
     await expect(blocked.get('c.jsonl')).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })

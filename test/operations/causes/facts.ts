@@ -79,7 +79,7 @@ export function transfer(id: string, changes: Partial<TransferFacts> = {}): Tran
   }
 }
 
-/** The stream of the chain's own emitter, as an intake keeps it. */
+/** The stream of the chain's own emitter, in an intake's form. */
 export const followedName = `wormhole-token-bridge:bsc:${address.slice(2).padStart(64, '0')}`
 export const followed = {
   stream: followedName,

@@ -58,7 +58,7 @@ interface Ask {
 
 async function ask({ of = server, path = '/decode', method = 'POST', headers = {}, body = '' }: Ask) {
   const sent = request({ port: of.port, host: '127.0.0.1', path, method, headers: { 'content-type': 'application/json', ...headers } })
-  // The server may close before it has read a body that it refuses.
+  // The server may close before it has read a refused body.
   sent.on('error', () => {})
   sent.end(body)
   const [response] = await once(sent, 'response')
@@ -134,7 +134,7 @@ describe('POST /decode', () => {
     })
     const answer = await ask({ headers: { ...bearer(good), origin: ui }, body: json(await sealed()) })
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([200, ui])
-    // The page can read a refusal, too.
+    // The page must be able to read refusals too.
     expect((await ask({ headers: { origin: ui }, body: '' })).headers['access-control-allow-origin']).toBe(ui)
     for (const origin of ['http://evil.example', 'https://ui.example:8233', 'http://ui.example', 'null', `${ui}.evil.example`]) {
       for (const method of ['OPTIONS', 'POST']) {
@@ -234,7 +234,7 @@ describe('a browser', () => {
 })
 
 test('a token of a removed key is refused', async () => {
-  // A folder of its own: the tokens of the other tests are of the key that is removed.
+  // A new folder, because the other tests' tokens are of the removed key.
   const dataFolder = temporaryFolder()
   const file = keyFile({ dataFolder })
   const before = await makeToken({ dataFolder })

@@ -21,7 +21,7 @@ const noList = () => {
 }
 Object.defineProperty(client.workflow, 'list', { value: noList })
 
-/** The notification that a receiver gets if a notifier carried this one. */
+/** The notification that a receiver would get from a notifier with this one. */
 async function told(requiresEncryption: boolean) {
   const stop = new AbortController()
   const taken = new Promise<Readonly<Record<string, unknown>>>((resolve) => {

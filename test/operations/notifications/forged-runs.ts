@@ -20,7 +20,7 @@ const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:$
 async function forgeRuns(client: Client, delivered: string, parked: string): Promise<readonly string[]> {
   const forge = (id: string, queue: string, target: string, input: unknown = {}) =>
     forgeRun(client, { type: 'transfer', id, queue, input, result: { id, state: 'delivered' } }, { ...attributes, TargetChain: target })
-  // An own id; the queue of another chain; a message with another id.
+  // Another id; another chain's queue; a message with another id.
   const junk = ['x:2:junk', idOf('1')] as const
   await forge(junk[0], 'chain:forged-1', 'forged-1')
   await forge(junk[1], 'chain:forged-2', 'bsc')
@@ -66,7 +66,7 @@ export async function expectForgedUntold(
   expect(books.received[0]?.data['proof']).toBe('temporal')
   const delivered = good.at(-1)!
   const unseen = await forgeRuns(client, delivered, await on.transfer(next(), { parks: true }))
-  // A later delivery is notified: the forged runs were read before it, and hold up nothing.
+  // A later delivery is notified, so the forged runs before it were read and stop nothing.
   const last = await on.transfer(next())
   await tells('the last delivery to be notified', () => told().includes(last))
   const refused = () => on.logged.filter((line) => line.includes('RUN_FOREIGN'))

@@ -48,7 +48,7 @@ describe('Receivers of notifications', () => {
     on = await startNotificationSetting()
   })
   afterAll(() => on?.stop())
-  // The processes of the next test would ask a notifier that is left.
+  // A leftover notifier would get the requests of the next test's processes.
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end()
   })
@@ -125,13 +125,13 @@ describe('Receivers of notifications', () => {
     await until(() => types().length >= events.length, { timeoutMs, what: 'all to be notified' })
     expect(types()).toEqual([...events].toSorted())
     const of = (type: string) => pager.received.find((one) => one.type === type)?.data
-    // The sender of a signal chooses the id: it is sent as an id that no delivery can have.
+    // The sender of a signal chooses the id, so it uses an id that no delivery can have.
     expect(pager.received.filter(({ id }) => id === spending.id)).toEqual([])
     expect(of('transfer.parked')).toMatchObject({ transfer: id, code: 'DELIVERY_IMPOSSIBLE', reason: 'it reverts', ...testShown })
     expect(of('lane.paused')).toMatchObject({ lane, chain: 'bsc', why: 'paused', by: 'night-shift', reason: 'a test' })
     expect(of('settings.halted')).toMatchObject({ chain: 'bsc', by: 'night-shift' })
     expect(of('stream.gap')).toMatchObject({ stream })
-    // The pause ends, its end is seen, and it begins again.
+    // The pause ends, its end is read, and it begins again.
     await setLaneMode(client(), lane, 'resume', order)
     const isOver = async () => !Object.keys((await readNotifier(client(), name))?.holding ?? {}).includes(`lane/${lane}/closed`)
     await orderOfNotifier(client(), name, { kind: 'replay', since: Date.now() + 60_000, order })

@@ -9,7 +9,7 @@ import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { reversalId } from '../../../temporal/contracts/reversal.ts'
 import { handlesClient, type FakeHandle } from '../../helpers/handles-client.ts'
 
-/** An error as the client throws it. */
+/** An error in the client's form. */
 function grpc(code: number): ServiceError {
   return new ServiceError('Failed', { cause: Object.assign(new Error('a detail'), { code, details: 'a detail', metadata: {} }) })
 }

@@ -150,7 +150,7 @@ describe('no answer', () => {
     const closed: Promise<unknown>[] = []
     const asking = ask(({ socket }, response) => {
       closed.push(once(socket, 'close'))
-      // Never ended: only who asked can end it.
+      // Never ended: only the client can end it.
       response.writeHead(200, { 'content-encoding': 'gzip' }).write('junk')
     })
     await expect(asking).rejects.toThrow(Error)

@@ -28,7 +28,7 @@ import { metricValue } from '../../helpers/metrics.ts'
 const waitLimit = { timeoutMs: 120_000 }
 
 /**
- * Histories of running workflows that no build replays: their workflow task would fail for ever. And tasks that no
+ * Histories of running workflows that no build replays, whose workflow task would fail for ever. Also tasks that no
  * process answers.
  */
 describe('A stuck workflow is reset', () => {
@@ -84,7 +84,7 @@ describe('A stuck workflow is reset', () => {
     await spoiled(id)
     const asked = agent.acquire(request('d'), { timeoutMs: waitLimit.timeoutMs })
     await untilRead(agent, before)
-    // A request to the run before is refused for that, or for what the new run knows already.
+    // A request to the earlier run is refused for this reason, or by what the new run already knows.
     expect(await asked).toMatchObject({ kind: 'refused' })
     const again = await agent.acquire(request('e'), { timeoutMs: waitLimit.timeoutMs })
     expect(again).toMatchObject({ kind: 'refused', why: 'forbidden', detail: expect.stringContaining('the key may have leaked') })
@@ -210,7 +210,7 @@ describe('A stuck workflow is reset', () => {
       await spoiled(operatorTransaction.workflowId)
       await client().workflow.getHandle(operatorTransaction.workflowId).signal('no handler')
       await until(async () => (await resets('operatorTransaction')) > 0, { ...waitLimit, what: 'the operator transaction to be reset' })
-      // Before the new run holds the nonce, a final nonce would be one of which it knows nothing.
+      // Before the new run has the nonce, it would know nothing of a final nonce.
       await until(() => isBeingSent(client().workflow.getHandle(operatorTransaction.workflowId)), {
         ...waitLimit,
         what: 'the new run to have it',
