@@ -38,7 +38,7 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   admit?(message: Message<C>): void
   /** Error code → verdict, in addition to those of all signed messages. */
   readonly refusals?: Refusals
-  /** In the receipt of a call that delivered. Absent: only `delivered` shows a delivery, and not by whom. */
+  /** A log in every receipt of a delivery. Absent: nothing shows who delivered. */
   log?(message: Message<C>): DeliveryLog
   /** Worth of the fee, wei of the target's coin. Undefined: no price is configured, so the cost is not checked. */
   earned?(message: Message<C>): bigint | undefined

@@ -41,7 +41,7 @@ export function callsOf(routes: readonly Route[]): Readonly<Record<string, reado
   return Object.fromEntries([...contracts].map(([contract, own]) => [contract, [...new Set(own.map((rule) => selectorOf(rule.function)))]]))
 }
 
-/** Demands the target's word that it accepts the emitter of a message. An acceptance is remembered. */
+/** Checks that the target's contract accepts the emitter of a message. An acceptance is remembered. */
 export function createAcceptance(chain: ContractReader) {
   // A cached lie would last as long as the process, so most nodes are read.
   const accepted = keptReads(async (key: string) => shows(chain, JSON.parse(key) as Shown, 'majority-latest'), {
