@@ -3,7 +3,7 @@ import { emitterStreamSchema } from '../config/schema/bridge-schema.ts'
 import type { ChainConfig, Config } from '../config/schema/schema.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import { createStreamNames, type StreamName, type StreamNames } from '../domain/stream/stream.ts'
-import { type BridgeName, type ChainName, numberOfUnconfigured } from '../domain/transfer/transfer.ts'
+import { type BridgeName, type ChainName, numberOfUnconfigured, unconfiguredSource } from '../domain/transfer/transfer.ts'
 import { parseVaa } from '../domain/vaa.ts'
 import { cctpChains } from './cctp/bridge.ts'
 import { cctp } from './cctp/routes.ts'
@@ -18,7 +18,6 @@ import { createNtt } from './ntt/ntt.ts'
 import { createReceivers } from './receivers/receivers.ts'
 import { wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
-import { emittersWithoutNode } from './wormhole-token-bridge/streams.ts'
 
 /** `chains` has all chains of the config, also those that are not connected. */
 export interface BridgesOptions {
@@ -173,4 +172,19 @@ export function configuredStreams(options: BridgesOptions): readonly StreamName[
 
 export function streamNames(options: BridgesOptions): StreamNames {
   return createStreamNames(configuredStreams(options))
+}
+
+interface EmittersWithoutNode {
+  /** Network whose token bridges in Wormhole's SDK are all sources. */
+  readonly everySource?: keyof typeof tokenBridgeEmitters | undefined
+  /** Wormhole chain id → emitter (64 lower-case hex digits). Replaces the SDK's emitter. */
+  readonly emitters: Readonly<Record<string, string>>
+}
+
+export function emittersWithoutNode({ everySource, emitters }: EmittersWithoutNode, own: ReadonlySet<number>): Emitter[] {
+  const known = everySource ? tokenBridgeEmitters[everySource].map(([chain, , emitter]) => [chain, emitter] as const) : []
+  const named = Object.entries(emitters).map(([chain, emitter]) => [Number(chain), emitter] as const)
+  return [...new Map([...known, ...named])]
+    .filter(([chain]) => !own.has(chain))
+    .map(([emitterChain, emitter]) => ({ emitterChain, emitter, sourceChain: unconfiguredSource(emitterChain) }))
 }

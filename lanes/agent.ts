@@ -1,17 +1,17 @@
 import type { Spending } from '../chains/signing-port.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
-import type { LaneId } from '../domain/lane/lane.ts'
+import { laneAddress, type LaneId } from '../domain/lane/lane.ts'
 import type { LaneAnswer, LaneView } from '../domain/lane/messages.ts'
 import type { BatchEnd } from '../temporal/contracts/batch.ts'
 import type { TokenReading } from '../domain/lane/tokens.ts'
 import { AccountObserver } from './account/account-observer.ts'
-import { watchTokens } from './account/token-balances.ts'
 import { type Alerts, createAlerts } from './alerts.ts'
 import type { LaneCall, LaneDeps } from './deps.ts'
 import { NonceRequests, type Acquired, type NonceRequest } from './ledger/nonce-requests.ts'
 import { PendingTransactions } from './account/pending-transactions.ts'
 import { signingRefusal } from './transaction/attempts.ts'
 import type { PendingTransaction } from './transaction/pending-transaction.ts'
+import { problemOf } from '../observability/severity.ts'
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
 /** Holds a lane's key in one process: asks for nonces, signs, sends, observes. Several processes may serve a lane. */
@@ -180,4 +180,22 @@ export class LaneAgent {
     }
     this.#requests.onView()
   }
+}
+
+const tokensEveryBlocks = 10
+
+/** Reads the watched tokens of a lane together, which takes one request per node. Returns the unsubscribe. */
+function watchTokens({ chain, config, logger, tokens = [] }: LaneDeps, seen: Map<string, TokenReading>): () => void {
+  if (tokens.length === 0) return () => {}
+  let readAt: number | undefined
+  const read = async (height: number) => {
+    if (readAt !== undefined && Math.abs(height - readAt) < tokensEveryBlocks) return
+    readAt = height
+    const reads = tokens.map(async (one) =>
+      seen.set(one.token, { ...one, balance: await chain.balanceOf(laneAddress(config.lane), one.token) }),
+    )
+    const failed = (await Promise.allSettled(reads)).find((one) => one.status === 'rejected')
+    if (failed) logger.warn('the tokens of the lane could not all be read', problemOf(failed.reason))
+  }
+  return chain.heads.subscribe(({ latest }) => void read(latest.height))
 }

@@ -148,9 +148,7 @@ interface DevnetChain {
   readonly tokenBridge: string
 }
 
-/**
- * The argument of an author's `deploy` and `send`. Each call resolves once it is mined, and throws if it reverts.
- */
+/** The argument of an author's `deploy` and `send`. Each call resolves once it is mined, and throws if it reverts. */
 export interface AuthorDevnet {
   readonly chains: { readonly ethereum: DevnetChain; readonly bsc: DevnetChain }
   /** The account that sends the calls on this chain. */

@@ -37,9 +37,7 @@ export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack
   return `${ordered} of ${keys.size} transfers`
 }
 
-/**
- * Whether Temporal took the order. If the server was away, the caller gives the order again while the attack lasts.
- */
+/** Whether Temporal took the order. If the server was away, the caller gives the order again while the attack lasts. */
 function isTaken(order: Promise<unknown>): Promise<boolean> {
   return order.then(
     () => true,

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createBridges } from '../../bridges/registry.ts'
-import { spySources } from '../../bridges/configured-emitters.ts'
+import { emittersWithoutNode, spySources } from '../../bridges/configured-emitters.ts'
 import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
-import { emittersWithoutNode } from '../../bridges/wormhole-token-bridge/streams.ts'
 import { receiversSchema, wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
 import { mainnetVaa, signVaa, transferPayload } from '../helpers/vaa.ts'
 

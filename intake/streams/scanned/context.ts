@@ -13,7 +13,6 @@ import { waitFor } from '../loop.ts'
 import type { AgentAlarm } from '../stream-metrics.ts'
 import type { WaitingTransfersDeps } from '../waiting-transfers.ts'
 import type { StreamClient } from '../stream-client.ts'
-import { createRangeSize } from './range-size.ts'
 import { asBlockSource, type BlockSource } from './placed.ts'
 import { createStreamCache, type StreamCache } from './stream-cache.ts'
 
@@ -154,6 +153,30 @@ export function createFinalityTimes(now: () => number = Date.now) {
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
       return first <= 0 ? undefined : seen[first]?.at
+    },
+  }
+}
+
+const answersBeforeGrowth = 4
+
+export function createRangeSize(most: number) {
+  let size = most
+  let answers = 0
+  return {
+    get blocks(): number {
+      return size
+    },
+    /** Halves the next ranges. Returns false if the refused range was a single block. */
+    refused(blocks: number): boolean {
+      answers = 0
+      size = Math.max(1, Math.floor(blocks / 2))
+      return blocks > 1
+    },
+    answered(blocks: number): void {
+      // Only an answer for a full range shows that longer ranges may be answered.
+      if (blocks < size || size === most || ++answers < answersBeforeGrowth) return
+      answers = 0
+      size = Math.min(most, size * 2)
     },
   }
 }

@@ -9,9 +9,7 @@ export const at = Date.parse('2026-11-22T12:00:00Z')
 export const lane = 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7'
 const address = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-/**
- * The parts of a config that `explain` reads: a chain with a lane, a native route, and a bridge without a node.
- */
+/** The parts of a config that `explain` reads: a chain with a lane, a native route, and a bridge without a node. */
 export const config = {
   chains: {
     bsc: {

@@ -41,9 +41,7 @@ export interface NotificationSetting {
   readonly metrics: Metrics
   /** All log lines. */
   readonly logged: string[]
-  /**
-   * Starts a transfer with this sequence. Resolves with its id when it is delivered or, with `parks`, parked.
-   */
+  /** Starts a transfer with this sequence. Resolves with its id when it is delivered or, with `parks`, parked. */
   transfer(sequence: string, options?: { readonly sourceChain?: string; readonly parks?: true }): Promise<string>
   /** Notifies receivers until the returned function is called. */
   serve(receivers: readonly Receiver[], times?: Partial<NotifyTimes>): Promise<() => Promise<void>>
