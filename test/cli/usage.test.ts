@@ -175,7 +175,7 @@ describe('help', () => {
     expect(code).toBe(0)
     // The minimum width of a terminal.
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
-    // A group has the options of its commands.
+    // The examples of a group are at its commands.
     if (!out.includes('Commands:')) expect(out).toContain('Example')
   })
 })
