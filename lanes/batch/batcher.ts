@@ -10,7 +10,7 @@ export interface Flushed<C, T> {
 
 interface BatcherOptions<C, T> {
   readonly most: number
-  /** A block's time, ms. The first two flushes in a period are immediate. */
+  /** A block's time, ms. In each period, the first two flushes are immediate. */
   readonly periodMs: number
   readonly fullBatchMs: number
   readonly alone: T

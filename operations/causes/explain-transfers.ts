@@ -8,7 +8,7 @@ import type { Facts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { triesUntilFailing } from './read.ts'
 
-/** Of a title with its reason. A longer text would be cut at its end, where a reason says when Portage tries again. */
+/** Limits a title with its reason. A longer text would lose its end, which says when Portage tries again. */
 const mostWords = 240
 
 type ExplainedConfig = Pick<Config, 'bridges' | 'chains'>

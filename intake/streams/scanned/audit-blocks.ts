@@ -21,7 +21,7 @@ import type { ScannedContext } from './context.ts'
 import { numberOf, splitByDelivery } from './transfers.ts'
 
 const mostChecked = 500
-/** Of a request (domain/stream/request.ts). */
+/** A request may ask for no more (domain/stream/request.ts). */
 const mostIntervals = 1_000
 
 /**

@@ -65,7 +65,7 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
   while (!stopping.aborted && streamClient.era === era) {
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
-    // Without completions, only the target shows that a number has ended that was seen ahead of the cursor.
+    // Without completions, only the target shows that a number seen ahead of the cursor has ended.
     const isOld = (number: string) => !live || (source.config.placed === true && compare(number, state.next) < 0)
     const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (isOld(number) && !asked.has(number))
     const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))

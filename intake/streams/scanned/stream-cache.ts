@@ -34,7 +34,7 @@ export function createStreamCache() {
       const transfer = transfers.get(number)
       if (transfer) completions.set(number, transfer)
     },
-    /** Ids of transfers that a placed stream holds for resolved, and that are delivered or have ended. */
+    /** Ids of transfers that a placed stream has resolved, each delivered or ended. */
     settled,
     undone: (number: string) => void completions.delete(number),
     get completions(): readonly Transfer[] {
