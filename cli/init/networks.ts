@@ -1,5 +1,6 @@
 import { getAddress } from 'ethers'
 import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
+import type { FinalityPolicy } from '../../domain/finality.ts'
 import { wormholeTable } from './wormhole-table.ts'
 
 export const networks = ['mainnet', 'testnet'] as const
@@ -39,7 +40,7 @@ function toChain(row: string, emitters: ReadonlyMap<number, string>) {
 }
 
 export interface ChainAdvice {
-  readonly finality: { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
+  readonly finality: FinalityPolicy
   readonly feeModel?: 'op-stack' | 'arbitrum'
   readonly blockTimeMs?: number
   readonly source: string
