@@ -32,6 +32,8 @@ describe('API and command line on a devnet', () => {
   const running: Awaited<ReturnType<typeof runRole>>[] = []
 
   const cli = (...argv: string[]): Promise<CliResult> => runCli([...argv, '--config', configFile], { env: process.env })
+  const list = async (...options: string[]) =>
+    ((await cli('transfer', 'list', ...options, '--json')).json() as { transfers: { id: string; state: string }[] }).transfers
   const place = ({ emitterChain: chain, emitter, sequence }: SentTransfer) => ({ chain, emitter, sequence: String(sequence) })
   const base64 = async ({ emitterChain, emitter, sequence }: SentTransfer): Promise<string> =>
     Buffer.from((await devnet.guardian.waitFor(emitterChain, emitter, sequence)).bytes).toString('base64')
@@ -102,33 +104,21 @@ describe('API and command line on a devnet', () => {
   test('a VAA is fetched by its place; one with a wrong signature starts no transfer', async () => {
     // Guardians may sign it a block after the first one.
     await base64(sent[1]!)
-    const fetched = await cli(
-      'transfer',
-      'submit',
-      '--chain',
-      'ethereum',
-      '--emitter',
-      sent[1]!.emitter,
-      '--sequence',
-      String(sent[1]!.sequence),
-      '--reason',
-      'asked by phone',
-    )
+    const at = `--chain ethereum --emitter ${sent[1]!.emitter} --sequence ${sent[1]!.sequence}`.split(' ')
+    const fetched = await cli('transfer', 'submit', ...at, '--reason', 'asked by phone')
     expect([fetched.code, fetched.out]).toEqual([0, expect.stringMatching(/status {4}started/)])
     const forged = Buffer.from(await base64(sent[2]!), 'base64')
     forged[20]! ^= 1
     const refused = await cli('transfer', 'submit', forged.toString('base64'))
     expect([refused.code, refused.out, refused.err]).toEqual([1, '', expect.stringMatching(/^VAA_(SIGNATURE_INVALID|NO_QUORUM): .*\n→ /)])
     // The server's list lags behind the start.
-    const list = async () => ((await (await ask('/v1/transfers')).json()) as { transfers: unknown[] }).transfers
-    await until(async () => (await list()).length >= 2, { timeoutMs: 60_000, everyMs: 500, what: 'the server to list both' })
-    expect(await list()).toHaveLength(2)
+    const listed = async () => ((await (await ask('/v1/transfers')).json()) as { transfers: unknown[] }).transfers
+    await until(async () => (await listed()).length >= 2, { timeoutMs: 60_000, everyMs: 500, what: 'the server to list both' })
+    expect(await listed()).toHaveLength(2)
   })
 
   test('transfers without a worker are shown from the lists of the server', async () => {
-    const { transfers } = (await cli('transfer', 'list', '--chain', 'bsc', '--json')).json() as {
-      transfers: { id: string; state: string }[]
-    }
+    const transfers = await list('--chain', 'bsc')
     expect(transfers.map(({ state }) => state)).toEqual(['admitting', 'admitting'])
     const shown = await ask(`/v1/transfers/${encodeURIComponent(transfers[0]!.id)}`)
     expect([shown.status, await shown.json()]).toEqual([
@@ -148,8 +138,7 @@ describe('API and command line on a devnet', () => {
   })
 
   test('a cancelled transfer ends cancelled, and a retry delivers it like the others', async () => {
-    const { transfers } = (await cli('transfer', 'list', '--json')).json() as { transfers: { id: string }[] }
-    const [cancelled, delivered] = transfers.map(({ id }) => id) as [string, string]
+    const [cancelled, delivered] = (await list()).map(({ id }) => id) as [string, string]
     const cancel = await cli('transfer', 'cancel', cancelled, '--reason', 'a test', '--json')
     expect([cancel.code, cancel.json()]).toEqual([0, { id: cancelled, asked: 'cancel' }])
     for (const role of ['ledger', 'lane', 'chain'] as const) await start(role)
@@ -180,12 +169,7 @@ describe('API and command line on a devnet', () => {
     expect([second.code, second.json()]).toEqual([0, expect.objectContaining({ state: 'delivered', orders: [again] })])
     const late = await cli('transfer', 'cancel', cancelled, '--reason', 'too late')
     expect([late.code, late.err]).toEqual([1, expect.stringContaining('closed already')])
-    const listed = async () => {
-      const { transfers: rows } = (await cli('transfer', 'list', '--state', 'delivered', '--json')).json() as {
-        transfers: { id: string }[]
-      }
-      return rows.map(({ id }) => id).toSorted()
-    }
+    const listed = async () => (await list('--state', 'delivered')).map(({ id }) => id).toSorted()
     await until(async () => (await listed()).length >= 2, { timeoutMs: 60_000, everyMs: 200, what: 'the server to list both as delivered' })
     expect(await listed()).toEqual([cancelled, delivered].toSorted())
   })
