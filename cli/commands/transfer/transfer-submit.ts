@@ -3,13 +3,14 @@ import { text } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../../config/schema/schema.ts'
 import { knownCode, RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { Terms } from '../../../domain/transfer/transfer.ts'
 import { redactUrl } from '../../../observability/redact.ts'
 import { type Call, type CommandSpec, givenToken } from '../../command.ts'
 import { invalid, parse } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 import { facts } from '../../output/output.ts'
 
-interface SubmitOptions {
+interface SubmitOptions extends Terms {
   readonly chain?: string
   readonly emitter?: string
   readonly sequence?: string
@@ -17,9 +18,6 @@ interface SubmitOptions {
   readonly bridge?: string
   readonly priority?: number
   readonly deadline?: string | number
-  readonly maxFeePerGas?: string
-  readonly maxFeePerTransaction?: string
-  readonly lane?: string
   readonly reason?: string
   readonly api?: string
 }
