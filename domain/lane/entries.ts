@@ -73,6 +73,13 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
+/** Whether the ledger granted each nonce that is not final. One that began anew lacks nonces of an earlier ledger. */
+export function knowsAllNonces({ synced, observed, next, entries }: LaneState): boolean {
+  const known = Object.values(entries)
+  const isInherited = known.some(({ owner, fill }) => !owner && fill === 'inherited')
+  return synced && !isInherited && known.length >= next - (observed?.finalized ?? 0)
+}
+
 /** Finds a nonce of a later round for the same call: a late step of an earlier round must not get a second nonce. */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]

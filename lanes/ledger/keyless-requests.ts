@@ -1,5 +1,5 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { intentOf } from '../../domain/lane/entries.ts'
+import { intentOf, knowsAllNonces } from '../../domain/lane/entries.ts'
 import { type LaneConfig, type LaneId, type LaneState, type PauseReason, workflowOf } from '../../domain/lane/lane.ts'
 import type { LaneOrder, LaneRequest } from '../../domain/lane/messages.ts'
 import { portageItself } from '../../domain/order.ts'
@@ -120,6 +120,6 @@ function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: 
     nonces: [...own, ...inBatches].map(({ nonce }) => nonce),
     owners: own.flatMap(({ owner, fill }) => (owner && !fill ? [owner.intentId] : [])),
     finalized: state.observed?.finalized ?? 0,
-    knowsAll: state.synced && !entries.some(({ owner, fill }) => !owner && fill === 'inherited'),
+    knowsAll: knowsAllNonces(state),
   }
 }

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { knowsAllNonces } from '../../domain/lane/entries.ts'
+import { newLane } from '../../domain/lane/lane.ts'
+import type { LaneRequest, Observation } from '../../domain/lane/messages.ts'
+import { apply } from '../../domain/lane/reducer/reducer.ts'
+
+const config = { lane: 'evm-1:0xa', window: 4, fillAfterBlocks: 10 }
+const seen: Observation = { latest: 5, finalized: 5, pending: 5, height: 10, hash: '0x', balance: '1000000', claims: [], since: 0 }
+const ask: LaneRequest = {
+  ...{ id: 'a', owner: { intentId: 'w/1', callHash: '0x1' } },
+  kind: 'grant',
+  attempt: { kind: 'call', gasLimit: '1', maxFee: '1', tip: '1' },
+}
+const after = (observe: Observation, ...requests: LaneRequest[]) => apply(newLane(config), { observe, requests }, 0).state
+
+test('a ledger knows all nonces only if it granted each one that is not final', () => {
+  expect(knowsAllNonces(newLane(config))).toBe(false)
+  expect(knowsAllNonces(after(seen))).toBe(true)
+  expect(knowsAllNonces(after(seen, ask))).toBe(true)
+  expect(knowsAllNonces(after({ ...seen, pending: 6 })), 'a nonce of an earlier ledger in the pool').toBe(false)
+  expect(knowsAllNonces(after({ ...seen, finalized: 4 })), 'a nonce of an earlier ledger in a block that is not final').toBe(false)
+})
