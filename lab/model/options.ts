@@ -1,0 +1,47 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+
+export const modelNames = ['lane', 'stream'] as const
+export type ModelName = (typeof modelNames)[number]
+
+export interface ModelOptions {
+  readonly only?: ModelName
+  readonly traces: number
+  readonly seed: number
+  readonly json: boolean
+}
+
+const help = `
+Checks the models of lab/model (TLA+): the transfers, the nonce ledger and the processes of a lane (Lane.tla), and the proof of a stream
+(Stream.tla). It does three things:
+
+1. TLC visits every state of each scope (lab/model/*.cfg), and checks the rules of docs/ARCHITECTURE.md in each.
+2. Each mutant removes one rule from the model. TLC must then find a violation of the invariant that the mutant names.
+3. TLC makes random runs of the models. The reducers of domain/ make the same steps, and must be in the same state after each.
+
+Needs Java 11. TLC is downloaded once with pip into the cache (see lab/model/tools.ts).
+
+Examples:
+  npm run model
+  npm run model -- --only lane --json
+  npm run model -- --only stream --traces 1000 --seed 7
+
+Exit code: 0 if all rules hold, all mutants were found and the reducers agree (or if Java or pip is missing: NOT RUN); 1 otherwise; 2 for bad usage.`
+
+/** Reads the command line. Prints help or a usage error and exits by itself. */
+export function parseOptions(args: readonly string[]): ModelOptions {
+  return new Command('model')
+    .description('The models of lanes and streams, checked in every state, and compared with the reducers.')
+    .addOption(new Option('--only <model>', 'only this model').choices(modelNames))
+    .option('--traces <n>', 'random runs of each model that the reducers repeat', whole, 300)
+    .option('--seed <n>', 'seed of the random runs', whole, 1)
+    .option('--json', 'print the result as one JSON object on stdout, nothing else there', false)
+    .addHelpText('after', help)
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+    .parse(args, { from: 'user' })
+    .opts<ModelOptions>()
+}
+
+function whole(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number of at least 1')
+  return Number(text)
+}
