@@ -47,7 +47,12 @@ async function check({ only, traces, seed, json }: ModelOptions): Promise<number
   const isChosen = ({ model }: { readonly model: ModelName }) => only === undefined || model === only
   const folder = await mkdtemp(join(tmpdir(), 'portage-model-'))
   try {
-    for (const name of await readdir(sources)) if (/\.(tla|cfg)$/.test(name)) await copyFile(join(sources, name), join(folder, name))
+    for (const [from, end] of [
+      [sources, '.tla'],
+      [join(sources, 'bounds'), '.cfg'],
+    ] as const) {
+      for (const name of await readdir(from)) if (name.endsWith(end)) await copyFile(join(from, name), join(folder, name))
+    }
     const checker = { jar: tlc.jar, folder, say }
     const summary = {
       scopes: await mapLimited(scopes.filter(isChosen), 1, (scope) => checkScope(checker, scope)),

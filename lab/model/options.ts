@@ -14,7 +14,7 @@ const help = `
 Checks the models of lab/model (TLA+): the transfers, the nonce ledger and the processes of a lane (Lane.tla), and the proof of a stream
 (Stream.tla). It does three things:
 
-1. TLC visits every state of each scope (lab/model/*.cfg), and checks the rules of docs/ARCHITECTURE.md in each.
+1. TLC visits every state of each scope (lab/model/bounds), and checks the rules of docs/ARCHITECTURE.md in each.
 2. Each mutant removes one rule from the model. TLC must then find a violation of the invariant that the mutant names.
 3. TLC makes random runs of the models. The reducers of domain/ make the same steps, and must be in the same state after each.
 

@@ -2,7 +2,7 @@ import type { LaneScope } from './lane-replay.ts'
 import type { ModelName } from './options.ts'
 import type { StreamScope } from './stream-replay.ts'
 
-/** The bounds of an exhaustive check: a file of lab/model. Its first comment says which faults it has. */
+/** The bounds of an exhaustive check: a file of lab/model/bounds. Its first comment says which faults it has. */
 export interface Scope {
   readonly model: ModelName
   readonly config: string

@@ -4,7 +4,8 @@ import { mutants, withChanges } from '../../../lab/model/mutants.ts'
 import { laneRuns, modules, scopes, streamRuns } from '../../../lab/model/scopes.ts'
 
 const folder = new URL('../../../lab/model/', import.meta.url)
-const textOf = (file: string) => readFileSync(new URL(file, folder), 'utf8')
+const bounds = new URL('bounds/', folder)
+const textOf = (file: string) => readFileSync(new URL(file, file.endsWith('.cfg') ? bounds : folder), 'utf8')
 const models = new Map(
   readdirSync(folder)
     .filter((file) => file.endsWith('.tla'))
@@ -26,7 +27,7 @@ test('every scope checks at least one invariant that its model defines, and is i
     expect(listed(config), config).not.toEqual([])
     for (const name of listed(config)) expect(models.get(`${modules[model]}.tla`)).toMatch(new RegExp(`^${name} ==`, 'm'))
   }
-  const files = readdirSync(folder).filter((file) => file.endsWith('.cfg') && !file.endsWith('-runs.cfg'))
+  const files = readdirSync(bounds).filter((file) => !file.endsWith('-runs.cfg'))
   expect(files.toSorted()).toEqual(scopes.map(({ config }) => config).toSorted())
 })
 
