@@ -105,8 +105,11 @@ export function pluginsOf(options: BridgesOptions): readonly Plugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
   // Only with such a product does every chain have a Wormhole id.
   const numbers = () => new Map([...namesOf(options)].map(([number, name]) => [name, number]))
-  return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(ofTokens.tokens, numbers())] : [])]
+  return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(freeTokens(ofTokens), numbers())] : [])]
 }
+
+/** Transfers of the others are delivered if a request for execution pays for them. */
+const freeTokens = ({ tokens }: Settings<'ntt'>) => tokens.filter(({ free }) => free)
 
 /** Plug-in packages, by what the config says of them. */
 export function packagesOf({

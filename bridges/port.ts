@@ -61,8 +61,11 @@ export type NextStage =
 
 /** A delivery of several calls. Each is sent once the effect of the one before is final. */
 export interface Stages {
-  /** The answer counts only while the effect of the whole transfer is absent. Read together with this effect. */
-  next(transfer: Transfer): Promise<NextStage>
+  /**
+   * The answer counts only while the effect of the whole transfer is absent. Read together with this effect. Undefined:
+   * one call delivers this transfer.
+   */
+  next(transfer: Transfer): Promise<NextStage> | undefined
   /** Whether the target chain's state shows the effect of the stage's call. */
   passed(transfer: Transfer, stage: string, at: At): Promise<boolean>
 }

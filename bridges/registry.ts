@@ -32,13 +32,8 @@ import { createPackageEndpoint, createRouteDecode, createRouteEndpoint } from '.
 import type { LoadedPlugins } from './packages/load.ts'
 import type { AttestationApis } from './cctp/attest.ts'
 import { createCctpBridge } from './cctp/bridge.ts'
-import { requestTopic } from './executor/event.ts'
-import { createExecutorEndpoint, type FindVaa, partiesOf, paymentOf } from './executor/evm.ts'
-import { executor } from './executor/requests.ts'
-import { type ExecutorMessage, readMessage as readExecutorMessage, writeMessage as writeExecutorMessage } from './executor/message.ts'
-import { createDecode as createExecutorDecode, createLogDecode } from './executor/source.ts'
-import { createPlacedLogs } from './kit/placed-logs.ts'
-import { executorOf } from '../config/executor.ts'
+import { createExecutorBridge } from './executor-bridge.ts'
+import type { FindVaa } from './kit/find-vaa.ts'
 import type { Bridge, Bridges, SignedSource } from './port.ts'
 import { createAmountDecimals } from './wormhole-token-bridge/decimals.ts'
 import { wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
@@ -145,41 +140,6 @@ function unlessPluginFails<T, E>(ask: () => T, otherwise: E): T | E {
   }
 }
 
-function executorBridge(options: BridgesOptions, { connected, served, signed, findVaa }: Links): Bridge {
-  const terms = executorOf(options)
-  if (!terms) throw new RelayerError('CONFIG_INVALID', { detail: 'bridges.executor is absent.' })
-  const { chains } = terms
-  const decode = createExecutorDecode(chains, namesOf(options))
-  const logs = new Map(
-    [...chains].flatMap(([id, { name, ...place }]) => {
-      const chain = connected.get(name)
-      const reading = { ...place, bridge: executor, topic: requestTopic, isDelivered: signed.messages.isDelivered }
-      return chain ? [[id, createPlacedLogs({ ...reading, chain, decode: createLogDecode(name, id, terms, decode) })] as const] : []
-    }),
-  )
-  const verifyRequest = async (message: ExecutorMessage) => {
-    const unattested = writeExecutorMessage({ ...message, vaa: undefined })
-    await logs.get(message.sourceChain)?.verify(decode(unattested))
-  }
-  const endpoints = [...chains.values()].flatMap(({ name, caps, ...target }) => {
-    const chain = served.get(name)
-    const verify = chain && signed.verifierOf(name, chain)
-    const common = { ...target, terms, maxMsgValue: caps.maxMsgValue, verifyRequest, decode, findVaa }
-    return chain && verify ? [[name, createExecutorEndpoint({ ...common, chain, verify })] as const] : []
-  })
-  const isServed = (id: number) => served.has(chains.get(id)?.name ?? '')
-  return {
-    name: executor,
-    decode,
-    content(bytes) {
-      const message = readExecutorMessage(bytes)
-      return { ...partiesOf(message), ...paymentOf(message) }
-    },
-    endpoints: new Map(endpoints),
-    sources: [...logs].flatMap(([id, { source }]) => (isServed(id) ? [source] : [])),
-  }
-}
-
 const findNone: FindVaa = async () => ({ kind: 'absent', why: 'this process asks no guardian API' })
 const unasked = async () => ({ kind: 'pending', why: 'this process asks no attestation API' }) as const
 const noAttestations: AttestationApis = { ofTransaction: unasked, ofHash: unasked, reattest: async () => {} }
@@ -202,7 +162,8 @@ const makers: {
     })
     return ofProduct(tokenBridgeOf(settings, options, links), options, links, decimals)
   },
-  executor: (_, options, links) => executorBridge(options, links),
+  executor: (_, options, { signed, ...links }) =>
+    createExecutorBridge(options, { ...links, verifierOf: signed.verifierOf, isDelivered: signed.messages.isDelivered }),
   cctp: (settings, { chains }, { connected, served, attestations: apis, signed }) =>
     createCctpBridge({ settings, chains, connected, served, apis, isDelivered: signed.messages.isDelivered }),
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {

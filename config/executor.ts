@@ -7,17 +7,36 @@ interface ExecutorConfig extends Pick<Config, 'bridges'> {
 }
 
 /** The Executor's part of a config in the numbers of its protocol. Undefined if the config has none. */
-export function executorOf({ bridges: { executor }, chains }: ExecutorConfig) {
+export function executorOf({ bridges, chains }: ExecutorConfig) {
+  const { executor } = bridges
   if (!executor) return undefined
   const { quoter, chains: named, ...promises } = executor
-  const served = Object.entries(named).flatMap(([name, { price, baseFee, maxGasLimit, maxMsgValue, maxGasDropOff, ...addresses }]) => {
+  const served = Object.entries(named).flatMap(([name, settings]) => {
+    const { price, baseFee, maxGasLimit, maxMsgValue, maxGasDropOff, ...rest } = settings
+    const { dropOffContract, nttDropOffContract, cctpV1DropOffContract, cctpV2DropOffContract, ...addresses } = rest
     const id = chains[name]?.wormholeChainId
     if (id === undefined) return []
+    const dropOffContracts = { ERV1: dropOffContract, ERN1: nttDropOffContract, ERC1: cctpV1DropOffContract, ERC2: cctpV2DropOffContract }
+    const prefixes = prefixesOf(name, bridges)
     const caps = { maxGasLimit: BigInt(maxGasLimit), maxMsgValue: BigInt(maxMsgValue), maxGasDropOff: BigInt(maxGasDropOff) }
     // Rounded up, because the payer pays the fraction.
-    return [[id, { name, ...addresses, price: dollarsOf(price), baseFee: (BigInt(baseFee) + weiPerUnit - 1n) / weiPerUnit, caps }] as const]
+    const prices = { price: dollarsOf(price), baseFee: (BigInt(baseFee) + weiPerUnit - 1n) / weiPerUnit }
+    return [[id, { name, ...addresses, dropOffContracts: defined(dropOffContracts), prefixes, ...prices, caps }] as const]
   })
   return { ...promises, quoter: quoter.address, signer: quoter.signer, chains: new Map(served) }
+}
+
+type Prefix = 'ERV1' | 'ERN1' | 'ERC1' | 'ERC2'
+
+/** The requests that are delivered to this chain: none for transfers that a product delivers for free. */
+function prefixesOf(name: string, { ntt, cctp }: ExecutorConfig['bridges']): readonly Prefix[] {
+  const isNtt = ntt?.tokens.some(({ free, peers }) => !free && Object.hasOwn(peers, name))
+  const { v1, v2 } = (cctp && !cctp.free && cctp.chains[name]) || {}
+  return ['ERV1', ...(isNtt ? (['ERN1'] as const) : []), ...(v1 ? (['ERC1'] as const) : []), ...(v2 ? (['ERC2'] as const) : [])]
+}
+
+function defined<K extends string>(values: Readonly<Record<K, string | undefined>>): Partial<Record<K, string>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<Record<K, string>>
 }
 
 export type ExecutorSettings = NonNullable<ReturnType<typeof executorOf>>

@@ -142,8 +142,8 @@ async function nextCall(
   { stages, delivery }: Endpoint,
   transfer: Transfer,
 ): Promise<Stopped | { readonly stage: string; readonly delivery: PlannedDelivery } | undefined> {
-  if (!stages) return undefined
-  const asked = stages.next(transfer)
+  const asked = stages?.next(transfer)
+  if (!asked) return undefined
   asked.catch(() => {})
   if (await isThere()) return settled(deps, transfer)
   const next = await asked

@@ -66,15 +66,22 @@ function contractsOf({ messageTransmitter, tokenMessenger }: VersionSettings) {
   return { transmitter: messageTransmitter, tokenMessenger: `0x${tokenMessenger.slice(2).padStart(64, '0')}` }
 }
 
-function burnsOf({ free, senders, recipients }: CctpSettings): DeliveredBurns {
+/** The accounts whose burns are delivered for free. */
+export function listedIn({ senders, recipients }: Pick<CctpSettings, 'senders' | 'recipients'>) {
   const words = (digits: readonly string[]) => digits.map((one) => `0x${one}`)
-  return free ? 'all' : { senders: words(senders), recipients: words(recipients) }
+  return { senders: words(senders), recipients: words(recipients) }
 }
 
 /** Both versions of CCTP. Each MessageTransmitter of a served chain is a placed source. */
-export function createCctpBridge({ settings, chains, connected, served, apis, isDelivered }: CctpBridgeOptions): Bridge {
+export function createCctpBridge(options: CctpBridgeOptions): Bridge {
+  const { settings } = options
+  return createCctp(options, settings.free ? 'all' : listedIn(settings)).bridge
+}
+
+/** The bridge of these burns, and the logs of each MessageTransmitter. */
+export function createCctp({ settings, chains, connected, served, apis, isDelivered }: CctpBridgeOptions, burns: DeliveredBurns) {
   const ends = cctpChains(settings, chains)
-  const routes = createRoutes(ends, burnsOf(settings))
+  const routes = createRoutes(ends, burns)
   const decode = createDecode(routes)
   const logsOf = ({ chain: name, contracts }: CctpChain) => {
     const [chain, own] = [connected.get(name), settings.chains[name]]
@@ -110,7 +117,7 @@ export function createCctpBridge({ settings, chains, connected, served, apis, is
     const message = readMessage(own)
     return { own, token: addressOf(readBurn(message).token), route: routes.of(message) }
   }
-  return {
+  const bridge: Bridge = {
     name: cctp,
     decode,
     content(bytes) {
@@ -125,4 +132,5 @@ export function createCctpBridge({ settings, chains, connected, served, apis, is
     endpoints: new Map(endpoints),
     sources: logs.flatMap(({ name, source }) => (served.has(name) ? [source] : [])),
   }
+  return { bridge, logs }
 }

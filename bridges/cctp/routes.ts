@@ -33,11 +33,16 @@ export interface CctpRoute {
 
 export type CctpRoutes = ReturnType<typeof createRoutes>
 
-/** The burns that are delivered: all, or those of these senders or to these recipients (32 bytes, 0x, lower case). */
-export type DeliveredBurns = 'all' | { readonly senders: readonly string[]; readonly recipients: readonly string[] }
+/**
+ * The burns that are delivered: all, or those of these senders or to these recipients (32 bytes, 0x, lower case).
+ * `paid`: the others.
+ */
+export type DeliveredBurns = 'all' | { readonly senders: readonly string[]; readonly recipients: readonly string[]; readonly paid?: true }
 
 function isDelivered({ sender, mintRecipient }: Burn, burns: DeliveredBurns): boolean {
-  return burns === 'all' || burns.senders.includes(sender) || burns.recipients.includes(mintRecipient)
+  if (burns === 'all') return true
+  const isListed = burns.senders.includes(sender) || burns.recipients.includes(mintRecipient)
+  return burns.paid ? !isListed : isListed
 }
 
 export function createRoutes(chains: readonly CctpChain[], burns: DeliveredBurns = 'all') {

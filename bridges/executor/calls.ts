@@ -3,52 +3,87 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { selectorOf } from '../kit/bytes-call.ts'
-import { encodeCall } from '../kit/calls.ts'
+import { decodeCall, encodeCall } from '../kit/calls.ts'
 import { type DeliveredView, shownBy } from '../kit/delivered-view.ts'
 import { digestOf as digestOfVaa } from '../kit/guardian-sets.ts'
 import type { Shown } from '../kit/plugin.ts'
 import { addressOf } from './judge.ts'
 import { digestOf, type ExecutorMessage } from './message.ts'
-import { decodeInstructions, type RelayInstructions } from './requests.ts'
+import { decodeInstructions, type RelayInstructions, type RequestPrefix } from './requests.ts'
 
 /** Of one target chain. 0x, lower case. */
 export interface TargetContracts {
   /** Receiving contract → view that shows a delivery. */
   readonly receivers: Readonly<Record<string, DeliveredView>>
-  /** VAAv1ReceiveWithGasDropOff, which pays the drop-off with the delivery. Absent: none is paid. */
-  readonly dropOffContract?: string | undefined
+  /** Kind of request → contract that pays the drop-off with the delivery. Absent: none is paid. */
+  readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
   /** DeliveryRecord, which delivers to all other contracts. Absent: their requests are declined. */
   readonly recordContract?: string | undefined
 }
 
 const receive = 'executeVAAv1(bytes)'
-const receiveWithDropOff = 'receiveMessage(address,bytes,address,uint256)'
 const deliver = 'deliver(bytes32,address,bytes,address,uint256)'
 
-/** Selectors of the calls that a key signs. */
-export function selectorsOf({ dropOffContract, recordContract }: TargetContracts): readonly string[] {
-  const functions = [receive, ...(dropOffContract ? [receiveWithDropOff] : []), ...(recordContract ? [deliver] : [])]
-  return functions.map(selectorOf)
+/** The function of VAAv1-, Multi-, CCTPv1- and CCTPv2ReceiveWithGasDropOff (executor-helpers). */
+const withDropOff = {
+  ERV1: 'receiveMessage(address,bytes,address,uint256)',
+  ERN1: 'receiveMessages(address[],bytes[],address)',
+  ERC1: 'receiveMessage(bytes,bytes,address)',
+  ERC2: 'receiveMessage(bytes,bytes,address)',
+} as const satisfies Record<RequestPrefix, string>
+
+/** Selectors of the calls that a key signs, besides those of products. */
+export function selectorsOf({ dropOffContracts = {}, recordContract }: TargetContracts): readonly string[] {
+  const paying = (Object.keys(dropOffContracts) as RequestPrefix[]).map((prefix) => withDropOff[prefix])
+  return [...new Set([receive, ...paying, ...(recordContract ? [deliver] : [])].map(selectorOf))]
 }
 
 /** Throws EXECUTOR_UNSUPPORTED for a drop-off that no contract pays. */
 export function intentOf(contracts: TargetContracts, message: ExecutorMessage, wanted: RelayInstructions): Intent {
-  const { receivers, dropOffContract, recordContract } = contracts
-  const { vaa = new Uint8Array() } = message
+  const { receivers, recordContract } = contracts
+  const [vaa = new Uint8Array()] = message.attested
   const receiver = addressOf(message.request.targetAddress) ?? ''
   const value = String(wanted.msgValue + wanted.dropOff)
-  const payee = payeeOf(wanted)
-  if (wanted.dropOff > 0n && payee === ZeroAddress)
-    throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'The recipient of the drop-off is no address of an EVM chain.' })
   if (!Object.hasOwn(receivers, receiver) && recordContract !== undefined) {
-    const args = [digestOf(message), receiver, vaa, payee, wanted.dropOff]
-    return { to: recordContract, data: encodeCall({ function: deliver, args }), value }
+    const payee = wanted.dropOff > 0n ? demandPayee(wanted) : payeeOf(wanted)
+    return {
+      to: recordContract,
+      data: encodeCall({ function: deliver, args: [digestOf(message), receiver, vaa, payee, wanted.dropOff] }),
+      value,
+    }
   }
   if (wanted.dropOff === 0n) return { to: receiver, data: encodeCall({ function: receive, args: [vaa] }), value }
-  if (dropOffContract === undefined)
-    throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'The config has no contract that pays a drop-off.' })
-  const args = [receiver, vaa, payee, wanted.dropOff]
-  return { to: dropOffContract, data: encodeCall({ function: receiveWithDropOff, args }), value }
+  const args = [receiver, vaa, demandPayee(wanted), wanted.dropOff]
+  return { to: dropOffContractOf(contracts, 'ERV1'), data: encodeCall({ function: withDropOff.ERV1, args }), value }
+}
+
+/**
+ * A product's call with the drop-off. Any other call than that of the message is left as it is. Throws
+ * EXECUTOR_UNSUPPORTED.
+ */
+export function payDropOff(
+  contracts: TargetContracts,
+  prefix: Exclude<RequestPrefix, 'ERV1'>,
+  call: Intent,
+  wanted: RelayInstructions,
+): Intent {
+  const { dropOff } = wanted
+  const taken = decodeCall(prefix === 'ERN1' ? 'receiveMessage(bytes)' : 'receiveMessage(bytes,bytes)', call.data)
+  if (dropOff === 0n || !taken) return call
+  const args = [...(prefix === 'ERN1' ? [[call.to], taken] : taken), demandPayee(wanted)]
+  return { to: dropOffContractOf(contracts, prefix), data: encodeCall({ function: withDropOff[prefix], args }), value: String(dropOff) }
+}
+
+function dropOffContractOf({ dropOffContracts = {} }: TargetContracts, prefix: RequestPrefix): string {
+  const contract = dropOffContracts[prefix]
+  if (contract !== undefined) return contract
+  throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'The config has no contract that pays a drop-off.' })
+}
+
+function demandPayee(wanted: RelayInstructions): string {
+  const payee = payeeOf(wanted)
+  if (payee !== ZeroAddress) return payee
+  throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'The recipient of the drop-off is no address of an EVM chain.' })
 }
 
 /** Undefined: nothing shows a delivery to this contract. @param bytes the signed message */

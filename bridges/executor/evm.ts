@@ -1,205 +1,221 @@
 import { decodeBase64 } from 'ethers'
-import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Payment } from '../../domain/transfer/content.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
-import { parseVaa } from '../../domain/vaa.ts'
-import { shows } from '../kit/calls.ts'
-import type { ContractReader } from '../kit/contract-reader.ts'
+import type { PaidProduct } from '../kit/paid.ts'
 import type { Decode } from '../kit/published.ts'
-import { signedRefusals } from '../kit/signed-messages.ts'
-import { provedBy, type Refusals, toVerdict, unproved } from '../kit/verdict.ts'
-import { placedRefusals } from '../kit/placed-logs.ts'
-import type { At } from '../../chains/port.ts'
-import type { Attestation, Endpoint } from '../port.ts'
-import { intentOf, selectorsOf, shownOf, type TargetContracts } from './calls.ts'
-import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts'
-import { decodeInstructions, decodeRequest, executor } from './requests.ts'
-import { decodeQuote } from './quote.ts'
+import { provedBy, toVerdict, unproved } from '../kit/verdict.ts'
+import type { Endpoint, Verdict } from '../port.ts'
+import { selectorsOf } from './calls.ts'
+import { type ExecutorTerms, judge, type Judgement } from './judge.ts'
+import type { RequestKind } from './kinds.ts'
 import { type ExecutorMessage, readMessage, writeMessage } from './message.ts'
+import { createProductRequests } from './product-requests.ts'
+import { decodeQuote } from './quote.ts'
+import { executorRefusals, keyRefusals } from './refusals.ts'
+import { decodeInstructions, decodeRequest, executor, type MessageRequest, type RequestPrefix } from './requests.ts'
+import { createVaaRequests, type VaaRequestsOptions } from './vaa-requests.ts'
 
-/** Finds the signed message of a request. Checks no signatures. Never throws. */
-export type FindVaa = (place: {
-  chain: number
-  emitter: string
-  sequence: string
-}) => Promise<
-  | { readonly kind: 'found'; readonly vaa: Uint8Array }
-  | { readonly kind: 'absent' | 'unknown'; readonly againInMs?: number | undefined; readonly why: string }
->
+type Asked<Prefix extends RequestPrefix> = Extract<MessageRequest, { prefix: Prefix }>
 
-export interface ExecutorEndpointOptions extends TargetContracts {
-  readonly chain: ContractReader
+/** The products that deliver what requests name. Absent: such requests are declined. */
+export interface PaidProducts {
+  readonly ntt?: PaidProduct<Pick<Asked<'ERN1'>, 'manager' | 'messageId'>> | undefined
+  readonly cctp?: PaidProduct<{ readonly v1?: { readonly domain: number; readonly nonce: string } }> | undefined
+}
+
+export interface ExecutorEndpointOptions extends VaaRequestsOptions {
   /** Ms since the epoch. */
   readonly clock?: () => number
   readonly terms: ExecutorTerms
   /** Most coins of a delivery to this chain, wei. */
   readonly maxMsgValue: bigint
-  /** Checks the guardians' signatures on this chain. */
-  readonly verify: (vaa: Uint8Array) => Promise<void>
   /** Checks that the source logged the request, in a final block and by most nodes. Throws `placedRefusals`. */
   readonly verifyRequest: (message: ExecutorMessage) => Promise<void>
   readonly decode: Decode
-  readonly findVaa: FindVaa
+  readonly products?: PaidProducts
 }
-
-const firstWaitMs = 5_000
-
-const refusals: Refusals = {
-  ...signedRefusals,
-  EXECUTOR_MESSAGE: { kind: 'rejected' },
-  ...placedRefusals,
-  EXECUTOR_QUOTE_UNKNOWN: { kind: 'declined' },
-  EXECUTOR_UNSUPPORTED: { kind: 'declined' },
-  EXECUTOR_UNDERPAID: { kind: 'declined' },
-  EXECUTOR_EXPIRED: { kind: 'declined' },
-}
-
-/** A key signs for no request that is declined. */
-const refused: Refusals = Object.fromEntries(
-  Object.entries(refusals).map(([code, { kind }]) => [code, { kind: kind === 'declined' ? 'rejected' : kind }]),
-)
 
 type Accepted = Extract<Judgement, { kind: 'accepted' }>
 
 const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
 
-/** Reads a request: its call, the view of its effect, and everything that justifies the call. */
+function askedAs<Prefix extends RequestPrefix>(prefix: Prefix, { request }: ExecutorMessage): Asked<Prefix> {
+  const asked = decodeRequest(request.request)
+  if (asked?.prefix === prefix) return asked as Asked<Prefix>
+  throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `It is no request of ${prefix}.` })
+}
+
+function kindsOf(options: ExecutorEndpointOptions): Partial<Record<RequestPrefix, RequestKind>> {
+  const { chain, decode, products: { ntt, cctp } = {} } = options
+  const [ofNtt, ofCctp] = [ntt?.endpoints.get(chain.name), cctp?.endpoints.get(chain.name)]
+  const common = { ...options, sourceOf: (message: ExecutorMessage) => decode(writeMessage(message)).sourceChain }
+  return {
+    ERV1: createVaaRequests(options),
+    ...(ntt &&
+      ofNtt && {
+        ERN1: createProductRequests({ ...common, prefix: 'ERN1', product: ntt, endpoint: ofNtt, askedIn: (one) => askedAs('ERN1', one) }),
+      }),
+    ...(cctp &&
+      ofCctp && {
+        ERC1: createProductRequests({
+          ...{ ...common, prefix: 'ERC1', product: cctp, endpoint: ofCctp },
+          askedIn(message) {
+            const { sourceDomain: domain, nonce } = askedAs('ERC1', message)
+            return { v1: { domain, nonce } }
+          },
+        }),
+        ERC2: createProductRequests({ ...common, prefix: 'ERC2', product: cctp, endpoint: ofCctp, askedIn: () => ({}) }),
+      }),
+  }
+}
+
+/** The judgement of requests, by their kind. */
 function createRequests(options: ExecutorEndpointOptions) {
-  const { chain, clock = Date.now, terms, verify, verifyRequest, findVaa } = options
-  /** Signed messages of requests that came without, by their place. */
-  const found = boundedMap<string, Uint8Array>(1_000)
+  const { chain, clock = Date.now, terms, verifyRequest, decode } = options
+  const kinds = kindsOf(options)
+
+  /** Throws EXECUTOR_UNSUPPORTED. */
+  function kindOf({ request }: ExecutorMessage): RequestKind {
+    const kind = kinds[decodeRequest(request.request)?.prefix ?? 'ERV1']
+    if (kind) return kind
+    throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `No product of the config delivers it to ${chain.name}.` })
+  }
 
   /** Throws EXECUTOR_* for a request that is not delivered. */
   function accept(message: ExecutorMessage): Accepted {
-    // The contract lets no request with an expired quote pass. A transfer with its VAA was in time when it got it.
-    const now = message.vaa ? 0 : Math.floor(clock() / 1_000)
+    // The contract lets no request with an expired quote pass. A transfer with its messages was in time for them.
+    const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
     const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
     return judged
   }
 
-  const callOf = (message: ExecutorMessage) => intentOf(options, message, accept(message).wanted)
-
-  /** A stream knows requests as they were logged. Undefined: not signed yet, or no API answers. */
-  async function vaaOf(message: ExecutorMessage): Promise<Uint8Array | undefined> {
-    const asked = decodeRequest(message.request.request)
-    if (message.vaa || asked?.prefix !== 'ERV1') return message.vaa
-    const place = `${asked.chain}/${asked.emitter}/${asked.sequence}`
-    const known = found.get(place)
-    if (known) return known
-    const answer = await findVaa(asked)
-    if (answer.kind !== 'found' || (await toVerdict(verify(answer.vaa), refusals)).kind !== 'valid') return undefined
-    found.set(place, answer.vaa)
-    return answer.vaa
-  }
-
-  /** False for a contract that the config no longer serves. */
-  async function isShown(message: ExecutorMessage, at: At): Promise<boolean> {
-    const bytes = await vaaOf(message)
-    const shown = bytes && shownOf(options, message, bytes)
-    return shown ? shows(chain, shown, at) : false
-  }
-
-  /** Everything that justifies the call of a message with its VAA. */
-  async function prove(message: ExecutorMessage): Promise<void> {
-    const { vaa } = message
-    const { message: asked } = accept(message)
-    if (asked.prefix !== 'ERV1' || !vaa) throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'It has no VAA.' })
-    const { emitterChain, emitter, sequence } = parseVaa(vaa)
-    if (emitterChain !== asked.chain || emitter !== asked.emitter || sequence !== asked.sequence)
-      throw new RelayerError('MESSAGE_MISMATCH', { detail: 'The VAA is not the one that the request asks for.' })
-    await Promise.all([verify(vaa), verifyRequest(message)])
-  }
-
-  return { accept, callOf, isShown, prove }
-}
-
-type Requests = ReturnType<typeof createRequests>
-
-/** See `Endpoint.attest`. A request that is declined gets no attestation: `validate` declines it. */
-async function attest(
-  { accept }: Requests,
-  { findVaa, verify }: Pick<ExecutorEndpointOptions, 'findVaa' | 'verify'>,
-  message: ExecutorMessage,
-): Promise<Attestation | undefined> {
-  if (message.vaa) return undefined
-  const judged = await toVerdict((async () => accept(message))(), refusals)
-  if (judged.kind !== 'valid') return undefined
-  const { message: asked } = accept(message)
-  if (asked.prefix !== 'ERV1') return undefined
-  const found = await findVaa(asked)
-  if (found.kind !== 'found')
-    return { kind: 'wait', code: 'VAA_NOT_FOUND', reason: found.why, retryInMs: Math.max(firstWaitMs, found.againInMs ?? 0) }
-  try {
-    await verify(found.vaa)
-    return { kind: 'attested', message: writeMessage({ ...message, vaa: found.vaa }) }
-  } catch (error) {
-    const { code, message: reason } = toRelayerError(error)
-    return { kind: 'wait', code, reason, retryInMs: firstWaitMs }
+  return {
+    kindOf,
+    accept,
+    async validate(transfer: Transfer): Promise<Verdict> {
+      const message = readOf(transfer)
+      const { digest, emitter, sourceId, sequence } = decode(decodeBase64(transfer.message))
+      const isSame = emitter === transfer.emitter && sourceId === transfer.sourceId && sequence === transfer.sequence
+      if (!isSame || digest !== transfer.digest) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest, claimed: transfer.digest } })
+      accept(message)
+      const [verdict] = await Promise.all([kindOf(message).validate(message), verifyRequest(message)])
+      return verdict
+    },
+    /** Throws CALL_UNJUSTIFIED, read errors. */
+    async prove({ message, stage }: PlannedCall, facts: Facts): Promise<readonly ChainName[]> {
+      return provedBy(async () => {
+        accept(message)
+        const kind = kindOf(message)
+        await Promise.all([kind.prove(message, stage), verifyRequest(message)])
+        // Paid once, so sent once.
+        if (await kind.delivered(message, 'majority-latest')) throw unproved('It is delivered.', facts)
+        return [decode(writeMessage(message)).sourceChain]
+      }, keyRefusals)
+    },
   }
 }
 
-/** Delivers a signed message to the contract that a paid request names, with the coins that it asks for. */
+interface PlannedCall {
+  readonly message: ExecutorMessage
+  readonly stage: string | undefined
+}
+
+type Effects = Pick<Endpoint, 'delivered' | 'findDelivery' | 'stages' | 'explainRevert' | 'reserve' | 'hasEffect'>
+
+/** The parts of the endpoint that each kind of request has for itself. */
+function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
+  const of = (transfer: Transfer) => [kindOf(readOf(transfer)), readOf(transfer)] as const
+  return {
+    async delivered(transfer, at) {
+      const [kind, message] = of(transfer)
+      return kind.delivered(message, at)
+    },
+    async findDelivery(transfer) {
+      const [kind, message] = of(transfer)
+      return kind.findDelivery?.(message)
+    },
+    stages: {
+      next(transfer) {
+        const [kind, message] = of(transfer)
+        return kind.next?.(message)
+      },
+      async passed(transfer, stage, at) {
+        const [kind, message] = of(transfer)
+        return kind.passed?.(message, stage, at) ?? false
+      },
+    },
+    explainRevert(revert, transfer) {
+      if (!transfer) return { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: revert.reason }
+      const [kind, message] = of(transfer)
+      return kind.explainRevert(revert, message)
+    },
+    async reserve(transfer, relayer) {
+      const [kind, message] = of(transfer)
+      return kind.reserve?.(message, relayer) ?? { kind: 'open' }
+    },
+    hasEffect(receipt, transfer) {
+      const [kind, message] = of(transfer)
+      return kind.hasEffect(receipt, message)
+    },
+  }
+}
+
+/** Delivers what a paid request names, with the coins that it asks for. */
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
-  const { chain, verifyRequest, decode } = options
-  const requests = createRequests(options)
-  const { accept, callOf, isShown, prove } = requests
+  const { chain, verifyRequest, products: { ntt, cctp } = {} } = options
+  const { kindOf, accept, validate, prove } = createRequests(options)
   /** `to/value/data` → the request whose call this is. Hints only: `proveCall` reads the source chain. */
-  const hints = boundedMap<string, ExecutorMessage>(10_000)
-
-  async function check(transfer: Transfer): Promise<void> {
-    const message = readMessage(decodeBase64(transfer.message))
-    const { digest, emitter, sourceId, sequence } = decode(decodeBase64(transfer.message))
-    const isSame = emitter === transfer.emitter && sourceId === transfer.sourceId && sequence === transfer.sequence
-    if (!isSame || digest !== transfer.digest) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest, claimed: transfer.digest } })
-    await prove(message)
-  }
+  const hints = boundedMap<string, PlannedCall>(10_000)
 
   return {
+    ...effectsOf(kindOf),
     chain: chain.name,
-    verify: (bytes) => toVerdict(verifyRequest(readMessage(bytes)), refusals),
-    validate: (transfer) => toVerdict(check(transfer), refusals),
-    attest: ({ message }) => attest(requests, options, readMessage(decodeBase64(message))),
-    delivered: ({ message }, at) => isShown(readMessage(decodeBase64(message)), at),
-    // A view shows that a message was delivered, but not by whom.
-    findDelivery: async () => undefined,
-    delivery({ message: text }) {
-      const message = readMessage(decodeBase64(text))
+    verify: (bytes) => toVerdict(verifyRequest(readMessage(bytes)), executorRefusals),
+    async validate(transfer) {
+      let own: Verdict = { kind: 'valid' }
+      const checked = validate(transfer).then((verdict) => (own = verdict))
+      const verdict = await toVerdict(checked, executorRefusals)
+      return verdict.kind === 'valid' ? own : verdict
+    },
+    /** A request that is declined gets no attestation: `validate` declines it. */
+    async attest(transfer) {
+      const message = readOf(transfer)
+      const judged = await toVerdict((async () => accept(message))(), executorRefusals)
+      return judged.kind === 'valid' ? kindOf(message).attest(message) : undefined
+    },
+    delivery(transfer, stage) {
+      const message = readOf(transfer)
+      const kind = kindOf(message)
+      const { wanted } = accept(message)
       return {
         async call() {
-          const intent = callOf(message)
-          hints.set(keyOf(intent), message)
+          const intent = await kind.intentOf(message, wanted, stage)
+          hints.set(keyOf(intent), { message, stage })
           return intent
         },
-        parties: { bridge: executor, targetChain: chain.name, ...partiesOf(message) },
+        parties: { ...kind.partiesOf(message), bridge: executor, targetChain: chain.name },
         payment: paymentOf(message),
-        gasAtMost: accept(message).wanted.gasLimit,
-        revertsOnceDelivered: false,
+        gasAtMost: wanted.gasLimit,
+        revertsOnceDelivered: kind.revertsOnceDelivered,
       }
     },
-    calls: {},
+    calls: { ...ntt?.endpoints.get(chain.name)?.calls, ...cctp?.endpoints.get(chain.name)?.calls },
     openCalls: Object.fromEntries(selectorsOf(options).map((selector) => [selector, String(options.maxMsgValue)])),
     async proveCall(intent: Intent) {
-      const message = hints.get(keyOf(intent))
-      if (!message) throw unproved('No paid request for it is known here.', { to: intent.to, selector: intent.data.slice(0, 10) })
-      return provedBy(async () => {
-        await prove(message)
-        // Paid once, so sent once.
-        if (await isShown(message, 'majority-latest')) throw unproved('It is delivered.', { to: intent.to })
-        return [decode(writeMessage(message)).sourceChain]
-      }, refused)
+      const facts = { to: intent.to, selector: intent.data.slice(0, 10) }
+      const hint = hints.get(keyOf(intent))
+      if (!hint) throw unproved('No paid request for it is known here.', facts)
+      return prove(hint, facts)
     },
-    explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
-    hasEffect: ({ status }) => (status === 'success' ? undefined : false),
   }
 }
 
-export function partiesOf({ request }: ExecutorMessage): { readonly recipient: string; readonly token: string } {
-  const asked = decodeRequest(request.request)
-  const token = asked?.prefix === 'ERV1' ? `${asked.chain}/${asked.emitter}` : ''
-  return { recipient: addressOf(request.targetAddress) ?? request.targetAddress, token }
+function readOf({ message }: Transfer): ExecutorMessage {
+  return readMessage(decodeBase64(message))
 }
 
 /** Undefined for a request that no quote of this form paid for. */

@@ -18,18 +18,20 @@ export interface ExecutorTerms {
   readonly quoter: string
   /** A request whose quote expires before its delivery begins is delivered all the same. */
   readonly honourExpired: boolean
-  /**
-   * Wormhole chain id → the chain as a target. `receivers`: contracts (0x, lower case) with a view that shows a
-   * delivery. Requests for other contracts need the `recordContract`.
-   */
-  readonly chains: ReadonlyMap<
-    number,
-    { readonly caps: Caps; readonly receivers: Readonly<Record<string, unknown>>; readonly recordContract?: string | undefined }
-  >
+  /** Wormhole chain id → the chain as a target. */
+  readonly chains: ReadonlyMap<number, TargetTerms>
 }
 
-/** The requests that Portage delivers. */
-export const deliveredPrefixes: readonly RequestPrefix[] = ['ERV1']
+export interface TargetTerms {
+  readonly caps: Caps
+  /** Kinds of requests that are delivered to this chain. */
+  readonly prefixes: readonly RequestPrefix[]
+  /** Contracts (0x, lower case) with a view that shows a delivery. Requests for others need the `recordContract`. */
+  readonly receivers: Readonly<Record<string, unknown>>
+  readonly recordContract?: string | undefined
+  /** Kind of request → contract that pays its drop-off. */
+  readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
+}
 
 export interface Times {
   /** Block time of the request, seconds since the epoch. */
@@ -65,17 +67,17 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
     return refused('EXECUTOR_QUOTE_UNKNOWN', 'the quoter did not sign these bytes')
   const problem = problemOfChains(request, quote, { sourceChain, terms })
   if (problem !== undefined) return refused('EXECUTOR_UNSUPPORTED', problem)
-  const message = decodeRequest(request.request)
-  if (!message || !deliveredPrefixes.includes(message.prefix))
-    return refused('EXECUTOR_UNSUPPORTED', `no request of ${deliveredPrefixes.join(', ')}`)
-  const contract = addressOf(request.targetAddress)
-  if (contract === undefined) return refused('EXECUTOR_UNSUPPORTED', `${request.targetAddress} is no contract's address on an EVM chain`)
-  const { receivers = {}, recordContract } = terms.chains.get(quote.targetChain) ?? {}
-  if (!Object.hasOwn(receivers, contract) && recordContract === undefined)
-    return refused('EXECUTOR_UNSUPPORTED', `no view of ${contract} is configured that shows a delivery`)
-  const wanted = decodeInstructions(request.instructions)
-  const excess = wanted ? exceeded(wanted, terms.chains.get(quote.targetChain)?.caps) : 'the relay instructions cannot be read'
-  if (!wanted || excess !== undefined) return refused('EXECUTOR_UNSUPPORTED', excess ?? '')
+  const [message, wanted] = [decodeRequest(request.request), decodeInstructions(request.instructions)]
+  const target = terms.chains.get(quote.targetChain)
+  if (!target || !message || !target.prefixes.includes(message.prefix))
+    return refused('EXECUTOR_UNSUPPORTED', `no request of ${target?.prefixes.join(', ')}`)
+  if (!wanted) return refused('EXECUTOR_UNSUPPORTED', 'the relay instructions cannot be read')
+  const excess =
+    (message.prefix === 'ERV1'
+      ? problemOfContract(request, target)
+      : problemOfProduct(message, wanted, { sourceChain, pays: target.dropOffContracts?.[message.prefix] })) ??
+    exceeded(wanted, target.caps)
+  if (excess !== undefined) return refused('EXECUTOR_UNSUPPORTED', excess)
   const cost = costOf(quote, wanted)
   const missing = cost - request.amountPaid
   if (missing > 0n)
@@ -93,6 +95,25 @@ function problemOfChains(
   if (quote.sourceChain !== sourceChain) return `the quote is for requests on chain ${quote.sourceChain}, not ${sourceChain}`
   if (quote.targetChain !== targetChain) return `the quote is for chain ${quote.targetChain}, not ${targetChain}`
   return targetChain === sourceChain || !terms.chains.has(targetChain) ? `chain ${targetChain} is no target` : undefined
+}
+
+function problemOfContract({ targetAddress }: RequestForExecution, { receivers, recordContract }: TargetTerms): string | undefined {
+  const contract = addressOf(targetAddress)
+  if (contract === undefined) return `${targetAddress} is no contract's address on an EVM chain`
+  if (Object.hasOwn(receivers, contract) || recordContract !== undefined) return undefined
+  return `no view of ${contract} is configured that shows a delivery`
+}
+
+/** The product's own contracts take the message, and take no coins. */
+function problemOfProduct(
+  message: MessageRequest,
+  { msgValue, dropOff }: RelayInstructions,
+  { sourceChain, pays }: { readonly sourceChain: number; readonly pays: string | undefined },
+): string | undefined {
+  if (message.prefix === 'ERN1' && message.sourceChain !== sourceChain) return `the transfer starts on chain ${message.sourceChain}`
+  if (msgValue > 0n) return `a delivery of ${message.prefix} carries no msg.value`
+  if (dropOff > 0n && pays === undefined) return `no contract is configured that pays a drop-off of ${message.prefix}`
+  return undefined
 }
 
 /** The reason why a target refuses these instructions. Undefined: it takes them. */

@@ -11,20 +11,23 @@ export interface ExecutorMessage {
   readonly logIndex: number
   readonly txHash: string
   readonly request: RequestForExecution
-  /** The signed message that the request asks for. Absent until the guardians have signed it. */
-  readonly vaa?: Uint8Array | undefined
+  /**
+   * The messages that deliver what the request asks for, with their signatures: a VAA (NTT: of each transceiver), or an
+   * attested message of CCTP. Empty until they are signed.
+   */
+  readonly attested: readonly Uint8Array[]
 }
 
 const types = [
   ...['uint16', 'uint64', 'uint32', 'bytes32'],
-  ...['address', 'uint256', 'uint16', 'bytes32', 'address', 'bytes', 'bytes', 'bytes', 'bytes'],
+  ...['address', 'uint256', 'uint16', 'bytes32', 'address', 'bytes', 'bytes', 'bytes', 'bytes[]'],
 ]
 const coder = AbiCoder.defaultAbiCoder()
 
-export function writeMessage({ request, vaa = new Uint8Array(), ...place }: ExecutorMessage): Uint8Array {
+export function writeMessage({ request, attested, ...place }: ExecutorMessage): Uint8Array {
   const { quoter, amountPaid, targetChain, targetAddress, refundAddress, signedQuote, instructions } = request
   const placed = [place.sourceChain, place.height, place.logIndex, place.txHash]
-  const asked = [quoter, amountPaid, targetChain, `0x${targetAddress}`, refundAddress, signedQuote, request.request, instructions, vaa]
+  const asked = [quoter, amountPaid, targetChain, `0x${targetAddress}`, refundAddress, signedQuote, request.request, instructions, attested]
   return Buffer.from(coder.encode(types, [...placed, ...asked]).slice(2), 'hex')
 }
 
@@ -39,7 +42,8 @@ function decodeMessage(bytes: Uint8Array): ExecutorMessage {
   try {
     const [sourceChain, height, logIndex, txHash, ...asked] = coder.decode(types, bytes).toArray()
     const [quoter, amountPaid, targetChain, targetAddress, refundAddress, ...parts] = asked
-    const [signedQuote, request, instructions, vaa] = parts.map((part) => Buffer.from(String(part).slice(2), 'hex'))
+    const attested: readonly string[] = parts.pop().toArray()
+    const [signedQuote, request, instructions] = parts.map(bytesOf)
     const message: ExecutorMessage = {
       ...{ sourceChain: Number(sourceChain), height: Number(height), logIndex: Number(logIndex) },
       txHash: String(txHash),
@@ -48,7 +52,7 @@ function decodeMessage(bytes: Uint8Array): ExecutorMessage {
         ...{ targetAddress: String(targetAddress).slice(2), refundAddress: String(refundAddress).toLowerCase() },
         ...{ signedQuote: signedQuote ?? bytes, request: request ?? bytes, instructions: instructions ?? bytes },
       },
-      ...(vaa && vaa.length > 0 && { vaa }),
+      attested: attested.map(bytesOf),
     }
     if (Buffer.compare(writeMessage(message), bytes) === 0) return message
   } catch {
@@ -57,7 +61,16 @@ function decodeMessage(bytes: Uint8Array): ExecutorMessage {
   throw new RelayerError('EXECUTOR_MESSAGE', { facts: { bytes: bytes.length } })
 }
 
-/** The same before and after the message has its VAA. 0x, lower case. */
+function bytesOf(hex: string): Uint8Array {
+  return Buffer.from(hex.slice(2), 'hex')
+}
+
+/** As the source logged it. */
+export function loggedForm(message: ExecutorMessage): ExecutorMessage {
+  return { ...message, attested: [] }
+}
+
+/** The same before and after the message is attested. 0x, lower case. */
 export function digestOf(message: ExecutorMessage): string {
-  return keccak256(hexlify(writeMessage({ ...message, vaa: undefined })))
+  return keccak256(hexlify(writeMessage(loggedForm(message))))
 }

@@ -2,10 +2,10 @@ import { concat } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
-import { type Caps, deliveredPrefixes, exceeded } from './judge.ts'
+import { type Caps, exceeded } from './judge.ts'
 import { costOf, divideUp } from './price.ts'
 import { encodeQuote, type Quote } from './quote.ts'
-import { decodeInstructions } from './requests.ts'
+import { decodeInstructions, type RequestPrefix } from './requests.ts'
 
 export interface ProviderChain {
   readonly name: ChainName
@@ -14,6 +14,8 @@ export interface ProviderChain {
   /** Coins of the chain, 10 decimals. */
   readonly baseFee: bigint
   readonly caps: Caps
+  /** Kinds of requests that are delivered to it. */
+  readonly prefixes: readonly RequestPrefix[]
 }
 
 export interface ProviderOptions {
@@ -59,7 +61,7 @@ export function createProvider(options: ProviderOptions) {
 
   return {
     /** Wormhole chain id → what may be requested for this target. */
-    capabilities: () => new Map([...chains].map(([id, { caps }]) => [id, { ...caps, requestPrefixes: deliveredPrefixes }] as const)),
+    capabilities: () => new Map([...chains].map(([id, { caps, prefixes }]) => [id, { ...caps, requestPrefixes: prefixes }] as const)),
     /** Throws INPUT_INVALID for a request that would not be delivered, and what the functions of `options` throw. */
     async quote({ source, target, instructions }: QuoteRequest): Promise<{ readonly signed: string; readonly cost?: bigint }> {
       const ends = { from: chainOf(source, 'source'), to: chainOf(target, 'destination') }

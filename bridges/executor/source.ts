@@ -41,6 +41,6 @@ export function createLogDecode(name: ChainName, sourceChain: number, terms: Exe
     const { block, index: logIndex, transactionHash: txHash } = log
     const request = readRequest({ name }, log)
     if (judge(request, sourceChain, { requestedAt: 0, now: 0 }, terms).kind === 'refused') return undefined
-    return decode(writeMessage({ sourceChain, height: block.height, logIndex, txHash, request }))
+    return decode(writeMessage({ sourceChain, height: block.height, logIndex, txHash, request, attested: [] }))
   }
 }

@@ -84,6 +84,11 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   return {
     source,
+    /** Transfers of a final block by their numbers, as most nodes show it. Throws PLACE_NOT_FINAL, read errors. */
+    async inBlock(height: number): Promise<ReadonlyMap<string, PlacedTransfer>> {
+      demandFinal(chain, height)
+      return blocks.get(height)
+    },
     /**
      * Throws PLACE_NOT_FINAL and PLACE_MISMATCH (`placedRefusals`), and read errors. Most nodes must show the log; a
      * single node must show it twice. Remembers messages for a minute.
@@ -92,12 +97,17 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
       const facts = { chain: chain.name, place: sequence }
       await verified.once(decodeBase64(message), sequence, async () => {
         const height = heightOf(sequence)
-        if (height > (chain.heads.current?.finalized ?? -1)) throw new RelayerError('PLACE_NOT_FINAL', { facts })
+        demandFinal(chain, height)
         const found = (await blocks.get(height)).get(sequence)
         if (found?.transfer.message !== message) throw new RelayerError('PLACE_MISMATCH', { facts })
       })
     },
   }
+}
+
+/** Throws PLACE_NOT_FINAL. */
+export function demandFinal({ name, heads }: Pick<PlacedLogsOptions['chain'], 'name' | 'heads'>, height: number): void {
+  if (height > (heads.current?.finalized ?? -1)) throw new RelayerError('PLACE_NOT_FINAL', { facts: { chain: name, height } })
 }
 
 /** The address of a contract as an emitter: 64 lower-case hex digits. */

@@ -5,6 +5,8 @@ import { toHex } from '../../domain/vaa.ts'
 /** A transfer of NTT. Words are 64 lower-case hex digits. */
 export interface NttMessage {
   readonly sourceManager: string
+  /** By which the source's manager knows the transfer. */
+  readonly messageId: string
   /** keccak256(source chain, manager message), by which the target's manager knows the transfer. 0x, lower case. */
   readonly id: string
   /** Of the token's smallest unit on a chain with `decimals`, at most 8. Decimal. */
@@ -47,6 +49,7 @@ export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMe
   const recipient = hex(transferAt + 45, transferAt + 77)
   return {
     sourceManager: hex(4, 36),
+    messageId: hex(messageAt, messageAt + 32),
     id: keccak256(concat([toBeHex(emitterChain, 2), bytes.subarray(messageAt, messageEnd)])),
     amount: String(bytes.readBigUInt64BE(transferAt + 5)),
     decimals: bytes.readUInt8(transferAt + 4),

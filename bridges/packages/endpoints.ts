@@ -30,12 +30,15 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     ...(stages && {
       stages: {
         ...stages,
-        next: (transfer: Transfer) =>
-          waitIfFailed(async () => {
-            const next = await stages.next(transfer)
+        next(transfer: Transfer) {
+          const asked = stages.next(transfer)
+          if (!asked) return undefined
+          return waitIfFailed(async () => {
+            const next = await asked
             if (next.kind === 'stage') plan(transfer, next.stage)
             return next
-          }),
+          })
+        },
       },
     }),
   }

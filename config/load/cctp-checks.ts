@@ -3,7 +3,7 @@ import { type Chains, checkChain, type Fields, map, repeated } from './raw-tree.
 
 const path = 'bridges.cctp'
 
-export function checkCctp({ chains: own, free, senders, recipients }: Fields, chains: Chains): Problem[] {
+export function checkCctp({ chains: own, free, senders, recipients }: Fields, chains: Chains, executor: unknown): Problem[] {
   const named = Object.entries(map(own)).flatMap(([name, fields]) => (isShownName(name) ? [[name, map(fields)] as const] : []))
   const names = chains.map(([name]) => name)
   const isListed = [senders, recipients].some((list) => Array.isArray(list) && list.length > 0)
@@ -14,7 +14,7 @@ export function checkCctp({ chains: own, free, senders, recipients }: Fields, ch
   })
   return [
     ...(own === undefined || named.length > 1 ? [] : [tooFew]),
-    ...checkPayer(free !== undefined, isListed),
+    ...checkPayer({ isFree: free !== undefined, isListed, isPaid: executor !== undefined }),
     ...named.flatMap(([name]) => checkChain(`${path}.chains.${name}`, name, names)),
     ...named.flatMap(([name, { v1, v2 }]) => (v1 === undefined && v2 === undefined ? [noVersion(name)] : [])),
     ...repeated(
@@ -26,8 +26,14 @@ export function checkCctp({ chains: own, free, senders, recipients }: Fields, ch
   ]
 }
 
-function checkPayer(isFree: boolean, isListed: boolean): Problem[] {
-  if (isFree !== isListed) return []
+function checkPayer({ isFree, isListed, isPaid }: Readonly<Record<'isFree' | 'isListed' | 'isPaid', boolean>>): Problem[] {
+  if (isFree !== isListed || (isPaid && !isFree)) return []
   if (isFree) return [{ path: `${path}.free`, problem: 'makes senders and recipients useless', remedy: 'Remove it, or the lists.' }]
-  return [{ path, problem: 'delivers no burn', remedy: 'List senders or recipients, or set free: true.' }]
+  return [
+    {
+      path,
+      problem: 'delivers no burn',
+      remedy: 'List senders or recipients, set free: true, or add bridges.executor, whose requests pay.',
+    },
+  ]
 }

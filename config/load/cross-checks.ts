@@ -15,10 +15,10 @@ export function crossCheck(raw: unknown): Problem[] {
     ...checkChains(named, chains),
     ...(wormhole === undefined ? [] : checkWormhole(map(wormhole), chains)),
     ...(receivers === undefined ? [] : checkMessageRoutes(maps(map(receivers)['routes']), wormhole, chains)),
-    ...(ntt === undefined ? [] : checkTokenPeers(maps(map(ntt)['tokens']), wormhole, chains)),
+    ...(ntt === undefined ? [] : checkTokenPeers(maps(map(ntt)['tokens']), { wormhole, executor }, chains)),
     ...(plugins === undefined ? [] : checkPlugins(map(plugins), wormhole, chains)),
     ...(executor === undefined ? [] : checkExecutor(map(executor), chains)),
-    ...(cctp === undefined ? [] : checkCctp(map(cctp), chains)),
+    ...(cctp === undefined ? [] : checkCctp(map(cctp), chains, executor)),
     ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
     ...checkReceivers(maps(notifications), {
       chains: names,
@@ -151,14 +151,17 @@ function needsWormhole(path: string, wormhole: unknown): Problem[] {
   return wormhole === undefined ? [{ path, problem: 'needs bridges.wormhole-token-bridge', remedy }] : []
 }
 
-function checkTokenPeers(tokens: readonly Fields[], wormhole: unknown, chains: Chains): Problem[] {
+function checkTokenPeers(tokens: readonly Fields[], { wormhole, executor }: Fields, chains: Chains): Problem[] {
   const path = 'bridges.ntt'
+  const unpaid = tokens.flatMap(({ free }, index) => (free === undefined && executor === undefined ? [index] : []))
+  const remedy = 'Set free: true, or add bridges.executor, whose requests pay.'
+  const unserved = unpaid.map((index) => ({ path: `${path}.tokens[${index}]`, problem: 'delivers no transfer', remedy }))
   const sources = tokens.flatMap(({ peers }, index) =>
     Object.keys(map(peers)).flatMap((chain) =>
       checkSource(pathText([path, 'tokens', index, 'peers', chain]), chain, { everySource: 'any' }, chains),
     ),
   )
-  return [...needsWormhole(path, wormhole), ...sources]
+  return [...needsWormhole(path, wormhole), ...unserved, ...sources]
 }
 
 function checkPlugins(plugins: Fields, wormhole: unknown, chains: Chains): Problem[] {

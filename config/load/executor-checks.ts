@@ -20,7 +20,7 @@ export function checkExecutor({ quoter, chains: own }: Fields, chains: Chains): 
 function checkExecutorChain(
   path: string,
   name: string,
-  { maxGasLimit, maxMsgValue, maxGasDropOff, dropOffContract, recordContract }: Fields,
+  { maxGasLimit, maxMsgValue, maxGasDropOff, ...contractsOf }: Fields,
   chains: Chains,
 ): Problem[] {
   const chain = new Map(chains).get(name)
@@ -53,13 +53,15 @@ function checkExecutorChain(
       'Lower it.',
     ),
     ...unless(
-      number(maxGasDropOff) === 0n || dropOffContract !== undefined || recordContract !== undefined,
+      number(maxGasDropOff) === 0n || payers.some((field) => contractsOf[field] !== undefined),
       `${path}.maxGasDropOff`,
       'needs a dropOffContract or a recordContract, which pays it',
       'Add the contract, or remove the cap.',
     ),
   ]
 }
+
+const payers = ['dropOffContract', 'recordContract', 'nttDropOffContract', 'cctpV1DropOffContract', 'cctpV2DropOffContract']
 
 function unless(holds: boolean, path: string, problem: string, remedy: string): Problem[] {
   return holds ? [] : [{ path, problem, remedy }]

@@ -208,7 +208,10 @@ export const nttSchema = z.strictObject({
           .describe('Chain (without a node: `wormhole-<chain id>`) → contracts of the token on this chain.'),
         free: z
           .literal(true)
-          .describe('Must be true: NTT pays the relayer nothing, so anyone who sends a transfer makes your lanes pay for gas.'),
+          .optional()
+          .describe(
+            'All transfers are delivered. NTT pays the relayer nothing, so anyone who sends a transfer makes your lanes pay for gas. Absent: only transfers that a request of `bridges.executor` pays for.',
+          ),
         stream: emitterStreamSchema.prefault({}).describe("Settings of the streams of the token's emitters."),
       }),
     )

@@ -34,7 +34,16 @@ const executorChainSchema = z.strictObject({
     ),
   dropOffContract: address
     .optional()
-    .describe('Contract on this chain that pays the drop-off with the delivery (VAAv1ReceiveWithGasDropOff). maxGasDropOff needs it.'),
+    .describe('Contract on this chain that pays the drop-off with the delivery (VAAv1ReceiveWithGasDropOff).'),
+  nttDropOffContract: address
+    .optional()
+    .describe('Contract on this chain that pays the drop-off with a transfer of NTT (MultiReceiveWithGasDropOff).'),
+  cctpV1DropOffContract: address
+    .optional()
+    .describe('Contract on this chain that pays the drop-off with a burn of CCTP v1 (CCTPv1ReceiveWithGasDropOff).'),
+  cctpV2DropOffContract: address
+    .optional()
+    .describe('Contract on this chain that pays the drop-off with a burn of CCTP v2 (CCTPv2ReceiveWithGasDropOff).'),
   recordContract: address
     .optional()
     .describe(

@@ -1,6 +1,7 @@
 import { concat, dataSlice, hexlify, keccak256, randomBytes, toBeHex, zeroPadValue } from 'ethers'
 import { Script } from '../devnet/chain/contracts.ts'
 import { compiledArtifact } from '../devnet/chain/solidity.ts'
+import type { ExecutorNetwork } from '../devnet/executor/network.ts'
 import { type ExecutorMessage, instructionsOf } from '../devnet/executor/users.ts'
 import { toUniversal } from '../devnet/wormhole/vaa.ts'
 import type { PlannedAttack } from './plan.ts'
@@ -57,8 +58,49 @@ export async function forgedRequests({ devnet, locks, thief }: AttackScene, { ch
     for (let times = 0; times < 2; times++) again.call(from.executor, executorAbi, 'requestExecution', args, price)
     await again.mine()
   })
-  return `${forgeries.length} requests, and two paid ones for one message`
+  const others = await locks[chain].run(() => transfersOfOthers(network, chain, { devnet, thief }))
+  return `${forgeries.length} requests, two paid ones for one message, and ${others} for transfers that their transactions have not`
 }
+
+/** Requests for another user's transfer of NTT, and for burns that nobody sent: paid, underpaid, with coins. */
+async function transfersOfOthers(
+  network: ExecutorNetwork,
+  chain: 'ethereum' | 'bsc',
+  { devnet, thief }: Pick<AttackScene, 'devnet' | 'thief'>,
+): Promise<number> {
+  const [from, to] = chain === 'ethereum' ? (['ethereum', 'bsc'] as const) : (['bsc', 'ethereum'] as const)
+  const { chain: source, executor } = network.ends[from]
+  const [dstChain, outsider] = [network.ends[to].chain.wormholeChainId, devnet.outsiders[chain]]
+  const { signedQuote, estimatedCost: price } = network.quoteOf(chain, 'plain')
+  const gas = { gasLimit: network.gasLimit }
+  const executorAbi = (await compiledArtifact('Executor')).abi
+  const { ntt, cctp } = network.paid[from]
+  const script = await Script.of(source.anvil, outsider)
+  const ask = (request: string, pay: bigint, wanted: Parameters<typeof instructionsOf>[0] = gas) =>
+    script.call(
+      executor,
+      executorAbi,
+      'requestExecution',
+      [dstChain, nobody, thief.address, signedQuote, request, instructionsOf(wanted)],
+      pay,
+    )
+  const requests = [
+    concat(['0x45524e31', toBeHex(source.wormholeChainId, 2), `0x${toUniversal(ntt?.manager ?? executor)}`, toBeHex(1, 32)]),
+    concat(['0x45524331', toBeHex(cctp?.domain ?? 0, 4), toBeHex(0, 8)]),
+    '0x4552433201',
+    // Unknown forms.
+    '0x4552433202',
+    '0x45524331',
+  ]
+  for (const request of requests) {
+    ask(request, price)
+    ask(request, price - 1n)
+    ask(request, price, { ...gas, msgValue: 1n })
+  }
+  return (await script.mine()).length
+}
+
+const nobody = toBeHex(0, 32)
 
 /** Base fee and gas price 0; prices 1. */
 const free = concat([toBeHex(0, 8), toBeHex(0, 8), toBeHex(1, 8), toBeHex(1, 8)])

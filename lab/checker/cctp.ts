@@ -32,6 +32,8 @@ export interface CctpVerdict {
   readonly findings: readonly CctpFinding[]
   /** Received messages that no MessageTransmitter of another chain has sent. */
   readonly foreign: number
+  /** The source transactions of all that were received. */
+  readonly sources: readonly string[]
 }
 
 /** v1 and v2. Both have `messageBody` last, and the same views. */
@@ -71,16 +73,18 @@ export async function judgeCctp(
     if (!node) throw new Error(`The checker was given CCTP on ${chain}, but no node of it`)
     return { chain, node, ...end }
   })
-  const sent = new Set((await Promise.all(named.map(({ node, transmitters }) => sentBy(node, transmitters)))).flat())
+  const sent = new Map((await Promise.all(named.map(({ node, transmitters }) => sentBy(node, transmitters)))).flat())
   const judged = await Promise.all(
     named.map(async ({ chain, node, transmitters, token }) => {
       const received = await receivedBy(node, transmitters)
       const own = transfers.filter(({ target }) => target === chain)
       const findings = await Promise.all(own.map((one) => find({ node, token }, one, received)))
-      return { findings, foreign: received.filter(({ burn }) => !sent.has(burn)).length }
+      return { findings, received: received.map(({ burn }) => sent.get(burn)) }
     }),
   )
-  return { findings: judged.flatMap((one) => one.findings), foreign: judged.reduce((sum, one) => sum + one.foreign, 0) }
+  const received = judged.flatMap((one) => one.received)
+  const sources = received.flatMap((txHash) => txHash ?? [])
+  return { findings: judged.flatMap((one) => one.findings), foreign: received.length - sources.length, sources }
 }
 
 /** Recipient and amount. Both together are unique in a run. */
@@ -88,11 +92,15 @@ function burnOf(version: number, body: string): string {
   return `${version} ${dataSlice(body, at.recipient, at.recipient + 20)} ${dataSlice(body, at.amount, at.amount + 32)}`
 }
 
-async function sentBy(node: JsonRpcProvider, transmitters: readonly string[]): Promise<string[]> {
+/** Burns and their transactions. */
+async function sentBy(node: JsonRpcProvider, transmitters: readonly string[]): Promise<[string, string][]> {
   const all = await Promise.all(
     transmitters.map(async (address, index) => {
       const logs = await node.getLogs({ address, topics: [abi.getEvent('MessageSent')?.topicHash ?? ''], fromBlock: 0 })
-      return logs.map(({ data }) => burnOf(index + 1, bodyOf(index + 1, String(abi.decodeEventLog('MessageSent', data)[0]))))
+      return logs.map(({ data, transactionHash }): [string, string] => [
+        burnOf(index + 1, bodyOf(index + 1, String(abi.decodeEventLog('MessageSent', data)[0]))),
+        transactionHash,
+      ])
     }),
   )
   return all.flat()

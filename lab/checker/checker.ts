@@ -94,15 +94,26 @@ export async function check(input: CheckInput): Promise<CheckResult> {
   const providers = new Map(Object.entries(input.chains).map(([name, { url }]) => [name, provider(url)]))
   try {
     const laneNames = Object.entries(input.lanes ?? {})
-    const [perChain, native, ntt, executor, cctp, lanes] = await Promise.all([
+    const paidFor = input.executor?.transfers.flatMap((one) => one.paidFor ?? []) ?? []
+    const [paidNtts, paidBurns] = [paidFor.filter((one) => 'messages' in one), paidFor.filter((one) => 'version' in one)]
+    const [perChain, native, ntt, paidNtt, cctp, lanes] = await Promise.all([
       Promise.all([...providers].map(([name, node]) => judge(input, name, node))),
       input.native ? judgeNative(input.native, providers) : { findings: [], foreignCompletions: 0, untold: { lost: 0, duplicates: 0 } },
-      input.ntt ? judgeNtt(input.ntt, providers) : { findings: [], foreign: 0 },
-      input.executor ? judgeExecutions(input.executor, providers) : { findings: [], foreign: 0 },
-      input.cctp ? judgeCctp(input.cctp, providers) : { findings: [], foreign: 0 },
+      input.ntt ? judgeNtt(input.ntt, providers) : { findings: [], foreign: 0, sources: [] },
+      input.executor?.ntt
+        ? judgeNtt({ transfers: paidNtts, ends: input.executor.ntt }, providers)
+        : { findings: [], foreign: 0, sources: [] },
+      input.cctp
+        ? judgeCctp({ ...input.cctp, transfers: [...input.cctp.transfers, ...paidBurns] }, providers)
+        : { findings: [], foreign: 0, sources: [] },
       Promise.all(laneNames.flatMap(([chain, list]) => list.map((address) => checkLane(of(providers, chain), chain, address)))),
     ])
-    return summarize(perChain.flat(), { native, ntt, executor, cctp }, lanes)
+    const findings = new Map([...paidNtt.findings, ...cctp.findings].map((one) => [one.transfer, one]))
+    const products = { findings, sources: [...paidNtt.sources, ...cctp.sources] }
+    const executor = input.executor ? await judgeExecutions(input.executor, providers, products) : { findings: [], foreign: 0 }
+    const free = { ...cctp, findings: cctp.findings.filter(({ transfer }) => !paidFor.includes(transfer)) }
+    const paid = { ...executor, foreign: executor.foreign + paidNtt.foreign }
+    return summarize(perChain.flat(), { native, ntt, executor: paid, cctp: free }, lanes)
   } finally {
     for (const node of providers.values()) node.destroy()
   }
@@ -234,8 +245,8 @@ function judgedNtt({ transfer, redeemed, redeemedBy, txHashes, executed, balance
   return { chain: transfer.target, effects: redeemed, by: redeemedBy, txHashes, right: executed && balance === expected }
 }
 
-function judgedExecution({ transfer, received, receivedBy, txHashes, paid, balance, expected }: ExecutionFinding): Judged {
-  return { chain: transfer.target, effects: received, by: receivedBy, txHashes, right: paid && balance === expected }
+function judgedExecution({ transfer, received, receivedBy, txHashes, paid, whole, balance, expected }: ExecutionFinding): Judged {
+  return { chain: transfer.target, effects: received, by: receivedBy, txHashes, right: paid && whole && balance === expected }
 }
 
 function judgedCctp({ transfer, received, receivedBy, txHashes, used, balance, expected }: CctpFinding): Judged {

@@ -1,5 +1,9 @@
-import { dataSlice, Interface, type JsonRpcProvider, keccak256, type Log, recoverAddress, toBeHex, zeroPadValue } from 'ethers'
+import { dataLength, dataSlice, Interface, type JsonRpcProvider, keccak256, type Log, recoverAddress, toBeHex, zeroPadValue } from 'ethers'
+import type { SentBurn } from '../devnet/cctp/cctp-users.ts'
 import type { SentExecution } from '../devnet/executor/network.ts'
+import type { SentNttTransfer } from '../devnet/ntt/ntt-users.ts'
+import type { CctpFinding } from './cctp.ts'
+import type { NttCheckInput, NttFinding } from './ntt.ts'
 
 /** The Executor from the checker's view. */
 export interface ExecutorCheckInput {
@@ -13,12 +17,21 @@ export interface ExecutorCheckInput {
       { readonly core: string; readonly executor: string; readonly sender: string; readonly receiver: string; readonly payee: string }
     >
   >
+  /** Of the NTT token whose transfers are paid for. */
+  readonly ntt?: NttCheckInput['ends'] | undefined
+}
+
+/** Deliveries of NTT and CCTP. */
+interface Products {
+  readonly findings: ReadonlyMap<SentNttTransfer | SentBurn, NttFinding | CctpFinding>
+  /** The source transactions of all deliveries. */
+  readonly sources: readonly string[]
 }
 
 /** One paid request as the two chains show it. */
 export interface ExecutionFinding {
   readonly transfer: SentExecution
-  /** Received events with its payload. Correct: 1. */
+  /** Received events with its payload, or payments of the transfer that it pays for. Correct: 1. */
   readonly received: number
   /** Senders of the delivering transactions, lower case. */
   readonly receivedBy: readonly string[]
@@ -31,6 +44,8 @@ export interface ExecutionFinding {
   readonly expected: bigint
   /** Whether the request's event shows the user's payment, and the payee has the sum of all payments. */
   readonly paid: boolean
+  /** The recipient of a transfer has its tokens. */
+  readonly whole: boolean
 }
 
 export interface ExecutionVerdict {
@@ -59,8 +74,58 @@ interface Request {
 export async function judgeExecutions(
   input: ExecutorCheckInput,
   providers: ReadonlyMap<string, JsonRpcProvider>,
+  { findings: paidFindings, sources }: Products,
 ): Promise<ExecutionVerdict> {
-  const chains = await Promise.all(
+  const chains = await readChains(input, providers)
+  const requests = chains.flatMap((one) => one.requests.map((request) => ({ ...request, isEven: one.isEven })))
+  const isBought = async ({ node, received }: Awaited<ReturnType<typeof readChains>>[number]) =>
+    Promise.all(
+      received.map(async ({ log, args }) => {
+        const ofMessage = requests.flatMap(({ bought, payload }) => (payload === args['payload'] ? [bought] : []))
+        return isWithin(node, log.transactionHash, ofMessage)
+      }),
+    )
+  const areBought = (await Promise.all(chains.map(isBought))).flat()
+  const isUnpaid = (source: string) => {
+    const own = requests.filter(({ txHash }) => txHash === source)
+    return own.length > 0 && own.every(({ bought }) => !bought)
+  }
+  const findings = chains.flatMap(({ chain, node, received }) =>
+    input.transfers
+      .filter(({ target }) => target === chain)
+      .map(async (transfer): Promise<ExecutionFinding> => {
+        const { payload, paidFor, txHash, dropOff, msgValue } = transfer
+        const own = requests.filter((one) => one.txHash === txHash)
+        const paid = own.some((one) => one.bought && one.isEven && one.amount === transfer.paid)
+        const common = { transfer, expected: msgValue + dropOff, paid }
+        if (!paidFor)
+          return {
+            ...common,
+            ...(await findMessage(
+              node,
+              transfer,
+              received.filter(({ args }) => args['payload'] === payload),
+            )),
+          }
+        return {
+          ...common,
+          ...(await findTransfer(
+            node,
+            transfer,
+            paidFindings.get(paidFor),
+            own.map(({ bought }) => bought),
+          )),
+        }
+      }),
+  )
+  return {
+    findings: await Promise.all(findings),
+    foreign: areBought.filter((is) => !is).length + sources.filter(isUnpaid).length,
+  }
+}
+
+function readChains(input: ExecutorCheckInput, providers: ReadonlyMap<string, JsonRpcProvider>) {
+  return Promise.all(
     Object.keys(input.ends).map(async (chain) => {
       const node = providers.get(chain)
       const end = input.ends[chain]
@@ -72,45 +137,51 @@ export async function judgeExecutions(
       return { chain, node, requests, isEven, received: received.map((log) => ({ log, args: abi.parseLog(log)?.args.toObject() ?? {} })) }
     }),
   )
-  const requests = chains.flatMap((one) => one.requests.map((request) => ({ ...request, isEven: one.isEven })))
-  const isBought = async ({ node, received }: (typeof chains)[number]) =>
-    Promise.all(
-      received.map(async ({ log, args }) => {
-        const { gasLimit = 0n, value = 0n } = (await node.getTransaction(log.transactionHash)) ?? {}
-        const ofMessage = requests.flatMap(({ bought, payload }) => (bought && payload === args['payload'] ? [bought] : []))
-        return ofMessage.some(({ gas, coins }) => gasLimit <= gas && value <= coins)
-      }),
-    )
-  const areBought = (await Promise.all(chains.map(isBought))).flat()
-  const findings = chains.map(({ chain, node, received }) =>
-    input.transfers
-      .filter(({ target }) => target === chain)
-      .map(async (transfer): Promise<ExecutionFinding> => {
-        const { payload, txHash, dropOff, recipient, msgValue, sentAt } = transfer
-        const own = received.filter(({ args }) => args['payload'] === payload)
-        const logs = own.map(({ log }) => log)
-        const [transactions, block, dropped] = await Promise.all([
-          Promise.all(logs.map(({ transactionHash }) => node.getTransaction(transactionHash))),
-          logs[0] && node.getBlock(logs[0].blockNumber),
-          node.getBalance(recipient),
-        ])
-        return {
-          transfer,
-          received: own.length,
-          receivedBy: transactions.map((transaction) => transaction?.from.toLowerCase() ?? 'unknown'),
-          txHashes: logs.map(({ transactionHash }) => transactionHash),
-          blockHeight: logs[0]?.blockNumber,
-          latencyMs: block ? (block.timestamp - sentAt) * 1000 : undefined,
-          balance: own.reduce((sum, { args }) => sum + BigInt(args['value']), dropped),
-          expected: msgValue + dropOff,
-          paid: requests.some((one) => one.txHash === txHash && one.bought && one.isEven && one.amount === transfer.paid),
-        }
-      }),
-  )
+}
+
+/** Whether the transaction has no more gas and coins than one of these payments is for. */
+async function isWithin(node: JsonRpcProvider, txHash: string, bought: readonly Request['bought'][]): Promise<boolean> {
+  const { gasLimit = 0n, value = 0n } = (await node.getTransaction(txHash)) ?? {}
+  return bought.some((one) => one && gasLimit <= one.gas && value <= one.coins)
+}
+
+type Found = Omit<ExecutionFinding, 'transfer' | 'expected' | 'paid'>
+
+async function findMessage(
+  node: JsonRpcProvider,
+  { recipient, sentAt }: SentExecution,
+  own: readonly { readonly log: Log; readonly args: Record<string, unknown> }[],
+): Promise<Found> {
+  const logs = own.map(({ log }) => log)
+  const [transactions, block, dropped] = await Promise.all([
+    Promise.all(logs.map(({ transactionHash }) => node.getTransaction(transactionHash))),
+    logs[0] && node.getBlock(logs[0].blockNumber),
+    node.getBalance(recipient),
+  ])
   return {
-    findings: await Promise.all(findings.flat()),
-    foreign: areBought.filter((is) => !is).length,
+    ...{ received: own.length, whole: true },
+    receivedBy: transactions.map((transaction) => transaction?.from.toLowerCase() ?? 'unknown'),
+    txHashes: logs.map(({ transactionHash }) => transactionHash),
+    blockHeight: logs[0]?.blockNumber,
+    latencyMs: block ? (block.timestamp - sentAt) * 1000 : undefined,
+    balance: own.reduce((sum, { args }) => sum + BigInt(String(args['value'])), dropped),
   }
+}
+
+/** Throws Error without a finding. @param bought by the requests of the source's transaction */
+async function findTransfer(
+  node: JsonRpcProvider,
+  { recipient }: SentExecution,
+  finding: NttFinding | CctpFinding | undefined,
+  bought: readonly Request['bought'][],
+): Promise<Found> {
+  if (!finding) throw new Error('The checker was not given the product of a paid transfer')
+  const { txHashes, blockHeight, latencyMs } = finding
+  const [received, receivedBy, isDone] =
+    'redeemed' in finding ? [finding.redeemed, finding.redeemedBy, finding.executed] : [finding.received, finding.receivedBy, finding.used]
+  const [balance, ...within] = await Promise.all([node.getBalance(recipient), ...txHashes.map((hash) => isWithin(node, hash, bought))])
+  const whole = isDone && finding.balance === finding.expected && within.every(Boolean)
+  return { received, receivedBy, txHashes, blockHeight, latencyMs, balance, whole }
 }
 
 async function requestsOn(
@@ -131,7 +202,7 @@ async function requestsOn(
   )
   return logs.map((log) => {
     const { amtPaid, signedQuote, requestBytes, relayInstructions } = abi.parseLog(log)?.args.toObject() ?? {}
-    const isOurs = dataSlice(requestBytes, 6, 38) === emitter
+    const isOurs = dataLength(requestBytes) === 46 && dataSlice(requestBytes, 6, 38) === emitter
     return {
       txHash: log.transactionHash,
       amount: BigInt(amtPaid),

@@ -30,6 +30,8 @@ export interface NttVerdict {
   readonly findings: readonly NttFinding[]
   /** Paid digests that no manager has sent. */
   readonly foreign: number
+  /** The source transactions of all payments. */
+  readonly sources: readonly string[]
 }
 
 const abi = new Interface([
@@ -49,13 +51,15 @@ export async function judgeNtt({ transfers, ends }: NttCheckInput, providers: Re
       const own = transfers.filter(({ target }) => target === chain)
       const contracts = { manager: new Contract(manager, abi, node), token: new Contract(token, abi, node) }
       const findings = await Promise.all(own.map((one) => find(node, contracts, one, { own, redeemed })))
-      return { findings, sent: digestsOf(sent), redeemed: digestsOf(redeemed) }
+      return { findings, sent, redeemed: digestsOf(redeemed) }
     }),
   )
-  const sent = new Set(judged.flatMap((one) => one.sent))
+  const sent = new Map(judged.flatMap((one) => one.sent).map(({ topics, transactionHash }) => [topics[1], transactionHash]))
+  const redeemed = judged.flatMap((one) => one.redeemed)
   return {
     findings: judged.flatMap(({ findings }) => findings),
-    foreign: judged.flatMap((one) => one.redeemed).filter((digest) => !sent.has(digest)).length,
+    foreign: redeemed.filter((digest) => !sent.has(digest)).length,
+    sources: redeemed.flatMap((digest) => sent.get(digest) ?? []),
   }
 }
 

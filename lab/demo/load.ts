@@ -1,5 +1,5 @@
 import type { UserBurn } from '../devnet/cctp/cctp-users.ts'
-import { type ExecutionWish, executionForms } from '../devnet/executor/network.ts'
+import type { ExecutionWish } from '../devnet/executor/network.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { NativeUserTransfer } from '../devnet/native/native-users.ts'
 import type { NttOptions } from '../devnet/ntt/ntt.ts'
@@ -48,8 +48,9 @@ const burst = 200
  * Users' transfers, alternating between both chains. Wormhole transfers are of every kind (wrapAndTransferETH,
  * transferTokens, and each back home). ERC20s always pay a fee, because the fee table demands one; coins alternately.
  * The native bridge and NTT carry their tokens, and one of four NTT transfers exceeds the inbound limit. Requests to
- * the Executor carry coins alternately, and every third comes with an underpaid one, which must have no effect. Burns
- * of CCTP are v2 fast, v2 finalized and v1 in turn. All recipients are fresh.
+ * the Executor ask for messages to a contract, NTT transfers and burns in turn, with and without coins. Every third
+ * comes with an underpaid one, which must have no effect. Burns of CCTP are v2 fast, v2 finalized and v1 in turn. All
+ * recipients are fresh.
  */
 export async function sendTransfers(
   devnet: Devnet,
@@ -136,10 +137,20 @@ function nttTransfer(index: number): NttUserTransfer {
   return { amount: (isQueued ? queuedAbove * 10n ** 8n : 0n) + 1_000n + BigInt(index) }
 }
 
+/** Messages to a contract, and transfers of NTT and CCTP, with coins in turn. */
 function executionsOf(index: number): ExecutionWish[] {
-  const turn = Math.floor(index / 2)
-  const form = executionForms[turn % executionForms.length] ?? 'plain'
-  return form === 'plain' ? [{ form }, { form, underpaid: true }] : [{ form }]
+  const wishes: readonly ExecutionWish[] = [
+    { form: 'plain' },
+    { form: 'dropOffAlone', paidFor: { kind: 'ntt', amount: 1_000n + BigInt(index) } },
+    { form: 'value' },
+    { form: 'plain', paidFor: { kind: 'burnV2', amount: 2_000_000n + BigInt(index) } },
+    { form: 'dropOff' },
+    { form: 'dropOffAlone', paidFor: { kind: 'burnV1', amount: 2_000_000n + BigInt(index) } },
+    { form: 'plain', paidFor: { kind: 'ntt', amount: queuedAbove * 10n ** 8n + 1_000n + BigInt(index) } },
+    { form: 'dropOffAlone', paidFor: { kind: 'burnV2', amount: 2_000_000n + BigInt(index) } },
+  ]
+  const wish = wishes[Math.floor(index / 2) % wishes.length] ?? { form: 'plain' }
+  return wish.form === 'plain' ? [wish, { ...wish, underpaid: true }] : [wish]
 }
 
 /** Dollars of 6 decimals. Every third pays for a fast attestation. */

@@ -6,7 +6,7 @@ import { startAnvil, type Anvil } from './chain/anvil.ts'
 import { type CctpNetwork, type CctpNetworkOptions, cctpPlaces, startCctpNetwork } from './cctp/network.ts'
 import { check, type CheckResult } from '../checker/checker.ts'
 import { devnetQuoter, quoterVariable } from './executor/deploy.ts'
-import { type ExecutorNetwork, startExecutorNetwork } from './executor/network.ts'
+import { type ExecutorNetwork, paidNttEnds, startExecutorNetwork } from './executor/network.ts'
 import { startFaultProxy, type FaultProxy } from './fault-proxy/proxy.ts'
 import { startGuardian, type Guardian } from './wormhole/guardian.ts'
 import type { NativeBridgeVariant } from './native/native-bridge.ts'
@@ -56,7 +56,7 @@ export interface DevnetOptions {
   readonly wormhole?: boolean
   /** Whether relayerConfig() has routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean
-  /** An NTT token both ways. Default: none. */
+  /** An NTT token both ways; with an Executor a second one, which requests pay for. Default: none. */
   readonly ntt?: NttOptions | undefined
   /** An Executor on both chains, and a quoter's key in `env`. Default false. */
   readonly executor?: boolean
@@ -200,12 +200,12 @@ async function startChains(
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
   // The first start compiles contracts, which blocks the event loop. So nothing else waits for a timer meanwhile.
-  const cctp = options.cctp && (await started.keep(startCctpNetwork(chains, { log, ...options.cctp })))
-  const executor = options.executor ? await startExecutorNetwork(chains) : undefined
-  const [native, ntt] = await Promise.all([
-    variant === false ? undefined : startNativeNetwork(chains, { variant, lanes, batch, maxOpen }),
-    options.ntt && deployNtt(chains, options.ntt),
-  ])
+  const cctp = options.cctp && (await started.keep(startCctpNetwork(chains, { log, paid: options.executor, ...options.cctp })))
+  const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
+  const ntt = options.ntt && (await deployNtt(chains, options.ntt))
+  // A token of its own, because all transfers of a token are free or none.
+  const paidNtt = options.executor && options.ntt ? await deployNtt(chains, options.ntt) : undefined
+  const executor = options.executor ? await startExecutorNetwork(chains, { ntt: paidNtt, cctp }) : undefined
   return { chains, nodes, guardian, lanes, native, ntt, executor, cctp }
 }
 
@@ -238,6 +238,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         wormhole: options.wormhole,
         receivers: options.receivers,
         ntt: ntt?.ends,
+        paidNtt: executor && paidNttEnds(executor),
         executor: executor?.config,
         cctp: cctp?.config,
         nativeRoutes: native?.routes,
@@ -253,7 +254,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         ...{ transfers: sent.wormhole, chains: places(chains), lanes: addresses(lanes) },
         native: native && { transfers: sent.native, ends: native.ends },
         ntt: ntt && { transfers: sent.ntt, ends: ntt.ends },
-        executor: executor && { transfers: sent.executor, quoter: devnetQuoter.address, ends: executorPlaces(executor) },
+        executor: executor && { transfers: sent.executor, ...executorPlaces(executor) },
         cctp: cctp && { transfers: sent.cctp, ends: cctpPlaces(cctp) },
       })
     },
@@ -300,8 +301,9 @@ function places(chains: Devnet['chains']): Record<string, { url: string; tokenBr
   return Object.fromEntries(Object.values(chains).map(({ name, anvil: { url }, tokenBridge }) => [name, { url, tokenBridge }]))
 }
 
-function executorPlaces({ ends }: ExecutorNetwork) {
-  return Object.fromEntries(Object.values(ends).map(({ chain: { name, core }, ...end }) => [name, { ...end, core }]))
+function executorPlaces(network: ExecutorNetwork) {
+  const ends = Object.values(network.ends).map(({ chain: { name, core }, ...end }) => [name, { ...end, core }] as const)
+  return { quoter: devnetQuoter.address, ends: Object.fromEntries(ends), ntt: paidNttEnds(network) }
 }
 
 function addresses(lanes: readonly LaneKey[]): Record<string, string[]> {

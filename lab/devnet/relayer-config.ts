@@ -42,6 +42,8 @@ export interface RelayerConfigInput {
   readonly receivers?: boolean | undefined
   /** The ends of one NTT token; absent: none. */
   readonly ntt?: NttNetwork['ends'] | undefined
+  /** The ends of one NTT token whose transfers need a request for execution; absent: none. */
+  readonly paidNtt?: NttNetwork['ends'] | undefined
   /** `bridges.executor`; absent: none. */
   readonly executor?: NonNullable<ConfigInput['bridges']>['executor']
   readonly cctp?: ConfigInput['bridges']['cctp']
@@ -119,7 +121,8 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
 }
 
 function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
-  const { chains, wormhole = true, receivers, ntt, executor, cctp, nativeRoutes } = input
+  const { chains, wormhole = true, receivers, ntt, paidNtt, executor, cctp, nativeRoutes } = input
+  const tokens = [...(ntt ? [{ ...tokenOf(ntt), free: true as const }] : []), ...(paidNtt ? [tokenOf(paidNtt)] : [])]
   const fees = Object.fromEntries(
     chains.flatMap((chain) => [
       [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
@@ -138,7 +141,7 @@ function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
       },
     }),
     ...(wormhole && receivers && { receivers: { routes } }),
-    ...(wormhole && ntt && { ntt: { tokens: [tokenOf(ntt)] } }),
+    ...(wormhole && tokens.length > 0 && { ntt: { tokens } }),
     ...(executor && { executor }),
     ...(cctp && { cctp }),
     ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
@@ -148,7 +151,7 @@ function bridgesOf(input: RelayerConfigInput): ConfigInput['bridges'] {
 function tokenOf(ends: NttNetwork['ends']) {
   const peers: Record<string, { manager: string; transceivers: string[] }> = {}
   for (const { name, manager, transceivers } of Object.values(ends)) peers[name] = { manager, transceivers: [...transceivers] }
-  return { peers, free: true as const }
+  return { peers }
 }
 
 /** A route for each payload 3 from `source` to the redeemer of `target`. */

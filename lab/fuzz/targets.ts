@@ -102,7 +102,11 @@ const requested = executorAbi.encodeEventLog('RequestForExecution', [
   `0x01${'5'.padStart(32, '0')}${'0'.repeat(32)}`,
 ])
 const caps = { maxGasLimit: 10n, maxMsgValue: 10n, maxGasDropOff: 10n }
-const executorTerms = { quoter: quoterAddress, honourExpired: false, chains: new Map([[4, { caps, receivers: {} }]]) }
+const executorTerms = {
+  quoter: quoterAddress,
+  honourExpired: false,
+  chains: new Map([[4, { caps, receivers: {}, prefixes: ['ERV1' as const] }]]),
+}
 
 const reverts = [
   concat(['0x08c379a0', coder.encode(['string'], ['transfer already completed'])]),

@@ -9,7 +9,7 @@ import { deadConfig, openApi, type OpenApi } from './setting.ts'
 
 const address = (digits: string) => `0x${digits.repeat(20)}`
 const caps = { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 10n }
-const chainOf = (name: string, payee: string) => ({ name, payee, baseFee: 5n, caps })
+const chainOf = (name: string, payee: string) => ({ name, payee, baseFee: 5n, caps, prefixes: ['ERV1' as const] })
 const gas = (limit: bigint) => `0x01${limit.toString(16).padStart(32, '0')}${'0'.repeat(32)}`
 
 /** Calls of the parts behind the provider. */

@@ -71,7 +71,7 @@ describe('the judgement of a request', () => {
   const terms: ExecutorTerms = {
     quoter,
     honourExpired: false,
-    chains: new Map([2, 4].map((id) => [id, { caps, receivers }])),
+    chains: new Map([2, 4].map((id) => [id, { caps, receivers, prefixes: ['ERV1' as const] }])),
   }
   const quote: Quote = {
     ...{ quoter, payee: '00'.repeat(32), sourceChain: 2, targetChain: 4, expiry: 2_000n },
@@ -107,7 +107,9 @@ describe('the judgement of a request', () => {
     const other = request({ targetAddress: `${'0'.repeat(24)}${'dd'.repeat(20)}` })
     expect(judged(other)).toMatchObject({ code: 'EXECUTOR_UNSUPPORTED' })
     const recordContract = quoter
-    expect(judged(other, at, { ...terms, chains: new Map([[4, { caps, receivers, recordContract }]]) })).toMatchObject({ kind: 'accepted' })
+    expect(
+      judged(other, at, { ...terms, chains: new Map([[4, { caps, receivers, recordContract, prefixes: ['ERV1' as const] }]]) }),
+    ).toMatchObject({ kind: 'accepted' })
   })
 
   test.each<[string, RequestForExecution, string, string]>([
@@ -176,7 +178,9 @@ describe('the judgement of a request', () => {
       { instructions: bytesOf(all), amountPaid: 2n ** 256n - 1n },
       { gasPrice: highestU64, targetPrice: highestU64, sourcePrice: 1n },
     )
-    expect(judged(dear, at, { ...terms, chains: new Map([[4, { caps: wide, receivers }]]) })).toMatchObject({ code: 'EXECUTOR_UNDERPAID' })
+    expect(judged(dear, at, { ...terms, chains: new Map([[4, { caps: wide, receivers, prefixes: ['ERV1' as const] }]]) })).toMatchObject({
+      code: 'EXECUTOR_UNDERPAID',
+    })
   })
 
   test('hostile bytes in every field are judged, and never accepted', () => {

@@ -33,7 +33,7 @@ const vaaOf = (payload = '0x01', { guardians = 3, from = universal(sender), sequ
   signVaa({ emitterChain: 2, emitter: from, sequence, payload }, { guardians }).bytes
 
 const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Array = vaaOf()): ExecutorMessage => ({
-  ...{ sourceChain: 2, height: 9, logIndex: 3, txHash: `0x${'09'.repeat(32)}`, vaa },
+  ...{ sourceChain: 2, height: 9, logIndex: 3, txHash: `0x${'09'.repeat(32)}`, attested: vaa.length > 0 ? [vaa] : [] },
   request: {
     ...{ quoter, amountPaid: 100_005n, targetChain: 4, targetAddress: universal(receiver), refundAddress: address('f') },
     ...{ signedQuote: quote(), request: requestFor(7n), instructions, ...change },
@@ -58,14 +58,16 @@ function endpointOf({ isDelivered = false, published, recordContract }: Setting 
     chain: { name: 'bsc', call: async () => toBeHex(isDelivered ? 1n : 0n, 32) },
     terms: {
       ...{ quoter, honourExpired: false },
-      chains: new Map([[4, { caps: { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 5n }, receivers, recordContract }]]),
+      chains: new Map([
+        [4, { caps: { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 5n }, receivers, recordContract, prefixes: ['ERV1'] }],
+      ]),
     },
     maxMsgValue: 10n,
     receivers,
     recordContract,
     verify: createVerifier({ get: async () => set }, () => 1_700_000_000),
     verifyRequest: async (one) => {
-      const asLogged = writeMessage({ ...one, vaa: undefined })
+      const asLogged = writeMessage({ ...one, attested: [] })
       if (!logs.some((log) => Buffer.compare(log, asLogged) === 0)) throw new RelayerError('PLACE_MISMATCH')
     },
     decode: createDecode(new Map([[2, { name: 'ethereum', contract: executor }]]), names),
@@ -115,7 +117,7 @@ describe('A key signs only the call that a request paid for', () => {
 
   test('for another contract it signs the call of the record, until the record shows the delivery', async () => {
     const unlisted = message({ targetAddress: universal(other) }, vaaOf())
-    logs.push(writeMessage({ ...unlisted, vaa: undefined }))
+    logs.push(writeMessage({ ...unlisted, attested: [] }))
     const { endpoint, intent } = await planned(unlisted, { recordContract: record })
     expect(intent).toMatchObject({ to: record, value: '5' })
     await expect(endpoint.proveCall(intent)).resolves.toEqual(['ethereum'])

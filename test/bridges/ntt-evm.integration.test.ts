@@ -139,7 +139,7 @@ describe('NTT with its real contracts', () => {
     await expect(endpoint.proveCall(complete(id))).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     await bsc.anvil.rpc('evm_increaseTime', [rateLimitSeconds])
     await bsc.anvil.rpc('evm_mine')
-    const isDue = async () => (await endpoint.stages!.next(transfer)).kind === 'stage'
+    const isDue = async () => (await endpoint.stages!.next(transfer))?.kind === 'stage'
     await until(isDue, { timeoutMs: 20_000, everyMs: 100, what: 'the head to show the end of the queue' })
     expect(await endpoint.stages!.next(transfer)).toEqual({ kind: 'stage', stage: 'complete' })
     await expect(endpoint.proveCall(complete(id))).resolves.toEqual(['ethereum'])

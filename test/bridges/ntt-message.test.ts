@@ -53,6 +53,7 @@ describe('The message of an NTT transfer', () => {
   test('is read from bytes of the mainnet', () => {
     expect(read(mainnetPayload, 23)).toEqual({
       sourceManager: '000000000000000000000000bc51f76178a56811fdfe95d3897e6ac2b11dbb62',
+      messageId: dataSlice(mainnetPayload, 70, 102).slice(2),
       id: keccak256(concat(['0x0017', dataSlice(mainnetPayload, 70, 70 + 145)])),
       amount: '10909194124',
       decimals: 8,
@@ -67,6 +68,7 @@ describe('The message of an NTT transfer', () => {
         const payload = nttPayload(one)
         expect(read(payload, emitterChain)).toEqual({
           sourceManager: one.sourceManager,
+          messageId: toBeHex(one.id ?? 0n, 32).slice(2),
           id: keccak256(concat([toBeHex(emitterChain, 2), managerMessage(one)])),
           amount: String(one.amount),
           decimals: one.decimals,

@@ -54,7 +54,7 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
     const log = logs.find(({ topics }) => topics[0] === requestTopic)
     if (!log) throw new Error('no request was logged')
     const [sourceChain, logIndex] = [chain.wormholeChainId, Number(log.logIndex)]
-    const digest = digestOf({ sourceChain, height, logIndex, txHash, request: readRequest(chain, log) })
+    const digest = digestOf({ sourceChain, height, logIndex, txHash, request: readRequest(chain, log), attested: [] })
     const sequence = placeOf(height, logIndex)
     return transferId({ bridge: 'executor', sourceId: String(sourceChain), emitter: toUniversal(executor), sequence, digest })
   }

@@ -99,7 +99,7 @@ export function createRequestsOf({
     const known = { request, chain: id, txHash, logIndex: logIndex - first, requestedAt, seenAt: Date.now() }
     const judged = judge(request, id, { requestedAt, now: requestedAt }, terms)
     if (judged.kind === 'refused') return { ...known, status: judged.status, failureCause: judged.reason, deliveries: [] }
-    const transfer = decode?.(writeMessage({ sourceChain: id, height: block.height, logIndex, txHash, request }))
+    const transfer = decode?.(writeMessage({ sourceChain: id, height: block.height, logIndex, txHash, request, attested: [] }))
     const report = transfer && (await readTransfer(client, transferId(transfer)).catch(ifNotFound))
     if (!report) return { ...known, status: 'pending', deliveries: [] }
     const { state = 'admitting' } = report

@@ -57,23 +57,26 @@ export function startCctpUsers(source: CctpEnd, target: CctpEnd) {
         return { to: source.contracts[burn.version].messenger, data: abis[burn.version].messenger.encodeFunctionData(method, args) }
       })
       const mined = await sendCalls(calls)
-      return Promise.all(wanted.map((burn, index) => outcome(burn, mined[index])))
+      return Promise.all(wanted.map((burn, index) => burnOutcome(source, target, burn, mined[index])))
     },
   }
+}
 
-  async function outcome(
-    { version, amount, recipient }: UserBurn & { readonly recipient: string },
-    mined: Mined | undefined,
-  ): Promise<SentBurn> {
-    const { transmitter: abi } = (await cctpAbis())[version]
-    const log = mined?.logs.find(({ address }) => address.toLowerCase() === source.contracts[version].transmitter)
-    if (!mined || !log) throw new Error(`A user's transaction on ${source.name} reverted`)
-    const message = getBytes(String(abi.decodeEventLog('MessageSent', log.data)[0]))
-    const { transactionHash: txHash, blockNumber: height, timestamp: sentAt } = mined
-    const place = { emitter: toUniversal(log.address), sequence: BigInt(placeOf(height, Number(log.logIndex))) }
-    const ends = { source: source.name, sourceNetworkId: source.anvil.chainId, target: target.name, asset: target.token }
-    return { version, amount, recipient, ...ends, ...place, txHash, height, message, sentAt }
-  }
+/** Throws Error for a transaction that burnt nothing. */
+export async function burnOutcome(
+  source: CctpEnd,
+  target: CctpEnd,
+  { version, amount, recipient }: UserBurn & { readonly recipient: string },
+  mined: Mined | undefined,
+): Promise<SentBurn> {
+  const { transmitter: abi } = (await cctpAbis())[version]
+  const log = mined?.logs.find(({ address }) => address.toLowerCase() === source.contracts[version].transmitter)
+  if (!mined || !log) throw new Error(`A user's transaction on ${source.name} reverted`)
+  const message = getBytes(String(abi.decodeEventLog('MessageSent', log.data)[0]))
+  const { transactionHash: txHash, blockNumber: height, timestamp: sentAt } = mined
+  const place = { emitter: toUniversal(log.address), sequence: BigInt(placeOf(height, Number(log.logIndex))) }
+  const ends = { source: source.name, sourceNetworkId: source.anvil.chainId, target: target.name, asset: target.token }
+  return { version, amount, recipient, ...ends, ...place, txHash, height, message, sentAt }
 }
 
 function callOf(burn: UserBurn & { readonly recipient: string }, source: CctpEnd, target: CctpEnd) {

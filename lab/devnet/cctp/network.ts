@@ -22,6 +22,8 @@ export interface CctpNetwork {
 export interface CctpNetworkOptions extends FastTerms {
   readonly port?: number
   readonly log?: (line: string) => void
+  /** Only burns of the users are delivered for free. Others need a request for execution. */
+  readonly paid?: boolean | undefined
 }
 
 /** Circle's numbers of Ethereum and Base. */
@@ -30,7 +32,7 @@ const domains = { ethereum: 0, bsc: 6 } as const
 /** Two attesters, both of which must sign. Each user owns a billion dollars. */
 export async function startCctpNetwork(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
-  options: CctpNetworkOptions = {},
+  { paid = false, ...options }: CctpNetworkOptions = {},
 ): Promise<CctpNetwork> {
   const attesters = devnetAttesters(2)
   const plans = (['ethereum', 'bsc'] as const).map((name) => ({ name, anvil: chains[name].anvil, domain: domains[name] }))
@@ -41,7 +43,8 @@ export async function startCctpNetwork(
     users: { ethereum: startCctpUsers(ethereum, bsc), bsc: startCctpUsers(bsc, ethereum) },
     iris,
     config: {
-      ...{ attestationApis: [iris.url], requestsPerSecond: 200, free: true },
+      ...{ attestationApis: [iris.url], requestsPerSecond: 200 },
+      ...(paid ? { senders: [ethereum.user.address, bsc.user.address] } : { free: true as const }),
       chains: Object.fromEntries([ethereum, bsc].map((end) => [end.name, { domain: end.domain, ...contractsOf(end), startBlock: 0 }])),
     },
     stop: iris.stop,

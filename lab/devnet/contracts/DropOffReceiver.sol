@@ -5,15 +5,46 @@ interface IVaaV1Receiver {
     function executeVAAv1(bytes calldata message) external payable;
 }
 
-/// Has the function and the errors of VAAv1ReceiveWithGasDropOff (executor-helpers): delivers a message, then pays the
-/// drop-off.
+interface IMessageTransmitter {
+    function receiveMessage(bytes calldata message, bytes calldata attestation) external returns (bool);
+}
+
+interface ITransceiver {
+    function receiveMessage(bytes calldata message) external;
+}
+
+/// Has the functions and the errors of VAAv1-, Multi-, CCTPv1- and CCTPv2ReceiveWithGasDropOff (executor-helpers):
+/// delivers a message, then pays the drop-off. The real ones are one contract each.
 contract DropOffReceiver {
+    IMessageTransmitter private immutable transmitter;
+
     error InvalidMsgValue(uint256 msgValue, uint256 dropOffValue);
     error DropOffFailed(address payee, uint256 dropOffValue);
+    error InvalidParameters(uint256 contracts, uint256 messages);
+    error ReceiveMessageFailed();
+
+    constructor(IMessageTransmitter transmitter_) {
+        transmitter = transmitter_;
+    }
 
     function receiveMessage(address receiver, bytes calldata message, address payee, uint256 dropOff) external payable {
         require(msg.value >= dropOff, InvalidMsgValue(msg.value, dropOff));
         IVaaV1Receiver(receiver).executeVAAv1{value: msg.value - dropOff}(message);
+        pay(payee, dropOff);
+    }
+
+    function receiveMessages(address[] calldata contracts, bytes[] calldata messages, address payee) external payable {
+        require(contracts.length == messages.length, InvalidParameters(contracts.length, messages.length));
+        for (uint256 i = 0; i < contracts.length; i++) ITransceiver(contracts[i]).receiveMessage(messages[i]);
+        if (msg.value > 0) pay(payee, msg.value);
+    }
+
+    function receiveMessage(bytes calldata message, bytes calldata attestation, address payee) external payable {
+        require(transmitter.receiveMessage(message, attestation), ReceiveMessageFailed());
+        if (msg.value > 0) pay(payee, msg.value);
+    }
+
+    function pay(address payee, uint256 dropOff) private {
         (bool isPaid,) = payee.call{value: dropOff}("");
         require(isPaid, DropOffFailed(payee, dropOff));
     }

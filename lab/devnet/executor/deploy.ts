@@ -1,4 +1,4 @@
-import { toQuantity } from 'ethers'
+import { toQuantity, ZeroAddress } from 'ethers'
 import { accountIndex, devnetAccount, type DevnetAccount, freshAddress } from '../chain/accounts.ts'
 import { Script } from '../chain/contracts.ts'
 import { compiledArtifact } from '../chain/solidity.ts'
@@ -14,7 +14,7 @@ export interface ExecutorEnd {
   readonly sender: string
   /** Receives the messages of the other chain's sender. */
   readonly receiver: string
-  /** Pays a drop-off together with a delivery. */
+  /** Pays a drop-off together with the delivery of a signed message or of an NTT transfer. */
   readonly dropOff: string
   /** A DeliveryRecord. */
   readonly record: string
@@ -47,7 +47,7 @@ async function deployReceiver(end: Requests, other: Requests): Promise<ExecutorE
   const script = await Script.of(end.chain.anvil, end.chain.deployer)
   const from = [other.chain.wormholeChainId, `0x${toUniversal(other.sender)}`]
   const receiver = script.deploy('MessageReceiver', [end.chain.core, ...from], await compiledArtifact('MessageReceiver'))
-  const dropOff = script.deploy('DropOffReceiver', [], await compiledArtifact('DropOffReceiver'))
+  const dropOff = script.deploy('DropOffReceiver', [ZeroAddress], await compiledArtifact('DropOffReceiver'))
   const record = script.deploy('DeliveryRecord', [], await compiledArtifact('DeliveryRecord'))
   await script.mine()
   return { ...end, receiver, dropOff, record }

@@ -8,7 +8,11 @@ import type { ConfigInput } from '../relayer-config.ts'
 import { until } from '../until.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
 import type { WormholeChain } from '../wormhole/wormhole.ts'
+import type { SentBurn } from '../cctp/cctp-users.ts'
+import type { SentNttTransfer } from '../ntt/ntt-users.ts'
 import { deployExecutors, executorConfig, type ExecutorEnd } from './deploy.ts'
+import type { NttNetwork } from '../ntt/ntt.ts'
+import { deployPaid, paidCall, type PaidEnd, type PaidNetworks, paidOutcome, type PaidWish } from './paid.ts'
 import { askQuote, type ExecutorMessage, instructionsOf, type Quoted } from './users.ts'
 
 /** Coins of the requests, wei, for the receiver and for another recipient (drop-off). */
@@ -16,14 +20,17 @@ const forms = {
   plain: { msgValue: 0n, dropOff: 0n },
   value: { msgValue: 10n ** 12n, dropOff: 0n },
   dropOff: { msgValue: 10n ** 12n, dropOff: 2n * 10n ** 12n },
+  /** For transfers of products, whose contracts take no coins. */
+  dropOffAlone: { msgValue: 0n, dropOff: 2n * 10n ** 12n },
 } as const
 export type ExecutionForm = keyof typeof forms
-export const executionForms = Object.keys(forms) as ExecutionForm[]
+const executionForms = Object.keys(forms) as ExecutionForm[]
 
-/** `underpaid`: one wei is missing, so Portage must not deliver it. */
+/** `underpaid`: one wei is missing, so Portage must not deliver it. `paidFor`: absent for a message to a contract. */
 export interface ExecutionWish {
   readonly form: ExecutionForm
   readonly underpaid?: boolean
+  readonly paidFor?: Pick<PaidWish, 'kind' | 'amount'>
 }
 
 /** A paid request with what its user knows. */
@@ -36,8 +43,10 @@ export interface SentExecution {
   readonly emitter: string
   /** Place of the request: block height × 1,000,000 + index of the log. */
   readonly sequence: bigint
-  /** Payload of the message, unique. 0x hex. */
+  /** Payload of the message, unique. 0x hex. Empty if the request pays for a transfer of a product. */
   readonly payload: string
+  /** The transfer of a product whose delivery is paid for. */
+  readonly paidFor?: SentNttTransfer | SentBurn
   /** Wei that the receiver gets. */
   readonly msgValue: bigint
   /** Wei that the recipient gets (lower-case 0x address). */
@@ -61,6 +70,8 @@ export interface ExecutorUsers {
 
 export interface ExecutorNetwork {
   readonly ends: { readonly ethereum: ExecutorEnd; readonly bsc: ExecutorEnd }
+  /** For transfers of other products. */
+  readonly paid: { readonly ethereum: PaidEnd; readonly bsc: PaidEnd }
   /** Users by their source chain; they send to the other one. */
   readonly users: { readonly ethereum: ExecutorUsers; readonly bsc: ExecutorUsers }
   /** `bridges.executor` of the config. */
@@ -79,13 +90,17 @@ export interface ExecutorNetwork {
 const requestTopic = id('RequestForExecution(address,uint256,uint16,bytes32,address,bytes,bytes,bytes)')
 /** Enough for 13 signatures and a drop-off. */
 const deliveryGas = 500_000n
-const gasLimit = 500_000n
+const gasLimit = 700_000n
 
-export async function startExecutorNetwork(chains: {
-  readonly ethereum: WormholeChain
-  readonly bsc: WormholeChain
-}): Promise<ExecutorNetwork> {
+export async function startExecutorNetwork(
+  chains: {
+    readonly ethereum: WormholeChain
+    readonly bsc: WormholeChain
+  },
+  networks: PaidNetworks = {},
+): Promise<ExecutorNetwork> {
   const [ethereum, bsc] = await deployExecutors([chains.ethereum, chains.bsc])
+  const [paidEthereum, paidBsc] = await deployPaid([ethereum, bsc], networks)
   const { abi } = await compiledArtifact('MessageSender')
   const quotes = new Map<string, Quoted>()
   const quoteOf = (source: string, form: ExecutionForm) => {
@@ -95,8 +110,12 @@ export async function startExecutorNetwork(chains: {
   }
   return {
     ends: { ethereum, bsc },
-    users: { ethereum: startUsers(ethereum, bsc, { abi, quoteOf }), bsc: startUsers(bsc, ethereum, { abi, quoteOf }) },
-    config: executorConfig([ethereum, bsc]),
+    paid: { ethereum: paidEthereum, bsc: paidBsc },
+    users: {
+      ethereum: startUsers(ethereum, bsc, { abi, quoteOf, paid: [paidEthereum, paidBsc] }),
+      bsc: startUsers(bsc, ethereum, { abi, quoteOf, paid: [paidBsc, paidEthereum] }),
+    },
+    config: withDropOffs(executorConfig([ethereum, bsc]), { ethereum: paidEthereum, bsc: paidBsc }),
     ...{ quoteOf, gasLimit: deliveryGas },
     async askQuotes(apiUrls) {
       const ways = [[ethereum, bsc] as const, [bsc, ethereum] as const]
@@ -109,6 +128,22 @@ export async function startExecutorNetwork(chains: {
   }
 }
 
+/** The ends of the NTT token whose transfers are paid for. */
+export function paidNttEnds({ paid: { ethereum, bsc } }: ExecutorNetwork): NttNetwork['ends'] | undefined {
+  return ethereum.ntt && bsc.ntt && { ethereum: ethereum.ntt, bsc: bsc.ntt }
+}
+
+/** The contracts that pay drop-offs of products. */
+function withDropOffs(config: ExecutorNetwork['config'], paid: Readonly<Record<string, PaidEnd>>): ExecutorNetwork['config'] {
+  const chains = Object.entries(config.chains).map(([name, chain]) => {
+    const { ntt, dropOffs } = paid[name] ?? {}
+    const ofNtt = ntt && { nttDropOffContract: chain.dropOffContract }
+    const ofCctp = dropOffs && { cctpV1DropOffContract: dropOffs.v1, cctpV2DropOffContract: dropOffs.v2 }
+    return [name, { ...chain, ...ofNtt, ...ofCctp }]
+  })
+  return { ...config, chains: Object.fromEntries(chains) }
+}
+
 function messageOf(form: ExecutionForm, recipient: string): Omit<ExecutorMessage, 'payload'> {
   const { msgValue, dropOff } = forms[form]
   return { gasLimit: deliveryGas, msgValue, ...(dropOff > 0n && { dropOff: { amount: dropOff, recipient } }) }
@@ -118,42 +153,45 @@ interface Asking {
   /** The ABI of MessageSender. */
   readonly abi: Interface
   readonly quoteOf: ExecutorNetwork['quoteOf']
+  /** Of the source, and of the target. */
+  readonly paid: readonly [PaidEnd, PaidEnd]
 }
 
-function startUsers(from: ExecutorEnd, to: ExecutorEnd, { abi, quoteOf }: Asking): ExecutorUsers {
+function startUsers(from: ExecutorEnd, to: ExecutorEnd, { abi, quoteOf, paid }: Asking): ExecutorUsers {
   const { anvil } = from.chain
   const send = createSender(anvil, from.user, gasLimit)
   const final = async () => Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])).number)
   return {
     async send(wishes) {
-      const wanted = wishes.map(({ form, underpaid = false }) => {
-        const [payload, recipient] = [hexlify(randomBytes(32)), freshAddress()]
-        const { signedQuote, estimatedCost } = quoteOf(from.chain.name as 'ethereum' | 'bsc', form)
-        const instructions = instructionsOf(messageOf(form, recipient))
-        const args = [payload, to.chain.wormholeChainId, `0x${toUniversal(to.receiver)}`, signedQuote, instructions]
-        const value = underpaid ? estimatedCost - 1n : estimatedCost
-        return { form, underpaid, payload, recipient, call: { to: from.sender, data: abi.encodeFunctionData('send', args), value } }
-      })
+      const wanted = await Promise.all(
+        wishes.map(async ({ form, underpaid = false, paidFor }) => {
+          const [payload, recipient] = [paidFor ? '' : hexlify(randomBytes(32)), freshAddress()]
+          const { signedQuote, estimatedCost } = quoteOf(from.chain.name as 'ethereum' | 'bsc', form)
+          const [dstChain, relayInstructions] = [to.chain.wormholeChainId, instructionsOf(messageOf(form, recipient))]
+          const value = underpaid ? estimatedCost - 1n : estimatedCost
+          const transfer = paidFor && { ...paidFor, recipient }
+          const args = [payload, dstChain, `0x${toUniversal(to.receiver)}`, signedQuote, relayInstructions]
+          const call = transfer
+            ? { to: paid[0].sender, data: await paidCall(...paid, transfer, { dstChain, signedQuote, relayInstructions }), value }
+            : { to: from.sender, data: abi.encodeFunctionData('send', args), value }
+          return { form, underpaid, payload, recipient, transfer, call }
+        }),
+      )
       const mined = await send(wanted.map(({ call }) => call))
       const highest = Math.max(...mined.map(({ blockNumber }) => blockNumber))
       await until(async () => (await final()) >= highest + 1, { timeoutMs: 120_000, everyMs: 200, what: 'the requests to be final' })
       const placed = await Promise.all(mined.map(({ transactionHash }) => minedOf(anvil, transactionHash)))
-      return placed.flatMap((transaction, index) => {
-        const { form, underpaid, payload, recipient, call } = wanted[index]!
-        if (underpaid) return []
-        const common = { source: from.chain.name, target: to.chain.name, emitterChain: from.chain.wormholeChainId }
-        return [
-          {
-            ...common,
-            emitter: toUniversal(from.executor),
-            ...placeOf(from, transaction),
-            payload,
-            recipient,
-            ...forms[form],
-            paid: call.value,
-          },
-        ]
-      })
+      const sent = await Promise.all(
+        placed.map(async (transaction, index) => {
+          const { form, underpaid, payload, recipient, transfer, call } = wanted[index]!
+          if (underpaid) return []
+          const common = { source: from.chain.name, target: to.chain.name, emitterChain: from.chain.wormholeChainId }
+          const place = { emitter: toUniversal(from.executor), ...placeOf(from, transaction) }
+          const paidFor = transfer && (await paidOutcome(...paid, transfer, transaction))
+          return [{ ...common, ...place, payload, recipient, ...forms[form], paid: call.value, ...(paidFor && { paidFor }) }]
+        }),
+      )
+      return sent.flat()
     },
   }
 }

@@ -55,7 +55,7 @@ export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {
     async send(transfers) {
       const wanted = transfers.map(({ amount, recipient = freshAddress() }) => ({ amount, recipient: recipient.toLowerCase() }))
       const mined = await send(wanted.map((one) => ({ to: source.manager, data: transferCall(source, target, one) })))
-      return mined.map((transaction, index) => outcome(source, target, wanted[index] as Wanted, transaction))
+      return mined.map((transaction, index) => nttOutcome(source, target, wanted[index] as Wanted, transaction))
     },
   }
 }
@@ -68,11 +68,13 @@ function transferCall(source: NttEnd, target: NttEnd, { amount, recipient }: Wan
   return managerAbi.encodeFunctionData('transfer(uint256,uint16,bytes32)', args)
 }
 
-function inUnitsOf({ decimals }: NttEnd, amount: bigint): bigint {
+/** Of the end's token, for an amount with 8 decimals. */
+export function inUnitsOf({ decimals }: NttEnd, amount: bigint): bigint {
   return amount * 10n ** BigInt(decimals - 8)
 }
 
-function outcome(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted, mined: Mined): SentNttTransfer {
+/** Throws Error for a transaction that sent none. */
+export function nttOutcome(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted, mined: Mined): SentNttTransfer {
   const event = managerAbi.getEvent('TransferSent(bytes32)')
   const sent = mined.logs.find(({ address, topics }) => address.toLowerCase() === source.manager && topics[0] === event?.topicHash)
   const digest = sent?.topics[1]

@@ -1,0 +1,44 @@
+import { decodeBase64 } from 'ethers'
+import { placeOf } from '../../domain/stream/places.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { PaidPlace, PaidProduct } from '../kit/paid.ts'
+import { type CctpBridgeOptions, createCctp, listedIn } from './bridge.ts'
+import { readCarried } from './carried.ts'
+import { readMessage } from './message.ts'
+
+/** A burn as a request names it. `v1`: absent for v2, whose request names none. */
+export interface CctpAsked {
+  readonly v1?: { readonly domain: number; /** u64, decimal. */ readonly nonce: string }
+}
+
+/**
+ * Burns that requests pay for, and that are not delivered for free. A request of v2 asks for the last burn before it in
+ * its transaction.
+ */
+export function createPaidCctp(options: CctpBridgeOptions): PaidProduct<CctpAsked> {
+  const { bridge, logs } = createCctp(options, { ...listedIn(options.settings), paid: true })
+  const { endpoints, decode, content } = bridge
+
+  async function transfersOf({ source, target, height, logIndex, txHash }: PaidPlace, { v1 }: CctpAsked): Promise<readonly Transfer[]> {
+    const own = logs.filter(({ name }) => name === source)
+    const blocks = await Promise.all(own.map(({ inBlock }) => inBlock(height)))
+    const before = BigInt(placeOf(height, logIndex))
+    const burns = blocks
+      .flatMap((one) => [...one.values()])
+      .flatMap(({ transfer, txHash: hash }) => {
+        const { version, sourceDomain, nonce } = readMessage(readCarried(decodeBase64(transfer.message)).bytes)
+        const isAsked = v1 ? version === 1 && sourceDomain === v1.domain && BigInt(nonce) === BigInt(v1.nonce) : version === 2
+        return isAsked && hash.toLowerCase() === txHash && BigInt(transfer.sequence) < before ? [transfer] : []
+      })
+    const last = burns.toSorted((a, b) => (BigInt(a.sequence) < BigInt(b.sequence) ? -1 : 1)).at(-1)
+    return last?.targetChain === target ? [last] : []
+  }
+
+  return {
+    ...{ endpoints, decode, content, transfersOf },
+    async isAskedFor(place, asked, { sequence, emitter, digest }) {
+      const [burn] = await transfersOf(place, asked)
+      return burn?.sequence === sequence && burn.emitter === emitter && burn.digest === digest
+    },
+  }
+}

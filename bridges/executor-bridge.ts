@@ -1,0 +1,86 @@
+import type { EvmChain } from '../chains/evm/index.ts'
+import { chainTime } from '../chains/heads.ts'
+import { executorOf } from '../config/executor.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
+import { type BridgesOptions, namesOf, wormholeOf } from './configured-emitters.ts'
+import type { AttestationApis } from './cctp/attest.ts'
+import { createPaidCctp } from './cctp/paid.ts'
+import { requestTopic } from './executor/event.ts'
+import { createExecutorEndpoint, type PaidProducts, paymentOf } from './executor/evm.ts'
+import { type ExecutorMessage, loggedForm, readMessage, writeMessage } from './executor/message.ts'
+import { decodeRequest, executor } from './executor/requests.ts'
+import { createDecode, createLogDecode } from './executor/source.ts'
+import { vaaPartiesOf } from './executor/vaa-requests.ts'
+import type { FindVaa } from './kit/find-vaa.ts'
+import { createPlacedLogs, type PlacedLogsOptions } from './kit/placed-logs.ts'
+import { createPaidNtt } from './ntt/paid.ts'
+import type { Bridge } from './port.ts'
+
+interface ExecutorLinks extends Pick<PlacedLogsOptions, 'isDelivered'> {
+  readonly connected: ReadonlyMap<ChainName, EvmChain>
+  readonly served: ReadonlyMap<ChainName, EvmChain>
+  readonly verifierOf: (name: ChainName, chain: EvmChain) => (message: Uint8Array) => Promise<void>
+  readonly findVaa: FindVaa
+  readonly attestations: AttestationApis
+}
+
+/** Requests for execution. Those for NTT and CCTP are delivered by these products. Throws CONFIG_INVALID. */
+export function createExecutorBridge(options: BridgesOptions, links: ExecutorLinks): Bridge {
+  const { connected, served, verifierOf, isDelivered, findVaa } = links
+  const terms = executorOf(options)
+  if (!terms) throw new RelayerError('CONFIG_INVALID', { detail: 'bridges.executor is absent.' })
+  const { chains } = terms
+  const decode = createDecode(chains, namesOf(options))
+  const logs = new Map(
+    [...chains].flatMap(([id, { name, ...place }]) => {
+      const chain = connected.get(name)
+      const reading = { ...place, bridge: executor, topic: requestTopic, isDelivered }
+      return chain ? [[id, createPlacedLogs({ ...reading, chain, decode: createLogDecode(name, id, terms, decode) })] as const] : []
+    }),
+  )
+  const verifyRequest = async (message: ExecutorMessage) => {
+    await logs.get(message.sourceChain)?.verify(decode(writeMessage(loggedForm(message))))
+  }
+  const products = productsOf(options, links)
+  const endpoints = [...chains.values()].flatMap(({ name, caps, ...target }) => {
+    const chain = served.get(name)
+    const verify = chain && verifierOf(name, chain)
+    const common = { ...target, terms, maxMsgValue: caps.maxMsgValue, verifyRequest, decode, findVaa, products }
+    return chain && verify ? [[name, createExecutorEndpoint({ ...common, chain, verify })] as const] : []
+  })
+  const isServed = (id: number) => served.has(chains.get(id)?.name ?? '')
+  return {
+    name: executor,
+    decode,
+    content(bytes) {
+      const message = readMessage(bytes)
+      return { ...vaaPartiesOf(message), ...contentOf(products, message), ...paymentOf(message) }
+    },
+    endpoints: new Map(endpoints),
+    sources: [...logs].flatMap(([id, { source }]) => (isServed(id) ? [source] : [])),
+  }
+}
+
+/** The content of the attested message, as its product reads it. */
+function contentOf({ ntt, cctp }: PaidProducts, { attested: [bytes], request }: ExecutorMessage) {
+  const prefix = decodeRequest(request.request)?.prefix
+  if (!bytes || prefix === 'ERV1') return {}
+  return (prefix === 'ERN1' ? ntt : cctp)?.content(bytes)
+}
+
+function productsOf(options: BridgesOptions, links: ExecutorLinks): PaidProducts {
+  const { chains, bridges } = options
+  const { connected, served, verifierOf, isDelivered, findVaa, attestations: apis } = links
+  const deployments = bridges.ntt?.tokens.filter(({ free }) => !free) ?? []
+  const sources = [...connected].map(([name, chain]) => [name, { chain, ...wormholeOf(name, chains[name]) }] as const)
+  const targets = [...served].map(([name, chain]) => {
+    return [name, { chain, clock: () => chainTime(chain), verify: verifierOf(name, chain) }] as const
+  })
+  const nttOptions = { deployments, chainNames: namesOf(options), sources: new Map(sources), targets: new Map(targets), findVaa }
+  const { cctp: settings } = bridges
+  return {
+    ntt: deployments.length > 0 ? createPaidNtt(nttOptions) : undefined,
+    cctp: settings && !settings.free ? createPaidCctp({ settings, chains, connected, served, apis, isDelivered }) : undefined,
+  }
+}

@@ -1,0 +1,27 @@
+import type { At, Receipt, Revert } from '../../chains/port.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
+import type { Attestation, Endpoint, FoundDelivery, Parties, RevertMeaning, Stages, Verdict } from '../port.ts'
+import type { ExecutorMessage } from './message.ts'
+import type { RelayInstructions } from './requests.ts'
+
+/** How the requests of one kind are delivered on a chain. All are accepted (judge.ts), and only the quote is judged. */
+export interface RequestKind {
+  /** See `Endpoint.attest`. */
+  attest(message: ExecutorMessage): Promise<Attestation | undefined>
+  /** Whether what the request asks for may be delivered. Throws a code of `executorRefusals`, read errors. */
+  validate(message: ExecutorMessage): Promise<Verdict>
+  /** Proves a call that `intentOf` made. Throws CALL_UNJUSTIFIED, a code of `executorRefusals`, read errors. */
+  prove(message: ExecutorMessage, stage: string | undefined): Promise<void>
+  /** Of an attested message. Throws EXECUTOR_UNSUPPORTED. */
+  intentOf(message: ExecutorMessage, wanted: RelayInstructions, stage: string | undefined): Promise<Intent>
+  delivered(message: ExecutorMessage, at: At): Promise<boolean>
+  partiesOf(message: ExecutorMessage): Pick<Parties, 'recipient' | 'token'>
+  readonly revertsOnceDelivered: boolean
+  explainRevert(revert: Revert, message: ExecutorMessage): RevertMeaning
+  hasEffect(receipt: Receipt, message: ExecutorMessage): boolean | undefined
+  findDelivery?(message: ExecutorMessage): Promise<FoundDelivery | undefined>
+  reserve?(message: ExecutorMessage, relayer: string): ReturnType<NonNullable<Endpoint['reserve']>>
+  /** Undefined: one call delivers. */
+  next?(message: ExecutorMessage): ReturnType<Stages['next']>
+  passed?(message: ExecutorMessage, stage: string, at: At): Promise<boolean>
+}

@@ -1,0 +1,147 @@
+import { decodeBase64 } from 'ethers'
+import { type ErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import { boundedMap } from '../../runtime/bounded-map.ts'
+import type { PaidPlace, PaidProduct } from '../kit/paid.ts'
+import type { Attestation, Endpoint, NextStage } from '../port.ts'
+import { payDropOff, type TargetContracts } from './calls.ts'
+import type { RequestKind } from './kinds.ts'
+import { digestOf, type ExecutorMessage, writeMessage } from './message.ts'
+import type { RequestPrefix } from './requests.ts'
+import { vaaPartiesOf } from './vaa-requests.ts'
+
+export interface ProductRequestsOptions<Asked> extends TargetContracts {
+  readonly prefix: Exclude<RequestPrefix, 'ERV1'>
+  readonly product: PaidProduct<Asked>
+  /** Of the product on this chain. */
+  readonly endpoint: Endpoint
+  readonly sourceOf: (message: ExecutorMessage) => ChainName
+  readonly askedIn: (message: ExecutorMessage) => Asked
+}
+
+/** The transfers that requests name. */
+function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: ProductRequestsOptions<Asked>) {
+  /** Digest of a request → its transfers as the source logged them, in a final block. */
+  const found = boundedMap<string, readonly Transfer[]>(1_000)
+
+  const placeOf = (message: ExecutorMessage): PaidPlace => {
+    const { height, logIndex, txHash } = message
+    return { source: sourceOf(message), target: endpoint.chain, height, logIndex, txHash: txHash.toLowerCase() }
+  }
+
+  /** Attested, or as the source logged them. */
+  async function of(message: ExecutorMessage): Promise<readonly Transfer[]> {
+    if (message.attested.length > 0) return message.attested.map(product.decode)
+    const digest = digestOf(message)
+    const known = found.get(digest)
+    if (known) return known
+    const transfers = await product.transfersOf(placeOf(message), askedIn(message))
+    if (transfers.length > 0) found.set(digest, transfers)
+    return transfers
+  }
+
+  return {
+    of,
+    /** Throws EXECUTOR_UNSUPPORTED unless the request asks for each of them. */
+    async demandAsked(message: ExecutorMessage): Promise<readonly Transfer[]> {
+      const transfers = await of(message)
+      const asked = await Promise.all(transfers.map((one) => product.isAskedFor(placeOf(message), askedIn(message), one)))
+      if (transfers.length > 0 && asked.every(Boolean)) return transfers
+      throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'Its transaction has no such transfer that needs a payment.' })
+    },
+    /** The transfer of a stage, and the product's name of this stage. Not attested: throws EXECUTOR_UNSUPPORTED. */
+    ofStage({ attested }: ExecutorMessage, stage: string | undefined): readonly [Transfer, string | undefined] {
+      const [name, number = '1'] = stage?.split(' ') ?? []
+      const bytes = attested[Number(number) - 1]
+      if (bytes) return [product.decode(bytes), name]
+      throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'Its message is not attested.' })
+    },
+  }
+}
+
+/** ERN1, ERC1 and ERC2: transfers of a product, which checks and delivers them. */
+export function createProductRequests<Asked>(options: ProductRequestsOptions<Asked>): RequestKind {
+  const { prefix, endpoint } = options
+  const { of, demandAsked, ofStage } = createPaidTransfers(options)
+  const firstOf = (message: ExecutorMessage) => ofStage(message, undefined)[0]
+  const callOf = (transfer: Transfer, stage: string | undefined) => endpoint.delivery(transfer, stage).call()
+  return {
+    attest: (message) => attest(endpoint, message, () => of(message)),
+    async validate(message) {
+      const verdicts = await Promise.all((await demandAsked(message)).map((one) => endpoint.validate(one)))
+      return verdicts.find(({ kind }) => kind !== 'valid') ?? { kind: 'valid' }
+    },
+    async prove(message, stage) {
+      const [transfer, name] = ofStage(message, stage)
+      await demandAsked(message)
+      await endpoint.proveCall(await callOf(transfer, name))
+    },
+    async intentOf(message, wanted, stage) {
+      const [transfer, name] = ofStage(message, stage)
+      const call = await callOf(transfer, name)
+      // Paid once, although each transceiver of NTT has its own call.
+      return transfer.message === firstOf(message).message ? payDropOff(options, prefix, call, wanted) : call
+    },
+    async delivered(message, at) {
+      const [first] = await of(message)
+      return first ? endpoint.delivered(first, at) : false
+    },
+    partiesOf: (message) => (message.attested.length > 0 ? endpoint.delivery(firstOf(message)).parties : vaaPartiesOf(message)),
+    revertsOnceDelivered: true,
+    explainRevert: (revert, message) => endpoint.explainRevert(revert, firstOf(message)),
+    hasEffect: (receipt, message) => endpoint.hasEffect(receipt, firstOf(message)),
+    findDelivery: async (message) => (message.attested.length > 0 ? endpoint.findDelivery(firstOf(message)) : undefined),
+    reserve: async (message, relayer) => endpoint.reserve?.(firstOf(message), relayer) ?? { kind: 'open' },
+    ...stagesOf(endpoint, { of, ofStage }),
+  }
+}
+
+function stagesOf(
+  { stages }: Endpoint,
+  { of, ofStage }: Pick<ReturnType<typeof createPaidTransfers>, 'of' | 'ofStage'>,
+): Pick<RequestKind, 'next' | 'passed'> {
+  if (!stages) return {}
+  return {
+    async next(message) {
+      const answers = await Promise.all((await of(message)).map(async (one) => stages.next(one)))
+      return firstDue(answers.flatMap((one) => one ?? []))
+    },
+    async passed(message, stage, at) {
+      const [transfer, name = ''] = ofStage(message, stage)
+      return stages.passed(transfer, name, at)
+    },
+  }
+}
+
+/** See `Endpoint.attest`. The messages of all transfers are attested, or none. */
+async function attest(
+  endpoint: Endpoint,
+  message: ExecutorMessage,
+  read: () => Promise<readonly Transfer[]>,
+): Promise<Attestation | undefined> {
+  const transfers = await read().catch(unlessNotFinal)
+  const answers = await Promise.all(transfers.map(async (one) => endpoint.attest?.(one)))
+  const waiting = answers.find((one) => one?.kind === 'wait')
+  if (waiting) return waiting
+  const attested = transfers.map((one, index) => {
+    const answer = answers[index]
+    return answer?.kind === 'attested' ? answer.message : decodeBase64(one.message)
+  })
+  return answers.some((one) => one?.kind === 'attested') ? { kind: 'attested', message: writeMessage({ ...message, attested }) } : undefined
+}
+
+/** The first call that is due. The number of its transfer follows the name of the stage, from the second on. */
+function firstDue(answers: readonly NextStage[]): NextStage {
+  const due = answers.findIndex(({ kind }) => kind === 'stage')
+  const [answer] = due < 0 ? answers : answers.slice(due)
+  if (!answer) return { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'Its message is not attested.' }
+  return answer.kind === 'stage' && due > 0 ? { ...answer, stage: `${answer.stage} ${due + 1}` } : answer
+}
+
+const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
+
+/** `validate` refuses such a request. */
+function unlessNotFinal(error: unknown): readonly Transfer[] {
+  if (notFinal.includes(toRelayerError(error).code)) return []
+  throw error
+}

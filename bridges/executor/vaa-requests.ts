@@ -1,0 +1,82 @@
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { parseVaa } from '../../domain/vaa.ts'
+import { boundedMap } from '../../runtime/bounded-map.ts'
+import { shows } from '../kit/calls.ts'
+import type { ContractReader } from '../kit/contract-reader.ts'
+import { attestByVaa, type FindVaa } from '../kit/find-vaa.ts'
+import { toVerdict } from '../kit/verdict.ts'
+import { intentOf, shownOf, type TargetContracts } from './calls.ts'
+import { addressOf } from './judge.ts'
+import type { RequestKind } from './kinds.ts'
+import { type ExecutorMessage, writeMessage } from './message.ts'
+import { executorRefusals } from './refusals.ts'
+import { decodeRequest } from './requests.ts'
+
+export interface VaaRequestsOptions extends TargetContracts {
+  readonly chain: ContractReader
+  /** Checks the guardians' signatures on this chain. */
+  readonly verify: (vaa: Uint8Array) => Promise<void>
+  readonly findVaa: FindVaa
+}
+
+/** ERV1: any signed message, for the contract that the request names. */
+export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
+  const { chain, verify, findVaa } = options
+  /** Signed messages of requests that came without, by their place. */
+  const found = boundedMap<string, Uint8Array>(1_000)
+
+  /** A stream knows requests as they were logged. Undefined: not signed yet, or no API answers. */
+  async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {
+    const asked = decodeRequest(request.request)
+    if (vaa || asked?.prefix !== 'ERV1') return vaa
+    const place = `${asked.chain}/${asked.emitter}/${asked.sequence}`
+    const known = found.get(place)
+    if (known) return known
+    const answer = await findVaa(asked)
+    if (answer.kind !== 'found' || (await toVerdict(verify(answer.vaa), executorRefusals)).kind !== 'valid') return undefined
+    found.set(place, answer.vaa)
+    return answer.vaa
+  }
+
+  async function prove({ attested: [vaa], request }: ExecutorMessage): Promise<void> {
+    const asked = decodeRequest(request.request)
+    if (asked?.prefix !== 'ERV1' || !vaa) throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'It has no VAA.' })
+    const { emitterChain, emitter, sequence } = parseVaa(vaa)
+    if (emitterChain !== asked.chain || emitter !== asked.emitter || sequence !== asked.sequence)
+      throw new RelayerError('MESSAGE_MISMATCH', { detail: 'The VAA is not the one that the request asks for.' })
+    await verify(vaa)
+  }
+
+  return {
+    async attest(message) {
+      const asked = decodeRequest(message.request.request)
+      if (message.attested.length > 0 || asked?.prefix !== 'ERV1') return undefined
+      const answer = await attestByVaa(findVaa, verify, asked)
+      return answer.kind === 'wait' ? answer : { ...answer, message: writeMessage({ ...message, attested: [answer.message] }) }
+    },
+    async validate(message) {
+      await prove(message)
+      return { kind: 'valid' }
+    },
+    prove,
+    intentOf: async (message, wanted) => intentOf(options, message, wanted),
+    /** False for a contract that the config no longer serves. */
+    async delivered(message, at) {
+      const bytes = await vaaOf(message)
+      const shown = bytes && shownOf(options, message, bytes)
+      return shown ? shows(chain, shown, at) : false
+    },
+    partiesOf: vaaPartiesOf,
+    // A view shows that a message was delivered, but not by whom.
+    revertsOnceDelivered: false,
+    explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
+    hasEffect: ({ status }) => (status === 'success' ? undefined : false),
+  }
+}
+
+/** Those that the request itself names, before a product has read its message. */
+export function vaaPartiesOf({ request }: ExecutorMessage): { readonly recipient: string; readonly token: string } {
+  const asked = decodeRequest(request.request)
+  const token = asked?.prefix === 'ERV1' ? `${asked.chain}/${asked.emitter}` : ''
+  return { recipient: addressOf(request.targetAddress) ?? request.targetAddress, token }
+}
