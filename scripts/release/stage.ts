@@ -7,6 +7,7 @@ import { buildPage } from '../../bin/page.js'
 import { run } from '../../lab/devnet/run.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { keptCode, workflowBundle } from '../../workers/process/bundle.ts'
+import { emitPluginTypes, pluginTypes } from './plugin-types.ts'
 import { allowedLicences, isAllowed, type PackageAt, packagesOf, withDependencies } from './packages.ts'
 
 /** A release as a folder, which `npm pack` makes a tarball of. */
@@ -23,8 +24,11 @@ export interface Staged {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 
-/** With native parts for each platform, too large to ship all of them: npm installs it, by its exact version. */
-const installed = ['@temporalio/core-bridge']
+/**
+ * npm installs them, by their exact versions: one has native parts for each platform, too large to ship all of them.
+ * The types of `portage/plugin` name those of zod.
+ */
+const installed = ['@temporalio/core-bridge', 'zod']
 /**
  * Packages with small native parts, shipped unchanged. Of secp256k1 only the running parts: npm would also install
  * `elliptic`, which has an open advisory and is never loaded (chains/crypto/secp256k1.ts), and run its install script.
@@ -51,6 +55,7 @@ export async function stage(folder: string): Promise<Staged> {
   }
   const ofPage = await buildPage(join(folder, 'dist/page'))
   const ofKit = await compileKit(join(folder, 'dist/plugin.js'))
+  await emitPluginTypes(join(folder, 'dist/types'))
   for (const name of ['portage.js', 'compiled.js', 'import.cjs']) await cp(join(root, 'bin', name), join(folder, 'bin', name))
   for (const name of [...texts, ...resources]) await cp(join(root, name), join(folder, name), { recursive: true })
   for (const one of shipped) await ship(one, folder)
@@ -115,7 +120,7 @@ function manifest({ name, version, description, license, engines, bin }: Manifes
   return {
     ...{ name, version, description, license, type: 'module', engines, bin },
     // The module that plug-ins import.
-    exports: { './plugin': './dist/plugin.js', './package.json': './package.json' },
+    exports: { './plugin': { types: `./dist/types/${pluginTypes}`, default: './dist/plugin.js' }, './package.json': './package.json' },
     dependencies: Object.fromEntries([...installed.map((one) => [one, versionOf(one)]), ...shipped.map((one) => [one.name, '*'])]),
     bundleDependencies: shipped.map((one) => one.name),
   }

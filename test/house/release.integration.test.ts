@@ -36,11 +36,12 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
 
   test('has compiled code, and neither sources nor tests', () => {
     const allowed =
-      /^package\/(bin\/(portage\.js|compiled\.js|import\.cjs)|bridges\/packages\/template\/[\w.]+\.(mjs|md)|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|dist\/page\/(index\.html|icon\.svg|page\.(js|css))|intake\/spy\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.(example\.yaml|schema\.json)|package\.json|[A-Z-]+(\.md|\.txt)?)$/
+      /^package\/(bin\/(portage\.js|compiled\.js|import\.cjs)|bridges\/packages\/template\/[\w.]+\.(mjs|md)|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|dist\/page\/(index\.html|icon\.svg|page\.(js|css))|dist\/types\/[\w/-]+\.d\.ts|intake\/spy\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.(example\.yaml|schema\.json)|package\.json|[A-Z-]+(\.md|\.txt)?)$/
     expect(inside.filter((name) => !allowed.test(name))).toEqual([])
     for (const name of ['workflows.js', 'workflows-traced.js', 'otlp.cjs', 'page/index.html', 'page/page.js', 'page/page.css'])
       expect(inside).toContain(`package/dist/${name}`)
-    expect(inside.filter((name) => name.endsWith('.ts'))).toEqual([])
+    expect(inside.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))).toEqual([])
+    expect(inside).toContain('package/dist/types/bridges/packages/author.d.ts')
   })
 
   test('names no folder of the machine that made it', async () => {
