@@ -12,7 +12,8 @@ import { streamOf } from './kit/emitter-sources.ts'
 import { emitterOf } from './kit/placed-logs.ts'
 import type { Decode, Emitter } from './kit/published.ts'
 import type { ChainNames } from './kit/signed-messages.ts'
-import type { Plugin, PluginContext, Route } from './kit/plugin.ts'
+import type { ConfiguredPlugin } from './kit/plugin-bridge.ts'
+import type { PluginContext, Route } from './kit/plugin.ts'
 import { streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import { createNtt } from './ntt/ntt.ts'
 import { createReceivers } from './receivers/receivers.ts'
@@ -101,7 +102,7 @@ export function spySources(options: BridgesOptions) {
 }
 
 /** The configured products on the kit, in the order in which they read a message. */
-export function pluginsOf(options: BridgesOptions): readonly Plugin<unknown>[] {
+export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
   // Only with such a product does every chain have a Wormhole id.
   const numbers = () => new Map([...namesOf(options)].map(([number, name]) => [name, number]))

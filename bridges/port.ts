@@ -62,6 +62,11 @@ export type NextStage =
 /** A delivery of several calls. Each is sent once the effect of the one before is final. */
 export interface Stages {
   /**
+   * The first call, if it reverts once it is done or the whole effect is there. While its simulation succeeds, it is
+   * next, and `next` is not asked. Undefined: `next` decides.
+   */
+  first?(transfer: Transfer): string | undefined
+  /**
    * The answer counts only while the effect of the whole transfer is absent. Read together with this effect. Undefined:
    * one call delivers this transfer.
    */

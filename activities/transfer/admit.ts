@@ -89,16 +89,21 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
     )
 }
 
-/** Step 3. If the contract reverts a second delivery, a successful simulation proves that there is no effect yet. */
+/**
+ * Step 3. If the contract reverts a second delivery, a successful simulation proves that there is no effect yet.
+ * @param firstStage see `Stages.first`
+ */
 async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
   input: AdmitInput,
   target: Target,
   first: PlannedDelivery,
+  firstStage = target.endpoint.stages?.first?.(input.transfer),
 ): Promise<Ready | Stopped> {
   const { transfer } = input
-  const next = await nextCall(isThere, deps, target.endpoint, transfer)
+  const begun = firstStage && { stage: firstStage, delivery: target.endpoint.delivery(transfer, firstStage) }
+  const next = begun || (await nextCall(isThere, deps, target.endpoint, transfer))
   if (next && 'kind' in next) return next
   const { stage, delivery } = next ?? { delivery: first }
   const choice = await chooseLane(deps, input, target)
@@ -117,6 +122,7 @@ async function prepareUnless(
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
   if (priced.kind === 'wait') return { ...priced, kind: 'waiting', retryInMs: dearMs }
+  if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
   if (priced.kind === 'reverts') {
     const meaning = target.endpoint.explainRevert(priced.revert, transfer)
     if (meaning.kind === 'delivered') return settled(deps, transfer)

@@ -157,11 +157,12 @@ async function finalResult(
   const { transfer, stage, plan } = input
   const endpoint = endpointOf(deps, transfer, input)
   const hasEffect = noop ? false : endpoint.hasEffect(receipt, transfer)
-  const shows = await isFinal(chain, endpoint, transfer)
-  if (shows && hasEffect !== false) {
-    const isWhole = stage === undefined || (await isFinal(chain, endpointOf(deps, transfer, { plan }), transfer))
-    return { kind: isWhole ? 'delivered' : 'passed', landed }
-  }
+  // Both are read together, because the last call delivers.
+  const [shows, isWhole] = await Promise.all([
+    isFinal(chain, endpoint, transfer),
+    stage === undefined || isFinal(chain, endpointOf(deps, transfer, { plan }), transfer),
+  ])
+  if (shows && hasEffect !== false) return { kind: isWhole ? 'delivered' : 'passed', landed }
   // Another transaction delivered first, or a node gave a wrong receipt of this one.
   if (shows) return { kind: 'seen' }
   const absent = shows === false && hasEffect !== true && !(await endpoint.delivered(transfer, 'latest'))

@@ -139,6 +139,10 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
       return kind.findDelivery?.(message)
     },
     stages: {
+      first(transfer) {
+        const [kind, message] = of(transfer)
+        return kind.first?.(message)
+      },
       next(transfer) {
         const [kind, message] = of(transfer)
         return kind.next?.(message)

@@ -21,6 +21,7 @@ export interface RequestKind {
   hasEffect(receipt: Receipt, message: ExecutorMessage): boolean | undefined
   findDelivery?(message: ExecutorMessage): Promise<FoundDelivery | undefined>
   reserve?(message: ExecutorMessage, relayer: string): ReturnType<NonNullable<Endpoint['reserve']>>
+  first?(message: ExecutorMessage): string | undefined
   /** Undefined: one call delivers. */
   next?(message: ExecutorMessage): ReturnType<Stages['next']>
   passed?(message: ExecutorMessage, stage: string, at: At): Promise<boolean>

@@ -99,9 +99,10 @@ export function createProductRequests<Asked>(options: ProductRequestsOptions<Ask
 function stagesOf(
   { stages }: Endpoint,
   { of, ofStage }: Pick<ReturnType<typeof createPaidTransfers>, 'of' | 'ofStage'>,
-): Pick<RequestKind, 'next' | 'passed'> {
+): Pick<RequestKind, 'first' | 'next' | 'passed'> {
   if (!stages) return {}
   return {
+    first: (message) => (message.attested.length === 1 ? stages.first?.(ofStage(message, undefined)[0]) : undefined),
     async next(message) {
       const answers = await Promise.all((await of(message)).map(async (one) => stages.next(one)))
       return firstDue(answers.flatMap((one) => one ?? []))

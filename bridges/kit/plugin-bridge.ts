@@ -36,6 +36,8 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   unrouted?(message: SignedMessage): RelayerError
   /** The operator's policy. Throws a code of `refusals` for a message that he does not deliver. */
   admit?(message: Message<C>): void
+  /** See `Stages.first`. */
+  first?(message: Message<C>): string | undefined
   /** Error code → verdict, in addition to those of all signed messages. */
   readonly refusals?: Refusals
   /** A log in every receipt of a delivery. Absent: nothing shows who delivered. */
@@ -43,6 +45,9 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   /** Worth of the fee, wei of the target's coin. Undefined: no price is configured, so the cost is not checked. */
   earned?(message: Message<C>): bigint | undefined
 }
+
+/** A plug-in of this repository that a config lists. */
+export type ConfiguredPlugin<C> = Plugin<C> & Pick<Product<C>, 'first'>
 
 const mostKept = 2_048
 const mostKeptBytes = 4_096
@@ -169,6 +174,7 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
     },
     ...(next && {
       stages: {
+        first: ({ message: text }: Transfer) => plugin.first?.(messages.read(text).message),
         async next({ message: text }: Transfer): Promise<NextStage> {
           const answer = await next(messages.read(text).message, { now: clock(), read: (view) => readView(chain, view, 'latest') })
           if ('stage' in answer) return { kind: 'stage', stage: answer.stage }

@@ -1,5 +1,6 @@
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
-import type { Call, CallRule, Plugin, Route, Shown } from '../kit/plugin.ts'
+import type { ConfiguredPlugin } from '../kit/plugin-bridge.ts'
+import type { Call, CallRule, Route, Shown } from '../kit/plugin.ts'
 import type { RevertMeaning } from '../port.ts'
 import { type NttMessage, readNttMessage, recipientManagerAt, targetChainAt } from './message.ts'
 
@@ -33,6 +34,8 @@ interface Place extends Pick<NttMessage, 'sourceManager'> {
   readonly transceiver: string
   /** Place of the transceiver among those of its manager. */
   readonly place: number
+  /** The manager has no other transceiver. */
+  readonly isOnly: boolean
 }
 
 function placesOf(deployments: readonly NttDeployment[], numbers: ReadonlyMap<ChainName, number>): ReadonlyMap<Route, Place> {
@@ -44,13 +47,17 @@ function placesOf(deployments: readonly NttDeployment[], numbers: ReadonlyMap<Ch
           const [number, word] = [numbers.get(to), target.transceivers[place]]
           if (source === to || number === undefined || word === undefined) continue
           const [manager, transceiver] = [toAddress(target.manager), toAddress(word)]
+          const isOnly = target.transceivers.length === 1
           const completion: CallRule = {
             ...{ contract: manager, function: complete },
             proof: { view: queueView, returns: queueReturns, isNot: noQueue },
           }
           const calls: readonly CallRule[] = [{ contract: transceiver, function: receive, proof: 'message' }, completion]
           const where = { [recipientManagerAt]: target.manager, [targetChainAt]: number.toString(16).padStart(4, '0') }
-          places.set({ from: [{ source, emitter }], where, to, calls }, { sourceManager: from.manager, manager, transceiver, place })
+          places.set(
+            { from: [{ source, emitter }], where, to, calls },
+            { sourceManager: from.manager, manager, transceiver, place, isOnly },
+          )
         }
   return places
 }
@@ -96,7 +103,7 @@ const headStart = 120
  * wormhole-foundation/native-token-transfers). Above its inbound limit the manager queues a transfer: the message is
  * consumed, and a second call pays after `rateLimitDuration`.
  */
-export function createNtt(deployments: readonly NttDeployment[], numbers: ReadonlyMap<ChainName, number>): Plugin<Content> {
+export function createNtt(deployments: readonly NttDeployment[], numbers: ReadonlyMap<ChainName, number>): ConfiguredPlugin<Content> {
   const places = placesOf(deployments, numbers)
   const queued = ({ manager, id }: Content) => ({ contract: manager, view: queueView, args: [id], returns: queueReturns })
   const bool = (contract: string, view: string, argument: string): Shown => ({
@@ -128,6 +135,8 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
         revertsOnceDone: true,
       },
     },
+    // Of several, another transceiver may have made the manager pay.
+    first: ({ content }) => (content.isOnly ? 'receive' : undefined),
     async next({ digest, content }, { now, read }) {
       const [[isConsumed], [queue]] = await Promise.all([read(consumed(content, digest)), read(queued(content))])
       const { manager, id, place } = content

@@ -107,6 +107,18 @@ describe('A delivery of several calls', () => {
     expect(answer).toMatchObject({ kind: 'ready', stage: 'second', callHash: callHash({ ...call, data: '0x22222222' }) })
   })
 
+  test('the first call is taken without a question while its simulation succeeds', async () => {
+    const scene = stages({ kind: 'stage', stage: 'second' })
+    const begun = { ...scene, endpoint: { ...scene.endpoint, stages: { ...scene.endpoint!.stages!, first: () => 'begin' } } }
+    const { answer, read } = await admit(begun)
+    expect([answer, read]).toEqual([
+      expect.objectContaining({ kind: 'ready', stage: 'begin', callHash: callHash({ ...call, data: '0x11111111' }) }),
+      [],
+    ])
+    const done = await admit({ ...begun, simulation: reverts, shows: { latest: true } })
+    expect([done.answer.kind, done.read]).toEqual(['unsettled', ['latest', 'finalized']])
+  })
+
   test('between two calls the transfer waits until the time that the contract names', async () => {
     const opensAt = Math.floor(Date.now() / 1000) + 3_600
     const { answer } = await admit(stages({ kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'in the queue', opensAt }))
