@@ -6,6 +6,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { withChains } from '../arguments/subjects.ts'
 import { keyFindings } from './chains.ts'
+import { targetChecks } from './executor-targets.ts'
 import { type Check, fail, type Finding, look, orError } from './check.ts'
 
 const area = 'bridge executor'
@@ -19,7 +20,13 @@ export async function checkExecutor(config: Config): Promise<Check[]> {
       const reader = readers.get(name)!
       return look(area, `contract on ${name}`, () => reader.connect().then(() => contractFinding(reader, contract, id)))
     })
-    return Promise.all([key, ...contracts])
+    const targets = [...settings.chains.values()].flatMap((target) => {
+      const reader = readers.get(target.name)!
+      return targetChecks(reader, target, config).map(([name, check]) =>
+        look(area, `${name} on ${target.name}`, () => reader.connect().then(check)),
+      )
+    })
+    return Promise.all([key, ...contracts, ...targets])
   })
 }
 

@@ -5,7 +5,9 @@ import { readMessage, writeMessage } from '../../bridges/executor/message.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import type { Bridge, Endpoint, PlacedSource } from '../../bridges/port.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
-import { configSchema } from '../../config/schema/schema.ts'
+import { targetChecks } from '../../cli/doctor/executor-targets.ts'
+import { executorOf } from '../../config/executor.ts'
+import { type Config, configSchema } from '../../config/schema/schema.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { createIris } from '../../intake/submit/iris.ts'
@@ -39,6 +41,7 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
   let cctp: CctpNetwork
   let ntt: NttNetwork
   let network: ExecutorNetwork
+  let config: Config
   let bridge: Bridge
   let endpoint: Endpoint
 
@@ -56,7 +59,7 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
       chains.set(name, chain)
     }
     const peers = Object.values(ntt.ends).map(({ name, manager, transceivers }) => [name, { manager, transceivers: [...transceivers] }])
-    const config = configSchema.parse({
+    config = configSchema.parse({
       dataFolder: '/nowhere',
       temporal: { address: '127.0.0.1:1' },
       chains: Object.fromEntries(
@@ -152,6 +155,30 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
     }
     return stages
   }
+
+  test('the doctor finds each contract of the target, and says which is not there or is another', async () => {
+    const target = executorOf(config)!.chains.get(4)!
+    const { receiver, record, dropOff, sender } = network.ends.bsc
+    const { dropOffs } = network.paid.bsc
+    const check = async (changes: Partial<typeof target>) =>
+      Promise.all(
+        targetChecks(chains.get('bsc')!, { ...target, ...changes }, config).map(async ([name, look]) => [name, await look()] as const),
+      )
+    expect(await check({ recordContract: record })).toEqual([
+      [`receiver ${receiver}`, receiver],
+      ['recordContract', record],
+      ['dropOffContract', dropOff],
+      ['nttDropOffContract', dropOff],
+      ['cctpV1DropOffContract', dropOffs!.v1],
+      ['cctpV2DropOffContract', dropOffs!.v2],
+    ])
+    const statuses = async (contracts: Parameters<typeof check>[0]) => (await check(contracts)).map(([, finding]) => Object(finding).status)
+    const others = { ERV1: sender, ERN1: sender, ERC1: dropOffs!.v2, ERC2: sender }
+    const wrong = { receivers: { [stranger.address]: target.receivers[receiver]! }, recordContract: sender, dropOffContracts: others }
+    expect(await statuses(wrong)).toEqual(Array(6).fill('fail'))
+    const absent = { ERV1: stranger.address, ERN1: stranger.address, ERC1: stranger.address, ERC2: stranger.address }
+    expect(await statuses({ recordContract: stranger.address, dropOffContracts: absent })).toEqual([undefined, ...Array(5).fill('fail')])
+  })
 
   test('a transfer of NTT is delivered by the message of each transceiver, and its drop-off is paid once', async () => {
     const recipient = freshAddress()

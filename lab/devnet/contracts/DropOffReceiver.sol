@@ -16,15 +16,15 @@ interface ITransceiver {
 /// Has the functions and the errors of VAAv1-, Multi-, CCTPv1- and CCTPv2ReceiveWithGasDropOff (executor-helpers):
 /// delivers a message, then pays the drop-off. The real ones are one contract each.
 contract DropOffReceiver {
-    IMessageTransmitter private immutable transmitter;
+    IMessageTransmitter public immutable circleMessageTransmitter;
 
     error InvalidMsgValue(uint256 msgValue, uint256 dropOffValue);
     error DropOffFailed(address payee, uint256 dropOffValue);
     error InvalidParameters(uint256 contracts, uint256 messages);
     error ReceiveMessageFailed();
 
-    constructor(IMessageTransmitter transmitter_) {
-        transmitter = transmitter_;
+    constructor(IMessageTransmitter transmitter) {
+        circleMessageTransmitter = transmitter;
     }
 
     function receiveMessage(address receiver, bytes calldata message, address payee, uint256 dropOff) external payable {
@@ -40,7 +40,7 @@ contract DropOffReceiver {
     }
 
     function receiveMessage(bytes calldata message, bytes calldata attestation, address payee) external payable {
-        require(transmitter.receiveMessage(message, attestation), ReceiveMessageFailed());
+        require(circleMessageTransmitter.receiveMessage(message, attestation), ReceiveMessageFailed());
         if (msg.value > 0) pay(payee, msg.value);
     }
 
