@@ -2,6 +2,7 @@ import { laneCases } from './lanes.ts'
 import { nativeCases } from './native.ts'
 import { nodeCases, slowNodeCases } from './nodes.ts'
 import { orderCases } from './orders.ts'
+import { pluginCases } from './plugins.ts'
 import { processCases } from './processes.ts'
 import type { StuckCase } from './scene.ts'
 import { transferCases } from './transfers.ts'
@@ -19,6 +20,7 @@ export const stuckCases: readonly StuckCase[] = [
   ...nativeCases,
   ...transferCases,
   ...processCases,
+  ...pluginCases,
   ...wormholeCases,
   ...lateWormholeCases,
 ]

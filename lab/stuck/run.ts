@@ -10,6 +10,7 @@ import type { ConfigInput } from '../devnet/relayer-config.ts'
 import { stuckCases } from './cases.ts'
 import { finalityStalledMinutes } from './nodes.ts'
 import { mostSeconds } from './options.ts'
+import { makePlugins } from './plugins.ts'
 import { setTokens, type StuckCase, stuckDevnet, type StuckScene } from './scene.ts'
 import { type Question, hasRow, type Report, secondsUntil } from './watch.ts'
 
@@ -45,14 +46,16 @@ export async function runStuck(names: readonly string[], say: (line: string) => 
     stops.push(() => connection.close())
     const { bsc } = devnet.chains
     for (const { chain, address } of devnet.lanes) if (chain === 'bsc') await setTokens(bsc.anvil, bsc.weth, address, 1n)
+    const plugins = await makePlugins(devnet)
     const fleet = new RoleFleet(
       devnet,
-      (config) => configured(config, bsc.weth),
+      (config) => withPlugins(configured(config, bsc.weth), plugins.config),
       async () => {},
     )
     stops.push(() => fleet.stop())
     await fleet.whole()
-    const { scene, command, api } = await sceneOf(devnet, fleet, new Client({ connection }))
+    const { scene: parts, command, api } = await sceneOf(devnet, fleet, new Client({ connection }))
+    const scene = { ...parts, plugins }
     const results: CaseResult[] = []
     for (const one of stuckCases.filter(({ name }) => names.length === 0 || names.includes(name))) {
       const quiet = await secondsUntil(command, ({ stuck }) => !stuck, waits.quietMs)
@@ -96,6 +99,10 @@ function configured(config: ConfigInput, weth: string): ConfigInput {
   if (!ethereum || !bsc) throw new Error('a chain is missing')
   const finality = { kind: 'tag', stalledAfterMinutes: finalityStalledMinutes } as const
   return { ...config, chains: { ethereum, bsc: { ...bsc, finality, watchTokens: [{ token: weth, minimum: '1' }] } } }
+}
+
+function withPlugins(config: ConfigInput, plugins: ConfigInput['bridges']['plugins']): ConfigInput {
+  return { ...config, bridges: { ...config.bridges, plugins } }
 }
 
 /** The scene, and the two sources: the command as a separate process, and the fleet's API. */

@@ -15,12 +15,21 @@ export type ChainKey = 'ethereum' | 'bsc'
  */
 export const stuckDevnet = { nodesPerChain: 3, keysPerChain: 2, auditMinutes: 0.05, native: 'fixed' } as const satisfies DevnetOptions
 
+/** The files of the network's plug-ins, by their names. */
+export interface StuckPlugins {
+  moduleOf(name: string): string
+  /** The code that the config pins. */
+  textOf(name: string): string
+}
+
 /** The parts that scenarios change. */
 export interface StuckScene {
   readonly devnet: Devnet
   readonly client: TemporalClient
   /** Treatment of messages by their amount in 8 decimals, which is unique in the scene. Filled by `sendCoin`. */
   readonly treatments: Map<bigint, Treatment>
+  /** Absent: the network has none. */
+  readonly plugins?: StuckPlugins
   /** Runs `portage …` with the network's config, as an administrator. Throws Error unless the exit code is 0. */
   cli(...argv: string[]): Promise<unknown>
   /** Kills the only process with this role, chain and key (SIGKILL). Returns a function that starts another one. */

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Interface } from 'ethers'
+import { Script } from '../devnet/chain/contracts.ts'
+import { compiledArtifact } from '../devnet/chain/solidity.ts'
+import type { Devnet } from '../devnet/index.ts'
+import type { ConfigInput } from '../devnet/relayer-config.ts'
+import { toUniversal } from '../devnet/wormhole/vaa.ts'
+import { published } from '../devnet/wormhole/wormhole.ts'
+import type { StuckCase, StuckPlugins, StuckScene } from './scene.ts'
+
+const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
+const take = 'executeVAAv1(bytes)'
+/** Name of a plug-in → first byte of its messages. */
+const bytes = { invalid: '01', changed: '02', failing: '03' } as const
+type Name = keyof typeof bytes
+
+/**
+ * Three plug-ins for messages from ethereum to a contract on bsc. Each fails while a file with its name and `.flag`
+ * exists.
+ */
+export async function makePlugins({
+  dir,
+  chains,
+  outsiders,
+}: Devnet): Promise<StuckPlugins & { readonly config: ConfigInput['bridges']['plugins'] }> {
+  const { ethereum, bsc } = chains
+  const emitter = toUniversal(outsiders.ethereum.address)
+  const script = await Script.of(bsc.anvil, outsiders.bsc)
+  const args = [bsc.core, ethereum.wormholeChainId, `0x${emitter}`]
+  const contract = script.deploy('MessageReceiver', args, await compiledArtifact('MessageReceiver'))
+  await script.mine()
+  const moduleOf = (name: string) => join(dir, `plugin-${name}.mjs`)
+  const entries = Object.entries(bytes).map(async ([name, byte]) => {
+    const calls = [{ contract, function: take, proof: 'message' as const }]
+    const routes = [{ from: [{ source: 'ethereum', emitter }], where: { '0': byte }, to: 'bsc', calls }]
+    const text = source(name, `${moduleOf(name)}.flag`, contract, JSON.stringify(routes))
+    await writeFile(moduleOf(name), text)
+    const sha256 = createHash('sha256').update(text).digest('hex')
+    return [name, { module: moduleOf(name), sha256, settings: {}, routes, text }] as const
+  })
+  const made = new Map(await Promise.all(entries))
+  const config = Object.fromEntries([...made].map(([name, { text: _, ...one }]) => [name, one]))
+  return { config, moduleOf, textOf: (name) => made.get(name)?.text ?? '' }
+}
+
+const source = (name: string, flag: string, contract: string, routes: string) => `import { existsSync } from 'node:fs'
+import { plugin, z } from 'portage/plugin'
+export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.object({}), create: () => ({
+  routes: ${routes},
+  decode() {
+    if (existsSync(${JSON.stringify(flag)})) throw new Error('a scenario')
+    return {}
+  },
+  stages: { deliver: { call: ({ bytes }) => ({ contract: '${contract}', function: '${take}', args: [bytes] }), revertsOnceDone: true } },
+  delivered: ({ digest }) => [{ contract: '${contract}', view: 'isReceived(bytes32)', args: [digest], returns: 'bool', is: [true] }],
+  parties: () => ({ recipient: '${contract}', token: '${name}' }),
+}) })
+`
+
+/** Resolves when the guardians have signed the message. */
+async function publish({ devnet: { chains, guardian, outsiders } }: StuckScene, name: Name): Promise<void> {
+  const { anvil, core, wormholeChainId } = chains.ethereum
+  const script = await Script.of(anvil, outsiders.ethereum)
+  script.call(core, coreAbi, 'publishMessage', [0, `0x${bytes[name]}`, 1])
+  const [message] = (await script.mine()).flatMap((one) => published(one, core, wormholeChainId))
+  if (!message) throw new Error('nothing was published')
+  await guardian.waitFor(wormholeChainId, message.emitter, message.sequence)
+}
+
+/** A process loads plug-ins when it starts. */
+async function restart(scene: StuckScene): Promise<void> {
+  await (
+    await scene.kill('chain', 'bsc')
+  )()
+}
+
+function fileCase(name: Name, fault: string, code: StuckCase['code'], spoil: (module: string) => Promise<unknown>): StuckCase {
+  return {
+    ...{ name: `plugin-${name}`, fault, code },
+    async make(scene) {
+      const { moduleOf, textOf } = scene.plugins ?? missing()
+      await spoil(moduleOf(name))
+      await restart(scene)
+      await publish(scene, name)
+      return {
+        async mend() {
+          await writeFile(moduleOf(name), textOf(name))
+          await restart(scene)
+        },
+      }
+    },
+  }
+}
+
+function missing(): never {
+  throw new Error('the network has no plug-ins')
+}
+
+/** Plug-ins that cannot be loaded, or fail. */
+export const pluginCases: readonly StuckCase[] = [
+  fileCase('invalid', 'the file of a plug-in is away when a process starts', 'PLUGIN_INVALID', (module) =>
+    rename(module, `${module}.away`),
+  ),
+  fileCase('changed', 'the file of a plug-in has changed when a process starts', 'PLUGIN_CHANGED', (module) =>
+    writeFile(module, '// A change.\n', { flag: 'a' }),
+  ),
+  {
+    ...{ name: 'plugin-failing', fault: 'a plug-in throws an error', code: 'PLUGIN_FAILED' },
+    async make(scene) {
+      const flag = `${(scene.plugins ?? missing()).moduleOf('failing')}.flag`
+      await writeFile(flag, '')
+      await publish(scene, 'failing')
+      return { mend: () => rm(flag) }
+    },
+  },
+]
