@@ -66,7 +66,7 @@ describe('The types of portage/plugin, in the project of an author with moduleRe
   test('a call without its arguments does not compile', async () => {
     const { code, stdout } = await compile('wrong.ts', source("{ contract, function: 'take(bytes)', arguments: [bytes] }"))
     expect(code).not.toBe(0)
-    expect(stdout).toMatch(/^wrong\.ts.* error TS2/)
+    expect(stdout).toMatch(/wrong\.ts\(\d+,\d+\): error TS2741/)
   })
 
   test('the template and its test pass the check of their JavaScript', async () => {
