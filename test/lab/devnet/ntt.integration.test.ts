@@ -69,6 +69,7 @@ describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
       const vaa = await vaaOf(there!)
       expect(read(vaa)).toEqual({
         sourceManager: toUniversal(ethereum.manager),
+        messageId: '1'.padStart(64, '0'),
         id: there!.digest,
         amount: String(7n * one),
         decimals: 8,
