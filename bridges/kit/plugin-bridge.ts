@@ -177,9 +177,7 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
         first: ({ message: text }: Transfer) => plugin.first?.(messages.read(text).message),
         async next({ message: text }: Transfer): Promise<NextStage> {
           const answer = await next(messages.read(text).message, { now: clock(), read: (view) => readView(chain, view, 'latest') })
-          if ('stage' in answer) return { kind: 'stage', stage: answer.stage }
-          if ('never' in answer) return { kind: 'never', code: 'DELIVERY_REVERTED', reason: answer.never }
-          return { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: answer.wait, opensAt: answer.opensAt }
+          return nextStageOf(answer)
         },
         passed: (transfer: Transfer, stage: string, at: Parameters<Endpoint['delivered']>[1]) => isShown(transfer, at, stageOf(stage)),
       },
@@ -195,6 +193,12 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
       return log ? logs.some(isLogOf(log(messages.read(message).message))) : undefined
     },
   }
+}
+
+function nextStageOf(answer: Awaited<ReturnType<NonNullable<Product<unknown>['next']>>>): NextStage {
+  if ('stage' in answer) return { kind: 'stage', stage: answer.stage }
+  if ('never' in answer) return { kind: 'never', code: 'DELIVERY_REVERTED', reason: answer.never }
+  return { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: answer.wait, opensAt: answer.opensAt }
 }
 
 function unlessForeign<T>(readMessage: () => T): T | undefined {
