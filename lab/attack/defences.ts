@@ -1,16 +1,10 @@
-import { execFile } from 'node:child_process'
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { fileURLToPath } from 'node:url'
+import { type Change, copyEdited } from '../edited-copy.ts'
 import type { AttackSummary } from './judge.ts'
 import type { AttackKind } from './plan.ts'
 
 /** A defence of the product, as the edits that remove it, the attacks that succeed without it, and what they change. */
-interface Defence {
-  readonly file: string
-  /** Each text occurs in the file exactly once. */
-  readonly edits: readonly (readonly [from: string, to: string])[]
+interface Defence extends Change {
   readonly exposedBy: readonly AttackKind[]
   /** One of these counts must not be 0 without the defence. Any other count shows another fault. */
   readonly shownBy: readonly (keyof AttackSummary)[]
@@ -120,31 +114,13 @@ export const defences = {
 
 export type DefenceName = keyof typeof defences
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
 /**
  * Copies the sources without a defence. Returns the path of the copy's launcher. The product has no switch for this,
  * because such a switch would be a hole. Throws Error if an edit no longer fits the source.
  */
 export async function withoutDefence(name: DefenceName, dir: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    maxBuffer: 2 ** 24,
-  })
-  const files = stdout.split('\n').filter((file) => file !== '' && !/^(docs|lab|scripts|test|deploy)\//.test(file))
-  for (const file of files) await cp(join(root, file), join(dir, file))
-  await symlink(join(root, 'node_modules'), join(dir, 'node_modules'))
-  const { file } = defences[name]
-  await writeFile(join(dir, file), edited(await readFile(join(root, file), 'utf8'), defences[name]))
+  await copyEdited(defences[name], dir, ['docs', 'lab', 'scripts', 'test', 'deploy'])
   return join(dir, 'bin', 'portage.js')
-}
-
-/** Throws Error if a text of the edits is not in the file exactly once. */
-export function edited(text: string, { file, edits }: Defence): string {
-  return edits.reduce((before, [from, to]) => {
-    if (before.split(from).length !== 2) throw new Error(`${file} does not have this text exactly once: ${from.trim()}`)
-    return before.replace(from, () => to)
-  }, text)
 }
 
 /** True: every attack was carried out, and a count of `shownBy` shows that the defence is missing. */

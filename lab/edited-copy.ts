@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process'
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
+
+export interface Change {
+  readonly file: string
+  /** Each text occurs in the file exactly once. */
+  readonly edits: readonly (readonly [from: string, to: string])[]
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Copies the sources, except the folders `without`, and changes one file of the copy. */
+export async function copyEdited(change: Change, dir: string, without: readonly string[]): Promise<void> {
+  const { stdout } = await promisify(execFile)('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    maxBuffer: 2 ** 24,
+  })
+  const files = stdout.split('\n').filter((file) => file !== '' && !without.some((folder) => file.startsWith(`${folder}/`)))
+  for (const file of files) await cp(join(root, file), join(dir, file))
+  await symlink(join(root, 'node_modules'), join(dir, 'node_modules'))
+  await writeFile(join(dir, change.file), edited(await readFile(join(root, change.file), 'utf8'), change))
+}
+
+/** Throws Error if a text of the edits is not in the file exactly once. */
+export function edited(text: string, { file, edits }: Change): string {
+  return edits.reduce((before, [from, to]) => {
+    if (before.split(from).length !== 2) throw new Error(`${file} does not have this text exactly once: ${from.trim()}`)
+    return before.replace(from, () => to)
+  }, text)
+}

@@ -1,0 +1,21 @@
+import type { Change } from '../edited-copy.ts'
+
+/** A rule of Portage whose loss would be a bug, as the edits that break it and a seed that shows it. */
+interface KnownBug extends Change {
+  readonly what: string
+  readonly seed: number
+}
+
+/** Transfers of the seeds below. */
+export const transfersOfBugs = 300
+
+export const knownBugs = {
+  'delivered-in-latest': {
+    what: 'A transfer is delivered before its block is final.',
+    file: 'activities/transfer/confirm.ts',
+    edits: [['  if (!isFinalHeight(blockHeight) || shows !== true) return unsettled(chain, landed.blockHeight)\n', '']],
+    seed: 7,
+  },
+} as const satisfies Record<string, KnownBug>
+
+export type BugName = keyof typeof knownBugs

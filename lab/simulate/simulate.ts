@@ -1,0 +1,279 @@
+import { lane } from '../../workflows/lane.ts'
+import { transfer } from '../../workflows/transfer/transfer.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
+import { laneWorkflowId, transferId } from '../../temporal/contracts/names.ts'
+import { laneAddress } from '../../domain/lane/lane.ts'
+import { startTransfer } from '../../temporal/client/transfers/start-transfer.ts'
+import { chanceOf } from '../faults/random.ts'
+import { keyOf, messageOf } from './bridge.ts'
+import { Network } from './chain/network.ts'
+import { Clock, world } from './clock.ts'
+import type { Fault, Plan } from './plan.ts'
+import { SimulatedProcess } from './process.ts'
+import { Server } from './temporal/server.ts'
+import { payloads, type RunInfo, type WorkflowFunction } from './temporal/machine.ts'
+
+export interface Verdict {
+  readonly delivered: number
+  readonly cancelled: number
+  readonly lost: number
+  readonly duplicateEffects: number
+  readonly nonceHoles: number
+  readonly stuck: number
+  /** Calls that the contract reverted, because the transfer was delivered. */
+  readonly wasted: number
+  /** Workflow tasks that threw, and failed runs. */
+  readonly brokenTasks: number
+  readonly simulatedMs: number
+  readonly details: readonly string[]
+}
+
+/** `lost`, `duplicateEffects`, `nonceHoles` and `stuck` are 0, and no workflow task failed. */
+export function isClean({ lost, duplicateEffects, nonceHoles, stuck, brokenTasks }: Verdict): boolean {
+  return lost + duplicateEffects + nonceHoles + stuck + brokenTasks === 0
+}
+
+const localSteps = new Set(['admit', 'confirm', 'confirmEnd', 'getLaneStatus'])
+const workflows = { transfer, lane } as unknown as Readonly<Record<string, WorkflowFunction>>
+
+/** Without faults, all must end in this time, ms. A transfer may wait for half an hour after reverts. */
+const drainMs = 45 * 60_000
+const checkMs = 5_000
+const ordersInMs = 60_000
+
+/** One simulation. Only ports are replaced: workflows, steps, lanes and reducers are Portage's own. */
+export class Simulation {
+  readonly #plan: Plan
+  readonly #server: Server
+  readonly #networks: readonly Network[]
+  readonly #sent: Transfer[] = []
+  readonly #log: (line: string) => void
+  #processes: SimulatedProcess[] = []
+  #born = 0
+  /** Transfers whose workflow ended too early, and why. */
+  readonly #early = new Map<string, string>()
+  #isOver = false
+
+  constructor(plan: Plan, log?: (line: string) => void) {
+    world.clock = new Clock()
+    world.chance = chanceOf(`run/${plan.seed}`)
+    this.#plan = plan
+    const timed = log && ((line: string) => log(`${(world.clock.now / 1_000).toFixed(3).padStart(10)} s  ${line}`))
+    this.#log = timed ?? (() => {})
+    this.#server = new Server({ workflows, localSteps, losses: plan.losses, log: timed })
+    this.#networks = plan.chains.map((options) => new Network(options, timed))
+    this.#server.onEnd = (info, result) => this.#onEnd(info, result)
+  }
+
+  async run(): Promise<Verdict> {
+    const { clock } = world
+    const { transfers, sendMs, processes, faults } = this.#plan
+    for (const network of this.#networks) network.start()
+    for (let count = 0; count < processes; count++) this.#begin()
+    for (let number = 1; number <= transfers; number++) clock.after((sendMs * number) / transfers, () => this.#send(number))
+    for (const fault of faults) clock.after(fault.at, () => this.#inflict(fault))
+    const lastFault = Math.max(sendMs, ...faults.map(({ at, forMs }) => at + forMs))
+    clock.after(lastFault + 1, () => this.#calm())
+    const check = async () => {
+      this.#isOver = clock.now > lastFault && (await this.#isQuiet())
+      if (!this.#isOver) clock.after(checkMs, check)
+    }
+    void check()
+    await clock.run(lastFault + drainMs, () => this.#isOver)
+    return this.#judge()
+  }
+
+  #begin(): void {
+    const { chains, view, kms, local, bumpAfterBlocks, updatesPerRun } = this.#plan
+    const places = chains.map(({ lanes }, index) => ({ network: this.#networks[index] as Network, lanes }))
+    this.#born += 1
+    const process = new SimulatedProcess(this.#server, {
+      ...{ name: `process${this.#born}`, places, view, kms, local, bumpAfterBlocks, updatesPerRun, log: this.#log },
+    })
+    this.#processes.push(process)
+    this.#server.workers.push(process)
+  }
+
+  #end(process: SimulatedProcess): void {
+    process.kill()
+    this.#processes = this.#processes.filter((one) => one !== process)
+    this.#server.workers.splice(this.#server.workers.indexOf(process), 1)
+    this.#server.onDeath(process)
+  }
+
+  #send(number: number): void {
+    const { chains, orders } = this.#plan
+    const target = chains[number % chains.length]?.name ?? ''
+    const message = messageOf({ target, sequence: String(number) })
+    this.#sent.push(message)
+    void this.#submit(message)
+    const { chance, clock } = world
+    if (chance.next() < orders)
+      clock.after(chance.next() * ordersInMs, () => this.#order(message, chance.pick(['cancel', 'cancel', 'retry', 'expedite'])))
+  }
+
+  #order(message: Transfer, kind: 'cancel' | 'retry' | 'expedite'): void {
+    this.#signal(transferId(message), kind)
+  }
+
+  #signal(workflowId: string, name: string): void {
+    const isPlain = name === 'cancel' || name === 'retry' || name === 'expedite'
+    const order = { by: 'operator', reason: 'simulated' }
+    this.#server.signal(workflowId, name, [payloads.toPayload(isPlain ? order : { order })])
+  }
+
+  /** As the agents of streams do: until some process has started it. */
+  async #submit(message: Transfer): Promise<void> {
+    while (!this.#isOver) {
+      const [process] = world.chance.shuffle(this.#processes)
+      if (process) {
+        const started = startTransfer(process.client, transferId(message), { transfer: message }).catch(() => undefined)
+        const answer = await Promise.race([started, world.clock.sleep(5_000)])
+        if (answer) return
+      } else await world.clock.sleep(1_000)
+    }
+  }
+
+  #inflict({ kind, forMs, choice }: Fault): void {
+    const { clock } = world
+    this.#log(`fault: ${kind}`)
+    const chosen = <T>(from: readonly T[]): T | undefined => from[Math.floor(choice * from.length)]
+    const transfer = chosen(this.#sent)
+    switch (kind) {
+      case 'kill': {
+        const process = chosen(this.#processes)
+        if (!process) return
+        this.#end(process)
+        clock.after(forMs, () => this.#begin())
+        return
+      }
+      case 'outage':
+        this.#server.isDown = true
+        clock.after(forMs, () => void (this.#server.isDown = false))
+        return
+      case 'jump':
+        return clock.jump((choice - 0.5) * 600_000)
+      case 'wipe':
+        return this.#reset(() => this.#server.wipe())
+      case 'restore':
+        this.#server.backUp()
+        clock.after(forMs, () => this.#reset(() => this.#server.restore()))
+        return
+      case 'cancel':
+      case 'retry':
+        if (transfer) this.#order(transfer, kind)
+        return
+      case 'pause': {
+        const lane = chosen(this.#plan.chains.flatMap(({ lanes }) => lanes))?.lane ?? ''
+        this.#signal(laneWorkflowId(lane), 'pause')
+        clock.after(forMs, () => this.#signal(laneWorkflowId(lane), 'resume'))
+        return
+      }
+      case 'forge':
+        return void this.#submit(
+          messageOf({ target: this.#plan.chains[0]?.name ?? '', sequence: String(Math.floor(choice * 1e6)), isForged: true }),
+        )
+    }
+  }
+
+  /** After Temporal was set back, streams read their sources again and submit what is not delivered. */
+  #reset(act: () => void): void {
+    act()
+    this.#log('Temporal was set back; the sources are read again')
+    world.clock.after(10_000, () => {
+      for (const message of this.#sent) void this.#submit(message)
+    })
+  }
+
+  #calm(): void {
+    this.#log('no more faults')
+    this.#server.calm()
+    for (const network of this.#networks) network.calm()
+    for (const process of this.#processes) for (const view of process.views) view.calm()
+    for (const { lanes } of this.#plan.chains) for (const { lane } of lanes) this.#signal(laneWorkflowId(lane), 'resume')
+    for (const message of this.#sent) void this.#submit(message)
+  }
+
+  /** An outcome must be true when the workflow ends: what a fork can still change is no outcome. */
+  #onEnd({ workflowId, type }: RunInfo, result: string): void {
+    const message = this.#sent.find((one) => transferId(one) === workflowId)
+    if (type !== 'transfer' || !message) return
+    const network = this.#networkOf(message)
+    const { state } = JSON.parse(result) as TransferStatus
+    const first = network.effects.get(keyOf(message))?.[0]
+    if (state === 'delivered' && !(first && first.height <= network.finalized))
+      this.#early.set(workflowId, 'delivered before its effect was final')
+    if (state === 'cancelled' && (first ?? network.mayDeliver(keyOf(message))))
+      this.#early.set(workflowId, 'cancelled while its call could be mined')
+  }
+
+  #networkOf({ targetChain }: Transfer): Network {
+    return this.#networks.find(({ options }) => options.name === targetChain) as Network
+  }
+
+  async #isQuiet(): Promise<boolean> {
+    const haveOutcomes = this.#sent.every((one) => this.#server.runs.get(transferId(one))?.result)
+    return this.#sent.length === this.#plan.transfers && haveOutcomes && (await this.#holes()).length === 0
+  }
+
+  #statusOf(message: Transfer): TransferStatus | undefined {
+    const { result } = this.#server.runs.get(transferId(message)) ?? {}
+    return result === undefined ? undefined : (JSON.parse(result) as TransferStatus)
+  }
+
+  /** Nonces that a ledger granted and no final block has used. */
+  async #holes(): Promise<string[]> {
+    const holes: string[] = []
+    for (const [index, { lanes }] of this.#plan.chains.entries()) {
+      const network = this.#networks[index] as Network
+      for (const { lane } of lanes) {
+        const next = await this.#server.nextNonce(laneWorkflowId(lane))
+        for (let nonce = network.nonceAt(laneAddress(lane), network.finalized); nonce < next; nonce++)
+          holes.push(`nonce ${nonce} of ${lane} was granted and is not used`)
+      }
+    }
+    return holes
+  }
+
+  async #judge(): Promise<Verdict> {
+    const found = { delivered: 0, cancelled: 0, lost: 0, duplicateEffects: 0, stuck: 0 }
+    const details: string[] = [...this.#server.failures]
+    for (const message of this.#sent) {
+      const id = transferId(message)
+      const network = this.#networkOf(message)
+      const effects = network.effects.get(keyOf(message)) ?? []
+      const status = this.#statusOf(message)
+      const isFinal = effects.some(({ height }) => height <= network.finalized)
+      if (effects.length > 1) {
+        found.duplicateEffects += effects.length - 1
+        details.push(
+          `${id} has ${effects.length} effects: ${effects.map(({ transaction }) => `nonce ${transaction.nonce} of ${transaction.from}`).join(', ')}`,
+        )
+      }
+      const early = this.#early.get(id)
+      if (early) {
+        found.lost += 1
+        details.push(`${id} was ${early}`)
+      } else if (status?.state === 'delivered' && isFinal) found.delivered += 1
+      else if (status?.state === 'cancelled' && effects.length === 0) found.cancelled += 1
+      else if (status || !this.#server.runs.get(id)?.isOpen) {
+        found.lost += 1
+        details.push(`${id} ended as ${status?.state ?? 'nothing'} with ${effects.length} effects`)
+      } else {
+        found.stuck += 1
+        details.push(`${id} has no outcome; ${effects.length} effects`)
+      }
+    }
+    const holes = await this.#holes()
+    const wasted = this.#networks.reduce((sum, network) => sum + network.wasted, 0)
+    return {
+      ...found,
+      nonceHoles: holes.length,
+      wasted,
+      brokenTasks: this.#server.failures.length,
+      simulatedMs: Math.round(world.clock.now),
+      details: [...details, ...holes],
+    }
+  }
+}
