@@ -16,6 +16,12 @@ export const knownBugs = {
     edits: [['  if (!isFinalHeight(blockHeight) || shows !== true) return unsettled(chain, landed.blockHeight)\n', '']],
     seed: 7,
   },
+  'rejected-delivered': {
+    what: 'A message that no source sent is delivered.',
+    file: 'activities/transfer/admit.ts',
+    edits: [["  if (verdict.kind === 'valid') {\n", "  if (verdict.kind !== 'wait') {\n"]],
+    seed: 1,
+  },
 } as const satisfies Record<string, KnownBug>
 
 export type BugName = keyof typeof knownBugs

@@ -16,7 +16,7 @@ interface Failure {
   readonly details: readonly string[]
 }
 
-const counts = ['delivered', 'cancelled', 'lost', 'duplicateEffects', 'nonceHoles', 'stuck', 'wasted'] as const
+const counts = ['delivered', 'cancelled', 'lost', 'duplicateEffects', 'nonceHoles', 'stuck', 'wasted', 'brokenTasks'] as const
 const shrinkMs = 120_000
 const mostFailures = 5
 const linesOfTrace = 400
@@ -31,7 +31,7 @@ export async function simulate(options: SimulateOptions): Promise<number> {
   replaceGlobals()
   const modules = await load()
   // Stacks of expected errors would cost a tenth of the time.
-  if (!options.trace && !process.env['STACKS']) Error.stackTraceLimit = 0
+  if (!options.trace) Error.stackTraceLimit = 0
   const { seed: first, transfers, json } = options
   const begun = process.hrtime.bigint()
   const cpu = process.cpuUsage()

@@ -21,7 +21,7 @@ clock, several processes with one key, a wiped or restored Temporal, orders and 
   delivered         transfers whose effect is final and whose workflow says so
   cancelled         by an operator of the simulation, without effect
   lost              ended otherwise or too early, or has no workflow
-  duplicateEffects  effects beyond the first
+  duplicateEffects  effects beyond the first, and effects of forged messages
   nonceHoles        nonces that a lane granted and no final transaction used
   stuck             no outcome 45 minutes after the last fault
 

@@ -76,11 +76,6 @@ export class SimulatedProcess implements Worker {
     for (const agent of this.#agents) agent.stop()
   }
 
-  /** Ends the process as SIGTERM does, except that running steps are not waited for. */
-  quiesce(): void {
-    for (const agent of this.#agents) agent.quiesce()
-  }
-
   polls(queue: string, kind: 'workflow' | 'activity'): boolean {
     if (kind === 'workflow') return queue === ledgerQueue || queue.startsWith(chainQueue(''))
     return this.#queues.has(queue)

@@ -47,7 +47,8 @@ export class Simulation {
   readonly #plan: Plan
   readonly #server: Server
   readonly #networks: readonly Network[]
-  readonly #sent: Transfer[] = []
+  /** By their ids. */
+  readonly #sent = new Map<string, Transfer>()
   readonly #log: (line: string) => void
   #processes: SimulatedProcess[] = []
   #born = 0
@@ -106,7 +107,7 @@ export class Simulation {
     const { chains, orders } = this.#plan
     const target = chains[number % chains.length]?.name ?? ''
     const message = messageOf({ target, sequence: String(number) })
-    this.#sent.push(message)
+    this.#sent.set(transferId(message), message)
     void this.#submit(message)
     const { chance, clock } = world
     if (chance.next() < orders)
@@ -139,7 +140,7 @@ export class Simulation {
     const { clock } = world
     this.#log(`fault: ${kind}`)
     const chosen = <T>(from: readonly T[]): T | undefined => from[Math.floor(choice * from.length)]
-    const transfer = chosen(this.#sent)
+    const transfer = chosen([...this.#sent.values()])
     switch (kind) {
       case 'kill': {
         const process = chosen(this.#processes)
@@ -182,7 +183,7 @@ export class Simulation {
     act()
     this.#log('Temporal was set back; the sources are read again')
     world.clock.after(10_000, () => {
-      for (const message of this.#sent) void this.#submit(message)
+      for (const message of this.#sent.values()) void this.#submit(message)
     })
   }
 
@@ -192,12 +193,12 @@ export class Simulation {
     for (const network of this.#networks) network.calm()
     for (const process of this.#processes) for (const view of process.views) view.calm()
     for (const { lanes } of this.#plan.chains) for (const { lane } of lanes) this.#signal(laneWorkflowId(lane), 'resume')
-    for (const message of this.#sent) void this.#submit(message)
+    for (const message of this.#sent.values()) void this.#submit(message)
   }
 
   /** An outcome must be true when the workflow ends: what a fork can still change is no outcome. */
   #onEnd({ workflowId, type }: RunInfo, result: string): void {
-    const message = this.#sent.find((one) => transferId(one) === workflowId)
+    const message = this.#sent.get(workflowId)
     if (type !== 'transfer' || !message) return
     const network = this.#networkOf(message)
     const { state } = JSON.parse(result) as TransferStatus
@@ -213,12 +214,12 @@ export class Simulation {
   }
 
   async #isQuiet(): Promise<boolean> {
-    const haveOutcomes = this.#sent.every((one) => this.#server.runs.get(transferId(one))?.result)
-    return this.#sent.length === this.#plan.transfers && haveOutcomes && (await this.#holes()).length === 0
+    const haveOutcomes = [...this.#sent.keys()].every((id) => this.#server.runs.get(id)?.result)
+    return this.#sent.size === this.#plan.transfers && haveOutcomes && (await this.#holes()).length === 0
   }
 
-  #statusOf(message: Transfer): TransferStatus | undefined {
-    const { result } = this.#server.runs.get(transferId(message)) ?? {}
+  #statusOf(id: string): TransferStatus | undefined {
+    const { result } = this.#server.runs.get(id) ?? {}
     return result === undefined ? undefined : (JSON.parse(result) as TransferStatus)
   }
 
@@ -239,11 +240,10 @@ export class Simulation {
   async #judge(): Promise<Verdict> {
     const found = { delivered: 0, cancelled: 0, lost: 0, duplicateEffects: 0, stuck: 0 }
     const details: string[] = [...this.#server.failures]
-    for (const message of this.#sent) {
-      const id = transferId(message)
+    for (const [id, message] of this.#sent) {
       const network = this.#networkOf(message)
       const effects = network.effects.get(keyOf(message)) ?? []
-      const status = this.#statusOf(message)
+      const status = this.#statusOf(id)
       const isFinal = effects.some(({ height }) => height <= network.finalized)
       if (effects.length > 1) {
         found.duplicateEffects += effects.length - 1
@@ -264,6 +264,12 @@ export class Simulation {
         found.stuck += 1
         details.push(`${id} has no outcome; ${effects.length} effects`)
       }
+    }
+    const genuine = new Set([...this.#sent.values()].map(keyOf))
+    for (const key of this.#networks.flatMap(({ effects }) => [...effects.keys()])) {
+      if (genuine.has(key)) continue
+      found.duplicateEffects += 1
+      details.push(`the forged message ${key} was delivered`)
     }
     const holes = await this.#holes()
     const wasted = this.#networks.reduce((sum, network) => sum + network.wasted, 0)

@@ -8,7 +8,7 @@ import { sendCoins } from '../faults/processes.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
-/** So many that the hash chooses each of two lanes for some. If it does not, more are sent. */
+/** With this number, the hash usually chooses each of two lanes for some transfers. Otherwise the test sends more. */
 const count = 12
 
 /** Transfers go to bsc, which has two lanes, each with a process of its own. */

@@ -103,7 +103,7 @@ describe('how the transfers of an emitter end', () => {
   })
 
   test('ended transfers are recorded while parked ones of a chain without a worker are silent', async () => {
-    // The lowest of all, among so many that asking one after the other would take minutes.
+    // The lowest number of all. With this many numbers, a search that asks for one after the other takes minutes.
     for (let number = 1; number <= 30; number++) await start(number, 'unserved', 'parked')
     await start(50, 'served', 'admitting')
     // The list lags behind the starts too. It may know only 30 running ones.
