@@ -56,6 +56,8 @@ export interface NetworkOptions {
 export type PoolAnswer = 'accepted' | 'known' | 'nonce-too-low' | 'replacement-underpriced' | 'underpriced' | 'pool-limit'
 
 export const gwei = 1_000_000_000
+/** About the highest base fee that Ethereum has seen. Without a limit, repeated rises exceed every lane's balance. */
+const mostBaseFee = 7_500 * gwei
 const quietMs = 5 * 60_000
 const rareMs = 10_000
 const gasPerCall = 100_000
@@ -201,7 +203,7 @@ export class Network {
   #price(): void {
     if (this.#spike > 0) {
       this.#spike -= 1
-      this.#baseFee = Math.round(this.#baseFee * 1.125)
+      this.#baseFee = Math.min(mostBaseFee, Math.round(this.#baseFee * 1.125))
       this.#least = Math.max(this.#least, this.#baseFee / 2)
     } else if (this.#baseFee > this.#least) this.#baseFee = Math.round(Math.max(this.#least, this.#baseFee * 0.9))
   }
