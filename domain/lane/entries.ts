@@ -73,8 +73,22 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/** Whether the ledger granted each nonce that is not final. One that began anew lacks nonces of an earlier ledger. */
-export function knowsAllNonces({ synced, observed, next, entries }: LaneState): boolean {
+/** A lane without a report for this time has no process: reports come every few seconds. */
+export const withoutWorkerMs = 30_000
+
+/** @param now ms since the epoch */
+export function isReported({ observed }: LaneState, now: number): boolean {
+  return now - (observed?.at ?? 0) <= withoutWorkerMs
+}
+
+/**
+ * Whether the ledger granted each nonce that is not final. One that began anew lacks nonces of an earlier ledger. One
+ * that was restored from a copy lacks later nonces until a process reports them.
+ * @param now ms since the epoch
+ */
+export function knowsAllNonces(state: LaneState, now: number): boolean {
+  const { synced, observed, next, entries } = state
+  if (!isReported(state, now)) return false
   const known = Object.values(entries)
   const isInherited = known.some(({ owner, fill }) => !owner && fill === 'inherited')
   return synced && !isInherited && known.length >= next - (observed?.finalized ?? 0)

@@ -185,13 +185,13 @@ Cancel(t) ==
 \* Withdraws the intent, and ends once no ledger has a nonce of any round, even an abandoned one (confirmEnd).
 EndCancelled(t) ==
     LET free == Free(ledger, Intent(t), "cancel")
-        \* A new ledger does not know the nonces that an earlier one granted (LedgerNonces.knowsAll).
-        knowsAll == ledger.synced /\ \A n \in N : n >= ledger.finalized /\ n < ledger.next =>
+        \* A new ledger does not know the nonces that an earlier one granted, and a restored one not those since the copy
+        \* (knowsAllNonces). In the code `reported` is a report of the last 30 s.
+        knowsAll == ledger.synced /\ reported # {} /\ \A n \in N : n >= ledger.finalized /\ n < ledger.next =>
                        Has(ledger, n) /\ ledger.entries[n].fill # "inherited"
         open == {n \in N : Has(ledger, n) /\ LET e == ledger.entries[n] IN t \in {IF i = Nil THEN Nil ELSE i[1] : i \in {e.owner, e.by}}}
     IN
-    \* Assumed: a process has reported since Temporal was lost. Before that, a restored ledger knows too little.
-    /\ transfer[t].state = "open" /\ transfer[t].cancel /\ ~Effect(t) /\ reported # {}
+    /\ transfer[t].state = "open" /\ transfer[t].cancel /\ ~Effect(t)
     /\ ledger' = AfterWithdraw(ledger, Intent(t), "cancel")
     /\ IF free /\ knowsAll /\ open = {} THEN Set(t, "state", "cancelled") ELSE UNCHANGED transfer
     /\ act' = <<"Withdraw", Intent(t), "cancel", free>>

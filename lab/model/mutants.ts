@@ -47,6 +47,10 @@ export const mutants: readonly Mutant[] = [
     changes: [['free /\\ knowsAll /\\ open = {}', 'free /\\ open = {}']],
   },
   {
+    ...{ name: 'a-restored-ledger-knows-all-nonces', model: 'lane', config: 'lane-loss.cfg', violates: 'NothingDropped' },
+    changes: [['ledger.synced /\\ reported # {} /\\', 'ledger.synced /\\']],
+  },
+  {
     ...{ name: 'a-new-ledger-ignores-the-pool', model: 'lane', config: 'lane-loss.cfg', violates: 'NothingDropped' },
     changes: [['IF pool = Nil THEN 0 ELSE pool', '0']],
   },

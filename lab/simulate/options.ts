@@ -23,7 +23,7 @@ clock, several processes with one key, a wiped or restored Temporal, orders and 
   lost              ended otherwise or too early, or has no workflow
   duplicateEffects  effects beyond the first, and effects of forged messages
   nonceHoles        nonces that a lane granted and no final transaction used
-  stuck             no outcome 45 minutes after the last fault
+  stuck             no outcome, and for 45 minutes no transfer ended and no nonce became final
 
 A failing seed is made smaller until no smaller one fails, and its trace is printed.
 

@@ -37,8 +37,12 @@ export function isClean({ lost, duplicateEffects, nonceHoles, stuck, brokenTasks
 const localSteps = new Set(['admit', 'confirm', 'confirmEnd', 'getLaneStatus'])
 const workflows = { transfer, lane } as unknown as Readonly<Record<string, WorkflowFunction>>
 
-/** Without faults, all must end in this time, ms. A transfer may wait for half an hour after reverts. */
-const drainMs = 45 * 60_000
+/**
+ * After the last fault, some transfer must end or some lane's nonce must become final in this time, ms. A transfer may
+ * wait for half an hour after reverts.
+ */
+const idleMs = 45 * 60_000
+const mostDrainMs = 24 * 3_600_000
 const checkMs = 5_000
 const ordersInMs = 60_000
 
@@ -76,12 +80,15 @@ export class Simulation {
     for (const fault of faults) clock.after(fault.at, () => this.#inflict(fault))
     const lastFault = Math.max(sendMs, ...faults.map(({ at, forMs }) => at + forMs))
     clock.after(lastFault + 1, () => this.#calm())
+    let [settled, since] = [0, lastFault]
     const check = async () => {
-      this.#isOver = clock.now > lastFault && (await this.#isQuiet())
+      const now = this.#settled
+      if (now !== settled || clock.now <= lastFault) [settled, since] = [now, Math.max(lastFault, clock.now)]
+      this.#isOver = clock.now > lastFault && (clock.now - since > idleMs || (await this.#isQuiet()))
       if (!this.#isOver) clock.after(checkMs, check)
     }
     void check()
-    await clock.run(lastFault + drainMs, () => this.#isOver)
+    await clock.run(lastFault + mostDrainMs, () => this.#isOver)
     return this.#judge()
   }
 
@@ -216,6 +223,16 @@ export class Simulation {
   async #isQuiet(): Promise<boolean> {
     const haveOutcomes = [...this.#sent.keys()].every((id) => this.#server.runs.get(id)?.result)
     return this.#sent.size === this.#plan.transfers && haveOutcomes && (await this.#holes()).length === 0
+  }
+
+  /** Transfers that have ended, and nonces that are final. */
+  get #settled(): number {
+    const ended = [...this.#sent.keys()].filter((id) => this.#server.runs.get(id)?.result).length
+    const nonces = this.#plan.chains.flatMap(({ lanes }, index) => {
+      const network = this.#networks[index] as Network
+      return lanes.map(({ lane }) => network.nonceAt(laneAddress(lane), network.finalized))
+    })
+    return nonces.reduce((sum, nonce) => sum + nonce, ended)
   }
 
   #statusOf(id: string): TransferStatus | undefined {

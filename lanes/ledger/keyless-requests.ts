@@ -27,7 +27,7 @@ export interface LedgerNonces {
   readonly owners: readonly string[]
   /** The ledger has forgotten the nonces below this one, because they are final. */
   readonly finalized: number
-  /** False if the ledger is missing, began anew, or does not know the grants of an earlier ledger. */
+  /** False if the ledger is missing, began anew, has no new report, or does not know the grants of an earlier ledger. */
   readonly knowsAll: boolean
 }
 
@@ -120,6 +120,6 @@ function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: 
     nonces: [...own, ...inBatches].map(({ nonce }) => nonce),
     owners: own.flatMap(({ owner, fill }) => (owner && !fill ? [owner.intentId] : [])),
     finalized: state.observed?.finalized ?? 0,
-    knowsAll: knowsAllNonces(state),
+    knowsAll: knowsAllNonces(state, Date.now()),
   }
 }

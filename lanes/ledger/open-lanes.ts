@@ -1,7 +1,7 @@
 import type { LaneId } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { view } from '../../domain/lane/view.ts'
-import { withoutWorkerMs } from '../../domain/lane/reducer/grant.ts'
+import { isReported } from '../../domain/lane/entries.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { queryPagedLane } from '../../temporal/client/lanes/lanes.ts'
 import { describeQueue } from '../../temporal/client/visibility/runs.ts'
@@ -42,7 +42,7 @@ async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {
   if (closed) return { lane, open: false, ...closed }
   const observedAt = state.observed?.at ?? 0
   const isPolled = async () => (await describeQueue(client, laneQueue(lane), 'activity')).isPolled
-  if (Date.now() - observedAt <= withoutWorkerMs || (await isPolled())) return { lane, open: true }
+  if (isReported(state, Date.now()) || (await isPolled())) return { lane, open: true }
   const since = observedAt > 0 ? `, its ledger has had no observation since ${new Date(observedAt).toISOString()}` : ''
   return { lane, open: false, why: 'unserved', detail: `no worker polls ${laneQueue(lane)}${since}` }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { knowsAllNonces } from '../../domain/lane/entries.ts'
+import { knowsAllNonces, withoutWorkerMs } from '../../domain/lane/entries.ts'
 import { newLane } from '../../domain/lane/lane.ts'
 import type { LaneRequest, Observation } from '../../domain/lane/messages.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
@@ -14,9 +14,20 @@ const ask: LaneRequest = {
 const after = (observe: Observation, ...requests: LaneRequest[]) => apply(newLane(config), { observe, requests }, 0).state
 
 test('a ledger knows all nonces only if it granted each one that is not final', () => {
-  expect(knowsAllNonces(newLane(config))).toBe(false)
-  expect(knowsAllNonces(after(seen))).toBe(true)
-  expect(knowsAllNonces(after(seen, ask))).toBe(true)
-  expect(knowsAllNonces(after({ ...seen, pending: 6 })), 'a nonce of an earlier ledger in the pool').toBe(false)
-  expect(knowsAllNonces(after({ ...seen, finalized: 4 })), 'a nonce of an earlier ledger in a block that is not final').toBe(false)
+  expect(knowsAllNonces(newLane(config), 0)).toBe(false)
+  expect(knowsAllNonces(after(seen), 0)).toBe(true)
+  expect(knowsAllNonces(after(seen, ask), 0)).toBe(true)
+  expect(knowsAllNonces(after({ ...seen, pending: 6 }), 0), 'a nonce of an earlier ledger in the pool').toBe(false)
+  expect(knowsAllNonces(after({ ...seen, finalized: 4 }), 0), 'a nonce of an earlier ledger in a block that is not final').toBe(false)
+})
+
+test('a ledger that was restored from a copy lacks later nonces until a process reports', () => {
+  const restored = after(seen, ask)
+  const later = withoutWorkerMs + 1
+  expect(knowsAllNonces(restored, withoutWorkerMs)).toBe(true)
+  expect(knowsAllNonces(restored, later)).toBe(false)
+  const observe = { ...seen, pending: 7, height: 11 }
+  expect(knowsAllNonces(apply(restored, { observe, requests: [] }, later).state, later)).toBe(false)
+  const settled = { ...seen, latest: 7, finalized: 7, pending: 7, height: 12 }
+  expect(knowsAllNonces(apply(restored, { observe: settled, requests: [] }, later).state, later)).toBe(true)
 })

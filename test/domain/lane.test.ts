@@ -1,7 +1,7 @@
 import { type Attempt, type LaneState, newLane } from '../../domain/lane/lane.ts'
 import type { LaneRequest } from '../../domain/lane/messages.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
-import { withoutWorkerMs } from '../../domain/lane/reducer/grant.ts'
+import { withoutWorkerMs } from '../../domain/lane/entries.ts'
 import { Bench, bump, first, nonceOf, noop, owner } from './lane-bench.ts'
 import { describe, expect, test } from 'vitest'
 

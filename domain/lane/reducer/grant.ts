@@ -4,6 +4,7 @@ import {
   funded,
   inFlight,
   isMined,
+  isReported,
   isWithdrawn,
   kept,
   laterRound,
@@ -111,9 +112,6 @@ function lowered(state: LaneState): LaneState {
 /** A closing lane turns away only hundreds of intents, and their late steps soon time out. */
 const tombstoneLimit = 1_024
 
-/** A lane without a report for this time has no process: reports come every few seconds. */
-export const withoutWorkerMs = 30_000
-
 export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now: number): Step {
   const entry = ofIntent(state, intentId)
   if (!entry) {
@@ -123,7 +121,7 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
   const held = { kind: 'held', nonce: entry.nonce } as const
   // The tombstone outlives the entry, so a late step gets no nonce even after the no-op is final.
   if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
-  const mayLeave = state.closing?.mode === 'forbidden' || now - (state.observed?.at ?? 0) > withoutWorkerMs
+  const mayLeave = state.closing?.mode === 'forbidden' || !isReported(state, now)
   // On a replaced chain no transaction of the lane can be mined before a reset, so any intent may leave.
   const free = state.replaced !== undefined || (how === 'abandon' && !isMined(state, entry) && mayLeave)
   return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }
