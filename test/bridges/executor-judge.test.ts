@@ -6,6 +6,7 @@ import type { RequestForExecution } from '../../bridges/executor/event.ts'
 import { exceeded, type ExecutorTerms, judge } from '../../bridges/executor/judge.ts'
 import { costOf, evmDecimals } from '../../bridges/executor/price.ts'
 import { encodeQuote, highestU64, type Quote } from '../../bridges/executor/quote.ts'
+import type { RequestPrefix } from '../../bridges/executor/requests.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { bytesOf, type Instruction, key, price as anyPrice, quoter, signed, u128, u64 } from '../helpers/executor.ts'
 
@@ -158,6 +159,43 @@ describe('the judgement of a request', () => {
     ['a quote that has expired by now', request({}, { expiry: 1_500n }), 'EXECUTOR_EXPIRED', 'aborted'],
   ])('%s is refused', (_, one, code, status) => {
     expect(judged(one)).toMatchObject({ kind: 'refused', code, status })
+  })
+
+  describe.each<[RequestPrefix, string]>([
+    ['ERN1', concat([Buffer.from('ERN1'), '0x0002', `0x${'cd'.repeat(32)}`, `0x${'ef'.repeat(32)}`])],
+    ['ERC1', concat([Buffer.from('ERC1'), toBeHex(0, 4), toBeHex(7, 8)])],
+    ['ERC2', concat([Buffer.from('ERC2'), '0x01'])],
+  ])('of the kind %s', (prefix, bytes) => {
+    const paying: ExecutorTerms = {
+      ...terms,
+      chains: new Map([[4, { caps, receivers: {}, prefixes: [prefix], dropOffContracts: { [prefix]: quoter } }]]),
+    }
+    const asked = { request: getBytes(bytes) }
+
+    test('is accepted without a view of its contract, with a drop-off that its contract pays', () => {
+      const one = request({ ...asked, instructions: bytesOf([gas(500_000n), drop(600n)]), amountPaid: 2n * price })
+      expect(judged(one, at, paying)).toMatchObject({ kind: 'accepted', message: { prefix } })
+      const unpaid = { ...terms, chains: new Map([[4, { caps, receivers: {}, prefixes: [prefix] }]]) }
+      expect(judged(one, at, unpaid)).toMatchObject({ kind: 'refused', code: 'EXECUTOR_UNSUPPORTED' })
+    })
+
+    test.each<[string, RequestForExecution, string]>([
+      ['with a quote that nobody signed', request({ ...asked, signedQuote: encodeQuote(quote) }), 'EXECUTOR_QUOTE_UNKNOWN'],
+      ['with a quote that another key signed', request(asked, {}, new SigningKey(devnetAccount(21).privateKey)), 'EXECUTOR_QUOTE_UNKNOWN'],
+      ['with an expired quote', request(asked, { expiry: 1_500n }), 'EXECUTOR_EXPIRED'],
+      ['that is underpaid', request({ ...asked, amountPaid: price - 1n }), 'EXECUTOR_UNDERPAID'],
+      ['that asks for msg.value', request({ ...asked, instructions: bytesOf([gas(1n, 1n)]) }), 'EXECUTOR_UNSUPPORTED'],
+      ['with gas above the cap', request({ ...asked, instructions: bytesOf([gas(1_000_001n)]) }), 'EXECUTOR_UNSUPPORTED'],
+      ['with a byte too many', request({ request: getBytes(concat([bytes, '0x00'])) }), 'EXECUTOR_UNSUPPORTED'],
+    ])('is refused %s', (_, one, code) => {
+      expect(judged(one, at, paying)).toMatchObject({ kind: 'refused', code })
+    })
+  })
+
+  test('a transfer of NTT that starts on another chain than its request is refused', () => {
+    const elsewhere = concat([Buffer.from('ERN1'), '0x0005', `0x${'cd'.repeat(32)}`, `0x${'ef'.repeat(32)}`])
+    const ntt = { ...terms, chains: new Map([[4, { caps, receivers: {}, prefixes: ['ERN1' as const] }]]) }
+    expect(judged(request({ request: getBytes(elsewhere) }), at, ntt)).toMatchObject({ code: 'EXECUTOR_UNSUPPORTED' })
   })
 
   test('an underpaid request names the missing amount', () => {
