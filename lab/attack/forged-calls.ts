@@ -5,6 +5,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { signMessage } from '../devnet/cctp/attestations.ts'
 import { cctpAbis } from '../devnet/cctp/cctp.ts'
 import { completionOf, nativeBridgeAbi } from '../devnet/native/native-bridge.ts'
+import { compiledArtifact } from '../devnet/chain/solidity.ts'
 import { managerAbi, transceiverAbi } from '../devnet/ntt/ntt-contracts.ts'
 import { signVaa, toUniversal } from '../devnet/wormhole/vaa.ts'
 import { devnetAccount } from '../devnet/chain/accounts.ts'
@@ -92,6 +93,30 @@ export async function forgedMints({ devnet, thief }: AttackScene, target: Chain,
     const args = [message, signMessage(getBytes(message), signers)]
     return { to: transmitter, data: abis[version].transmitter.encodeFunctionData('receiveMessage', args), value: '0' }
   })
+}
+
+/** The same receipt and mints, through the contracts that pay drop-offs with them. The thief gets a lane's coins. */
+export async function forgedDropOffs(scene: AttackScene, target: Chain, dice: number): Promise<Intent[]> {
+  const { devnet, thief } = scene
+  const network = devnet.executor
+  if (!network) throw new Error('The devnet was started without an Executor')
+  const { dropOffs } = network.paid[target]
+  const abi = (await compiledArtifact('DropOffReceiver')).abi
+  const value = String(10n ** 18n)
+  const [receipt] = forgedNtt(scene, target, dice)
+  const [bytes] = receipt ? transceiverAbi.decodeFunctionData('receiveMessage', receipt.data) : []
+  const data = abi.encodeFunctionData('receiveMessages', [[receipt?.to], [bytes], thief.address])
+  const abis = await cctpAbis()
+  const mints = (await forgedMints(scene, target, dice)).map((mint, index) => {
+    const { transmitter } = abis[index === 0 ? 1 : 2]
+    const args = [...transmitter.decodeFunctionData('receiveMessage', mint.data), thief.address]
+    return {
+      to: dropOffs?.[index === 0 ? 'v1' : 'v2'] ?? '',
+      data: abi.encodeFunctionData('receiveMessage(bytes,bytes,address)', args),
+      value,
+    }
+  })
+  return [{ to: network.ends[target].dropOff, data, value }, ...mints]
 }
 
 /** A nonce far above those of users, so that it collides with none. */

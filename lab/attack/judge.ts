@@ -149,6 +149,7 @@ function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value 
   const { tokenBridge, redeemer } = devnet.chains[name]
   const ntt = devnet.ntt?.ends[name]
   const executor = devnet.executor?.ends[name]
+  const paid = devnet.executor?.paid[name]
   if (to === from) return value !== 0n
   if (to === treasury) return !payments.some((payment) => payment.chain === chain && payment.amount === value)
   return ![
@@ -159,6 +160,9 @@ function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value 
     ...(ntt?.transceivers ?? []),
     executor?.receiver,
     executor?.dropOff,
+    paid?.ntt?.manager,
+    ...(paid?.ntt?.transceivers ?? []),
+    ...Object.values(paid?.dropOffs ?? {}),
     ...Object.values(devnet.cctp?.ends[name].contracts ?? {}).map(({ transmitter }) => transmitter),
   ].includes(to)
 }

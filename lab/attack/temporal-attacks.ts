@@ -9,7 +9,7 @@ import type { LaneKey } from '../devnet/relayer-config.ts'
 import { isNative } from '../devnet/sent.ts'
 import { until } from '../devnet/until.ts'
 import { findBelieved } from './believed.ts'
-import { approval, forgedMints, forgedNtt, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
+import { approval, forgedDropOffs, forgedMints, forgedNtt, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
 import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
@@ -37,7 +37,7 @@ export const temporalAttacks = {
 
 /**
  * Starts operator transactions that pay the thief, let him spend the bridge's tokens, and complete transfers that
- * nobody sent, of both the native bridge and NTT.
+ * nobody sent, of the native bridge, NTT and CCTP, some with a drop-off for the thief.
  */
 async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
@@ -47,6 +47,7 @@ async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAtta
     await inventedTransfer(scene, attack.chain, inventedNonce(attack.dice)).call(),
     ...forgedNtt(scene, attack.chain, attack.dice),
     ...(await forgedMints(scene, attack.chain, attack.dice)),
+    ...(await forgedDropOffs(scene, attack.chain, attack.dice)),
   ]
   for (const [index, intent] of intents.entries()) {
     await scene.client.workflow.start('operatorTransaction', {
