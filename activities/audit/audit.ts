@@ -1,6 +1,6 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Code } from '../../domain/catalogue/catalogue.ts'
-import { isPluginFailure } from '../../domain/catalogue/errors.ts'
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { type Finding, recover } from '../../temporal/recovery/remedies.ts'
@@ -8,7 +8,8 @@ import { findStuckTransfers } from '../../temporal/recovery/stuck-transfers.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { type ClosedPage, latestRun, listClosedPage } from '../../temporal/client/transfers/closed-runs.ts'
 import type { RunId } from '../../temporal/client/visibility/runs.ts'
-import { storedTransfer } from '../../temporal/client/transfers/start-transfer.ts'
+import { isForAll } from '../../temporal/client/connection/errors.ts'
+import { readableTransfer } from '../../temporal/client/transfers/start-transfer.ts'
 import type { AuditInput, AuditReport, AuditSteps } from '../../temporal/contracts/audit.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
@@ -72,8 +73,11 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
         const { kind, token: last } = progress.page
         const { runs: found, token } = await listClosedPage(deps.client, progress.page)
         const runs = [...new Map(found.map((run) => [run.workflowId, run])).values()]
-        if (kind === 'delivered') await reviewEffects(deps, await load(runs), report)
-        else
+        if (kind === 'delivered') {
+          const delivered = await load(runs)
+          report.unsure += runs.length - delivered.length
+          await reviewEffects(deps, delivered, report)
+        } else
           for (const run of runs)
             if ((await latestRun(deps.client, run.workflowId)) === 'undone') await recoverFound(deps, report, run, 'undone', 'reopened')
         progress.page.token = token
@@ -93,8 +97,8 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
 }
 
 async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer[], report: AuditReport): Promise<void> {
-  const shown = ({ transfer }: StoredTransfer) => endpointOf(deps, transfer).delivered(transfer, 'latest')
-  const there = await Promise.all(delivered.map((one) => unlessPluginFails(shown(one))))
+  const shown = async ({ transfer }: StoredTransfer) => endpointOf(deps, transfer).delivered(transfer, 'latest')
+  const there = await Promise.all(delivered.map((one) => unlessUnreadable(shown(one))))
   const missing = delivered.filter((_, index) => !there[index])
   const reads = await readAgain(deps, missing)
   report.checked += delivered.length
@@ -108,13 +112,12 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   }
 }
 
-/** A plug-in that fails leaves only its own transfers unsure. */
-async function unlessPluginFails<T>(reading: Promise<T>): Promise<T | undefined> {
+/** A read that fails leaves only its own transfer unsure: anyone with access to Temporal can list an unreadable one. */
+async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
-  } catch (error) {
-    if (isPluginFailure(error)) return undefined
-    throw error
+  } catch {
+    return undefined
   }
 }
 
@@ -129,11 +132,19 @@ async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): P
     const [latest, final] = await Promise.all([endpoint.delivered(transfer, 'latest'), agreed(endpoint, transfer)])
     return final === undefined ? undefined : latest || final
   }
-  return blockCame ? Promise.all(missing.map((one) => unlessPluginFails(read(one)))) : missing.map(() => undefined)
+  return blockCame ? Promise.all(missing.map((one) => unlessUnreadable(read(one)))) : missing.map(() => undefined)
 }
 
+/** A run that cannot be recovered stays unsure. Throws if Temporal answers nobody. */
 async function recoverFound(deps: AuditDeps, report: AuditReport, run: RunId, finding: Finding, found: Found): Promise<void> {
-  await recover(deps.client, run, finding)
+  try {
+    await recover(deps.client, run, finding)
+  } catch (error) {
+    if (isForAll(error)) throw error
+    report.unsure += 1
+    const facts = { code: 'RUN_UNRECOVERED', chain: report.chain, workflow: run.workflowId, run: run.runId } as const
+    return deps.logger.warn('a run cannot be started again or reset', { ...facts, reason: toRelayerError(error).message })
+  }
   const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened } = deps.metrics
   const counter = found === 'undone' ? undone : reopened
   counter.inc({ chain: report.chain })
@@ -151,12 +162,13 @@ function begin({ chain, hours, graceMs }: AuditInput, now: number): Progress {
   return { page: { kind: 'delivered', chain, from: now - hours * 3_600_000, to: now - graceMs, token: '' }, report }
 }
 
+/** Leaves out runs whose input no key opens, or that have none. */
 function createLoader(client: TemporalClient) {
   const cache = new LRUCache<string, Transfer>({ max: mostCached })
-  const load = async (run: RunId): Promise<StoredTransfer> => {
-    const transfer = cache.get(run.runId) ?? (await storedTransfer(client, run.workflowId, run.runId))
-    cache.set(run.runId, transfer)
-    return { run, transfer }
+  const load = async (run: RunId): Promise<StoredTransfer[]> => {
+    const transfer = cache.get(run.runId) ?? (await readableTransfer(client, run.workflowId, run.runId))
+    if (transfer) cache.set(run.runId, transfer)
+    return transfer ? [{ run, transfer }] : []
   }
-  return (runs: readonly RunId[]): Promise<StoredTransfer[]> => mapLimited(runs, readsAtOnce, load)
+  return async (runs: readonly RunId[]): Promise<StoredTransfer[]> => (await mapLimited(runs, readsAtOnce, load)).flat()
 }

@@ -1,6 +1,7 @@
 import type { Chain } from '../../chains/port.ts'
 import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
+import { forms, isOf } from '../../domain/text/forms.ts'
 import type { BridgeName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
@@ -71,7 +72,8 @@ export class GateWatcher {
   }
 
   #add(waiter: Waiter): void {
-    if (this.#waiting.has(waiter.id) || this.#waiting.size >= mostWaiting) return
+    // Anyone with access to Temporal can start a transfer without a number.
+    if (!isOf(forms.u64, waiter.transfer.sequence) || this.#waiting.has(waiter.id) || this.#waiting.size >= mostWaiting) return
     this.#waiting.set(waiter.id, waiter)
     this.#order = undefined
   }
@@ -85,13 +87,16 @@ export class GateWatcher {
     const { chain, logger, unauthorized } = this.#options
     await unauthorized.check()
     const through: Waiter[] = []
-    try {
-      for (const waiter of this.#inOrder()) {
-        if (through.length >= wokenPerBlock || this.#stopped) break
+    for (const waiter of this.#inOrder()) {
+      if (through.length >= wokenPerBlock || this.#stopped) break
+      try {
         if (await this.#mayPass(waiter)) through.push(waiter)
+      } catch (error) {
+        const { retriable, code, message: reason } = toRelayerError(error)
+        logger.debug('a gate could not be checked', { chain: chain.name, transfer: waiter.id, reason })
+        // An unreadable message holds up no other transfer.
+        if (retriable && code !== 'INTERNAL') break
       }
-    } catch (error) {
-      logger.debug('a gate could not be checked', { chain: chain.name, reason: toRelayerError(error).message })
     }
     for (let from = 0; from < through.length; from += wokenAtATime) {
       await Promise.all(through.slice(from, from + wokenAtATime).map((waiter) => this.#wake(waiter)))

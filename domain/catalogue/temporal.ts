@@ -106,6 +106,10 @@ export const temporalRows = {
     'No process of a role is ready, or some processes of a role wait for something.',
     '`GET /readyz` at the admin port of a process says what the process waits for.',
   ),
+  RUN_UNRECOVERED: row(
+    'A run in Temporal cannot be read, started again or reset. All other runs are handled.',
+    'Look at the run in the Temporal Web UI. If its payload key was removed from temporal.encryption, add the key again. If Portage did not write the run, find out who can reach Temporal (SECURITY.md), and terminate or delete the run.',
+  ),
   // All errors of encryption are retriable, because another process may have the key.
   ENCRYPTION_KEY: retry(
     'A key of temporal.encryption cannot be used.',

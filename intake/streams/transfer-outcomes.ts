@@ -11,6 +11,7 @@ import {
   type StreamOfTransfers,
 } from '../../temporal/client/streams/stream-transfers.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
+import { isOfServer } from '../../temporal/client/connection/errors.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { type SeenNumbers, seenRequests, withStatus } from './number-status.ts'
 import { createParkedCodes, createWaitingTransfers, type WaitingTransfersDeps } from './waiting-transfers.ts'
@@ -111,14 +112,18 @@ function createReportWindow() {
   }
 }
 
-/** Throws errors of the Temporal client. */
+/** Leaves out runs whose result cannot be read. Throws errors of Temporal's server. */
 export async function closedRequests(
   client: TemporalClient,
   ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],
 ): Promise<readonly StreamRequest[]> {
   const requests = await mapLimited(ended, readsAtOnce, async ({ number, id, runId }) => {
     // Reads the listed run, because a later run may never end. A stranger's worker may return any result.
-    const status: unknown = await statusOf(client, { id, ...(runId !== undefined && { runId }), running: false })
+    const status: unknown = await statusOf(client, { id, ...(runId !== undefined && { runId }), running: false }).catch(
+      (error: unknown) => {
+        if (isOfServer(error)) throw error
+      },
+    )
     return toClosed(number, (status as TransferStatus | undefined | null) ?? {})
   })
   return requests.filter((request) => request !== undefined)
@@ -131,10 +136,21 @@ export function isUndelivered(state: string | undefined): state is RequestOf<'cl
 /** Undefined if the transfer was delivered, or is not known to have ended. */
 export function toClosed(
   number: string,
-  { state, reason, code, cancelledBy }: Partial<Pick<TransferStatus, 'state' | 'code' | 'cancelledBy'>> & { readonly reason?: unknown },
+  {
+    state,
+    reason,
+    code,
+    cancelledBy,
+  }: Partial<Pick<TransferStatus, 'state' | 'cancelledBy'>> & { readonly code?: unknown; readonly reason?: unknown },
 ): RequestOf<'closed'> | undefined {
   if (!isUndelivered(state)) return undefined
   const why = typeof reason === 'string' ? reason : ''
   const by = state === 'cancelled' ? orderOf(cancelledBy).by : undefined
-  return { kind: 'closed', number, outcome: state, reason: (why || code || state).slice(0, longestReason), ...(by && { by }) }
+  return {
+    kind: 'closed',
+    number,
+    outcome: state,
+    reason: (why || (typeof code === 'string' && code) || state).slice(0, longestReason),
+    ...(by && { by }),
+  }
 }

@@ -1,4 +1,4 @@
-import { awaitsNewSignatures, waitsForItself } from '../../domain/catalogue/errors.ts'
+import { awaitsNewSignatures, isErrorCode, knownCode, waitsForItself } from '../../domain/catalogue/errors.ts'
 import { room } from '../../domain/stream/numbers.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import type { Logger } from '../../observability/logger.ts'
@@ -44,7 +44,7 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
       await mapLimited(unknown.slice(0, limits.queries), limits.atOnce, async (one) => {
         const status = await askStatus(deps, one)
         silentUntil.set(one.runId, Date.now() + (status ? 0 : limits.againMs))
-        if (status?.state === 'parked') codes.set(one.runId, { number: one.number, code: status.code ?? 'INTERNAL' })
+        if (status?.state === 'parked') codes.set(one.runId, { number: one.number, code: knownCode(status.code) })
       })
       return new Map([...codes.values()].map(({ number, code }) => [number, code]))
     },
@@ -72,7 +72,7 @@ export function createWaitingTransfers(deps: WaitingTransfersDeps) {
     const requests = await mapLimited(due.slice(0, limits.queries), limits.atOnce, async (one): Promise<StreamRequest[]> => {
       askedAt.set(one.runId, now)
       const { state: present, code } = (await askStatus(deps, one)) ?? {}
-      const isOwn = present === 'waiting' && code !== undefined && waitsForItself(code)
+      const isOwn = present === 'waiting' && isErrorCode(code) && waitsForItself(code)
       return isOwn ? [{ kind: 'parked', number: one.number, code, waits: true }] : []
     })
     return requests.flat()

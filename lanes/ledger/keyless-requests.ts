@@ -27,7 +27,7 @@ export interface LedgerNonces {
   readonly owners: readonly string[]
   /** The ledger has forgotten the nonces below this one, because they are final. */
   readonly finalized: number
-  /** False if the ledger is missing, began anew, has no new report, or does not know the grants of an earlier ledger. */
+  /** False if the ledger is missing, began anew, has no new report, or lacks the grants of an earlier ledger. */
   readonly knowsAll: boolean
 }
 

@@ -2,6 +2,7 @@ import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { eachWorkflow, type TemporalClient, within } from '../client/connection/client.ts'
+import { isForAll } from '../client/connection/errors.ts'
 import { describeOpenRun, type HistoryEvent, type OpenRun, readHistory } from '../client/visibility/runs.ts'
 import { ledgerWorkflows } from '../contracts/names.ts'
 import { type Service, startPolling } from '../../runtime/wait.ts'
@@ -34,7 +35,8 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service
   const check = async (signal: AbortSignal) => {
     const stuck = await findStuck(client, tries, signal)
     for (const type of ledgerWorkflows) metrics.portage_workflows_stuck.set({ type }, stuck.filter((one) => one.type === type).length)
-    for (const one of signal.aborted ? [] : stuck) await within(client, answerMs, () => treat(one))
+    for (const one of signal.aborted ? [] : stuck)
+      await within(client, answerMs, () => treat(one)).catch((error: unknown) => leave(one, error))
   }
   const treat = async (run: OpenRun) => {
     const { workflowId: workflow, runId, type, startedAt, taskTries = 0 } = run
@@ -51,6 +53,14 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service
       logged.add(runId)
       logger.error('the task of a workflow fails repeatedly: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
     }
+  }
+  /** Anyone with access to Temporal can start a run that cannot be reset. The others are treated all the same. */
+  const leave = ({ workflowId: workflow, runId }: OpenRun, error: unknown) => {
+    if (isForAll(error)) throw error
+    if (logged.has(runId)) return
+    logged.add(runId)
+    const facts = { code: 'RUN_UNRECOVERED', workflow, run: runId, reason: toRelayerError(error).message } as const
+    logger.warn('a run cannot be started again or reset', facts)
   }
   const onError = (error: unknown) => logger.debug('the workflows could not be inspected', { reason: toRelayerError(error).message })
   return startPolling(check, { everyMs: options.everyMs ?? everyMs, onError })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Endpoint, Gate } from '../../bridges/port.ts'
 import type { HeadEvent } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { silentLogger } from '../../observability/logger.ts'
@@ -14,7 +15,7 @@ const closed = { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'spent' } as cons
 const id = (sequence: number) => transferId(nativeTransfer(sequence))
 
 /** A chain whose blocks the test makes, a gate that the test opens, and a server that the test fills. */
-function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
+function setting({ earlier = [] as (number | Transfer)[], lanes = ['evm-1:0xa'] } = {}) {
   const state = {
     gate: (_: Transfer, __: string): Gate => closed,
     asked: [] as [string, string][],
@@ -55,7 +56,7 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
         return !state.gone.has(one)
       },
       async *waiting() {
-        yield* earlier.map((sequence) => nativeTransfer(sequence))
+        yield* earlier.map((one) => (typeof one === 'number' ? nativeTransfer(one) : one))
       },
     },
     unauthorized: { add: () => {}, check: async () => void state.bars++ },
@@ -101,6 +102,18 @@ describe('Transfers that wait at a gate', () => {
     state.asked = []
     await block()
     expect(state.asked).toEqual([])
+    await watcher.stop()
+  })
+
+  test('a run without a number, and one whose message nobody can read, keep no other transfer waiting', async () => {
+    const unreadable = { ...nativeTransfer(2), message: 'junk' }
+    const { watcher, state, block } = setting({ earlier: [{ ...nativeTransfer(1), sequence: 'x' }, unreadable, 5, 6] })
+    state.gate = ({ message }) => {
+      if (message === 'junk') throw new RelayerError('MESSAGE_ENCODING')
+      return { kind: 'open' }
+    }
+    await until(() => block().then(() => state.woken.length > 0), { timeoutMs: 40_000, what: 'earlier transfers to be woken' })
+    expect(state.woken).toEqual([id(5), id(6)])
     await watcher.stop()
   })
 

@@ -2,7 +2,7 @@ import { AbiCoder } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { readFeeHistory } from '../../chains/evm/fees/fees.ts'
 import { RpcError } from '../../chains/evm/nodes/node-errors.ts'
-import { createRedactor } from '../../chains/evm/nodes/json-rpc.ts'
+import { createRedactor, readError } from '../../chains/evm/nodes/json-rpc.ts'
 import { decodeReason, revertOf, withFactor } from '../../chains/evm/transactions/simulate.ts'
 
 const coder = AbiCoder.defaultAbiCoder()
@@ -93,4 +93,17 @@ test.each([
   ['abcd1234efgh', 'header abcd1234efgh', 'header [redacted]'],
 ])('redaction takes the values of the header %s', (authorization, text, clean) => {
   expect(createRedactor(new URL('https://n.example/'), authorization)(text)).toBe(clean)
+})
+
+test('an error of 30 MiB is searched for secrets only in its first 64 KiB', () => {
+  let searched = 0
+  const redact = (text: string) => {
+    searched += text.length
+    return text
+  }
+  const long = 'x'.repeat(30 * 1_048_576)
+  const { message, data } = readError({ code: 3, message: long, data: { reverted: [long, long] } }, redact)
+  expect(message.length).toBe(65_536)
+  expect(searched).toBeLessThanOrEqual(65_536 + 'reverted'.length)
+  expect(JSON.stringify(data).length).toBeLessThan(100)
 })

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { runAudit, startAudit } from '../../temporal/client/streams/audits.ts'
+import { listAudits, runAudit, startAudit } from '../../temporal/client/streams/audits.ts'
 
 test('an ordered audit keeps its author and reason, without markup', async () => {
   const start = vi.fn(async (_: string, options: object) => ({ ...options, workflowId: 'audit:bsc-by-hand' }))
@@ -27,4 +28,27 @@ test('an audit that no worker would take is refused instead of waited for', asyn
     message: expect.stringContaining('portage run --role chain --chain bsc'),
   })
   expect(start).not.toHaveBeenCalled()
+})
+
+test('an audit with a result that nobody can read hides no other audit', async () => {
+  const run = (runId: string) => ({ workflowId: `audit:${runId}`, runId, status: { name: 'COMPLETED' }, startTime: new Date(0) })
+  const results: Readonly<Record<string, () => unknown>> = {
+    junk: () => {
+      throw new RelayerError('ENCRYPTION_BROKEN')
+    },
+    honest: () => ({ checked: 3 }),
+  }
+  const client = {
+    withDeadline: (_: number, work: () => Promise<unknown>) => work(),
+    workflow: {
+      list: async function* () {
+        yield* Object.keys(results).map(run)
+      },
+      getHandle: (_: string, id: string) => ({ result: async () => results[id]?.() }),
+    },
+  } as unknown as TemporalClient
+  expect((await listAudits(client, ['bsc'], 5)).map(({ workflowId, report }) => [workflowId, report])).toEqual([
+    ['audit:junk', undefined],
+    ['audit:honest', { checked: 3 }],
+  ])
 })

@@ -47,7 +47,19 @@ export function isTooLarge(answers: readonly Answer[] | undefined, status: numbe
   })
 }
 
-export function readError(error: unknown, redact: (text: string) => string): { code?: number; message: string; data?: unknown } {
+/** Characters of a node's error that are kept. To search 30 MiB for secrets would take a second. */
+const mostErrorText = 65_536
+
+export function readError(
+  error: unknown,
+  clean: (text: string) => string,
+): { readonly code?: number; readonly message: string; readonly data?: unknown } {
+  let left = mostErrorText
+  const redact = (text: string) => {
+    const kept = text.slice(0, left)
+    left -= kept.length
+    return clean(kept)
+  }
   if (typeof error !== 'object' || error === null) return { message: redact(String(error)) }
   const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown }
   return {

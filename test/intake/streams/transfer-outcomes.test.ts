@@ -1,11 +1,12 @@
 import { Client, Connection } from '@temporalio/client'
 import { describe, expect, test, vi } from 'vitest'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { bringBack } from '../../../domain/stream/outside-window.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import { silentLogger } from '../../../observability/logger.ts'
 import { createParkedCodes, createWaitingTransfers } from '../../../intake/streams/waiting-transfers.ts'
-import { createOutcomeReporter } from '../../../intake/streams/transfer-outcomes.ts'
+import { closedRequests, createOutcomeReporter } from '../../../intake/streams/transfer-outcomes.ts'
 import type { endedSince, parkedPage } from '../../../temporal/client/streams/stream-transfers.ts'
 import { fakeTime } from '../../helpers/fake-time.ts'
 import { listingClient } from './listing-client.ts'
@@ -54,6 +55,34 @@ test('a transfer that the visibility store shows a minute late is recorded by a 
     vi.advanceTimersByTime(4 * secondMs)
   }
   expect(recorded).toContain('1')
+})
+
+test('a closed run with a result that nobody can read keeps no other transfer from being recorded', async () => {
+  const results: Readonly<Record<string, () => unknown>> = {
+    honest: () => ({ state: 'rejected', reason: 'no quorum', code: 'VAA_NO_QUORUM' }),
+    encrypted: () => {
+      throw new RelayerError('ENCRYPTION_KEY_UNKNOWN')
+    },
+    'without a code': () => ({ state: 'rejected', code: 5 }),
+    empty: () => null,
+  }
+  const getHandle = (id: string) => ({ result: async () => results[id]?.() })
+  const client = { withDeadline: (_: number, work: () => unknown) => work(), workflow: { getHandle } } as unknown as Client
+  const ended = Object.keys(results).map((id, number) => ({ id, number: String(number) }))
+  expect(await closedRequests(client, ended)).toEqual([
+    { kind: 'closed', number: '0', outcome: 'rejected', reason: 'no quorum' },
+    { kind: 'closed', number: '2', outcome: 'rejected', reason: 'rejected' },
+  ])
+})
+
+test.each(['x y', 5, null, undefined])('the code %j of a parked run is recorded as INTERNAL', async (code) => {
+  const query = async () => ({ state: 'parked', code })
+  const client = {
+    withDeadline: (_: number, work: () => unknown) => work(),
+    workflow: { getHandle: () => ({ query }) },
+  } as unknown as Client
+  const parked = { number: '1', id: 'a', runId: 'a', state: 'parked' as const, running: true }
+  expect(await createParkedCodes({ client, logger: silentLogger() }).of([parked])).toEqual(new Map([['1', 'INTERNAL']]))
 })
 
 test('transfers of a burst are listed a few times, and all are recorded', async () => {

@@ -183,6 +183,28 @@ describe('A stuck workflow is reset', () => {
     expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent' })
   })
 
+  test('a run that has completed no task, and so cannot be reset, keeps no other run from being reset', async () => {
+    const foreign = 'queue-of-a-stranger'
+    const silent = takeAndNeverAnswer(client(), foreign)
+    const config = { stream: 'native-bridge:bsc:polygon', origin: '1/0xaa', first: '1', start: 10, maxOpen: 5 }
+    await applyToStream(client(), config.stream, { requests: [] }, { begin: () => ({ config }) })
+    await spoiled(streamWorkflowId(config.stream))
+    const forged = await client().workflow.start('stream', {
+      ...{ workflowId: streamWorkflowId('forged:stream'), taskQueue: foreign, workflowTaskTimeout: '1s', args: [{}] },
+    })
+    try {
+      const tries = async () => (await forged.describe()).raw.pendingWorkflowTask?.attempt ?? 0
+      await until(async () => (await tries()) > 3, { ...waitLimit, what: 'the forged run to look stuck' })
+      const before = await resets('stream')
+      await client().workflow.getHandle(streamWorkflowId(config.stream)).signal('no handler')
+      await until(async () => (await resets('stream')) > before, { ...waitLimit, what: 'the stream to be reset' })
+      expect((await forged.describe()).status.name).toBe('RUNNING')
+    } finally {
+      await forged.terminate()
+      await silent.stop()
+    }
+  })
+
   test('a reset operator transaction goes on with its nonce, and pays once', async () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
