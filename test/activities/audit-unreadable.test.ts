@@ -27,6 +27,18 @@ interface Run {
   readonly input?: unknown
 }
 
+/** Each read shows another block, so that a second read of an effect waits for nothing. */
+function blocks() {
+  let height = 0
+  return {
+    get current() {
+      height += 1
+      return { latest: { height, hash: `block ${height}` } }
+    },
+    subscribe: () => () => {},
+  }
+}
+
 /** Audits these runs, listed in this order. Returns the report and the ids of runs that were started again. */
 async function audited(runs: readonly Run[]): Promise<{ report: AuditReport; again: string[] }> {
   const again: string[] = []
@@ -64,10 +76,11 @@ async function audited(runs: readonly Run[]): Promise<{ report: AuditReport; aga
   const deps = {
     ...{ client, logger: silentLogger(), metrics: createMetrics() },
     bridges: new Map([['b', { endpoints: new Map([['bsc', endpoint]]) }]]),
-    chains: new Map([['bsc', { blockTimeMs: 1, heads: { current: undefined, subscribe: () => () => {} } }]]),
+    chains: new Map([['bsc', { blockTimeMs: 1, heads: blocks() }]]),
   } as unknown as AuditDeps
-  const audit: (input: AuditInput) => Promise<AuditReport> = createAuditDelivered(deps)
-  const report = await new MockActivityEnvironment().run(audit, { chain: 'bsc', hours: 24, graceMs: 0 })
+  const audit = (input: AuditInput): Promise<AuditReport> => createAuditDelivered(deps)(input)
+  const environment = new MockActivityEnvironment()
+  const report = await environment.run<[AuditInput], AuditReport, typeof audit>(audit, { chain: 'bsc', hours: 24, graceMs: 0 })
   return { report, again }
 }
 
