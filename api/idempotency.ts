@@ -11,7 +11,7 @@ export const idempotencyHeaders = z.object({
     .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible characters')
     .optional()
     .describe(
-      'A repeated request with the same key and body gets the same answer. A request with the same key and another body is refused. Kept as long as Temporal keeps closed workflows.',
+      'A repeated request with the same key and body gets the same answer. A request with the same key and another body is refused. Portage keeps the answer for as long as Temporal keeps closed workflows.',
     ),
 })
 

@@ -44,12 +44,13 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['lane'], {
     portage_lane_in_flight: 'Nonces that the ledger has granted and that are not mined yet.',
-    portage_lane_nonce_gap: 'Nonces from the first one that is in no block to the next one that the ledger grants.',
+    portage_lane_nonce_gap: 'Number of nonces from the first one that is in no block up to the next one that the ledger grants.',
     portage_lane_window: 'Limit of nonces in flight.',
     portage_lane_kept_entries: 'Nonces that the ledger keeps: in no block, or in one that is not final.',
     portage_lane_kept_entries_limit: 'Limit of nonces that the ledger keeps. At the limit, the lane grants no nonces until some are final.',
     portage_lane_balance_wei: "Last balance of the lane's account that this process read, wei.",
-    portage_lane_top_up_due: '1 while the balance is below the minimum of chains.<name>.topUp. Only lanes that are topped up have it.',
+    portage_lane_top_up_due:
+      '1 while the balance is below the minimum of chains.<name>.topUp. Only lanes that can be topped up automatically have this metric.',
     portage_lane_waiting: 'Calls of this process that wait for a nonce of the lane.',
     portage_lane_at_fee_limit:
       'Nonces of this process that are stuck at the highest allowed fee. The attempt with the highest fee is sent again until fees fall or a limit is raised.',
@@ -58,7 +59,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['lane', 'token'], {
     portage_lane_token_balance: 'Last balance of the ERC-20 token that this process read, in its smallest unit.',
-    portage_lane_token_minimum: 'Its minimum in the config (chains.<name>.watchTokens), in the smallest unit.',
+    portage_lane_token_minimum: 'Minimum balance of the token in the config (chains.<name>.watchTokens), in its smallest unit.',
   }),
   ...define('gauge', ['lane', 'window', 'kind'], {
     portage_lane_spent_wei:
@@ -81,7 +82,7 @@ export const metricDefinitions = {
   }),
   ...define('counter', ['chain', 'kind'], {
     portage_quarantines_total:
-      'Quarantines after deliveries that reverted despite a successful simulation (QUARANTINED), by target chain and kind: a recipient, a token above its hourly loss budget, a batch whose transfers go alone. The log has names.',
+      'Quarantines after deliveries that reverted despite a successful simulation (QUARANTINED), by target chain and kind: a recipient, a token above its hourly loss budget, a batch whose transfers are delivered alone. The log has names.',
   }),
   ...define('counter', ['chain', 'kind'], {
     portage_losses_wei_total:
@@ -95,7 +96,7 @@ export const metricDefinitions = {
     portage_reorg_depth_blocks: 'Highest number of blocks rolled back at once since the process started. Absent: none.',
     portage_finalized_height: 'Height at and below which blocks are final.',
     portage_chain_quorum:
-      "1 while more than half of the config's nodes that read are up (disabled ones are not). 0: nothing becomes final, and no majority is possible. A single node is its own majority.",
+      "1 while more than half of the config's nodes that read are up. Disabled nodes count as down. 0: nothing becomes final, and no majority is possible. A single node is its own majority.",
   }),
   ...define('gauge', ['chain', 'node', 'use'], {
     portage_node_up: '1 if the node is in use; 0 if it is down, of another network, or disabled.',
@@ -125,12 +126,12 @@ export const metricDefinitions = {
   ),
   ...define('counter', ['chain', 'bridge'], {
     portage_fees_earned_wei_total:
-      "Value of the fees of delivered transfers, wei of the chain's coin, by the prices of the config (bridges.wormhole-token-bridge.prices), and payments of Executor requests by those of their quotes. In the process that saw the final delivery.",
+      "Value of the fees of delivered transfers, wei of the chain's coin, at the prices of the config (bridges.wormhole-token-bridge.prices). Payments of Executor requests count at the prices of their quotes. Counted in the process that saw the final delivery.",
     portage_delivery_cost_wei_total:
-      "Gas and coins of the transactions that delivered, wei of the chain's coin. In the process that saw the final delivery. portage_fees_earned_wei_total minus this is the profit.",
+      "Gas and coins of the transactions that delivered transfers, wei of the chain's coin. Counted in the process that saw the final delivery. portage_fees_earned_wei_total minus this is the profit.",
     portage_shadow_deliveries_total: 'Transfers to a chain in shadow mode that were ready to be sent, each once per process.',
     portage_shadow_cost_wei_total:
-      "Cost of these transfers at the market when they were first ready, wei of the chain's coin: what the lanes would have paid.",
+      "Cost of these transfers at the market prices when they were first ready, wei of the chain's coin: the amount that the lanes would have paid.",
   }),
   ...define('gauge', ['state'], {
     portage_transfers:
@@ -182,7 +183,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['stream', 'state'], {
     portage_stream_gaps:
-      'Numbers in gaps by state (unasked, unstarted, not-final, held, unobserved, hidden, undone): known to exist, and not seen or to be started again.',
+      'Numbers in gaps, by state (unasked, unstarted, not-final, held, unobserved, hidden, undone). They exist, but their transfers were not started or must be started again.',
   }),
   ...define('gauge', ['stream', 'kind'], {
     portage_stream_alarm:

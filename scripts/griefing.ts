@@ -107,7 +107,7 @@ export function describeGriefing(): string {
     dust('below `minimumAmount`', 0n),
     dust('parked: takes no room', 0n),
   ])
-  const text = `Amounts are coins, with up to ${pendingCalls} pending calls, a step of a minute, and the default limits. Waits are those of honest transfers of the same token. A transfer costs the attacker ${gas.send} gas at ${prices.source / gwei} gwei. Gas of the target costs ${prices.target / gwei} gwei: ${gas.deliver} for a delivery, ${gas.outrun} for a call that comes second. By reverts, Portage loses at most ${coins(mostLostPerDay())} a day on a chain in each process: the hourly budgets of ${budgetsPerChain} tokens and a window of pending calls. Batches may lose a budget per token in addition. The limits of the key (maxSpendingPerDayWei) end any loss.`
+  const text = `Amounts are in coins. The computation assumes up to ${pendingCalls} pending calls, steps of a minute, and the default limits. Waits are those of honest transfers of the same token. A transfer costs the attacker ${gas.send} gas at ${prices.source / gwei} gwei. Gas of the target costs ${prices.target / gwei} gwei. A delivery takes ${gas.deliver} gas. A call after another account's delivery takes ${gas.outrun} gas. By reverts, each process loses at most ${coins(mostLostPerDay())} a day on a chain: the hourly budgets of ${budgetsPerChain} tokens and a window of pending calls. Reverted batches have a budget of their own for each token. The sum does not contain this budget. The limits of the key (maxSpendingPerDayWei) end any loss.`
   return `${table}\n\n${wrapped(text)}`
 }
 

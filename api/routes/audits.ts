@@ -27,7 +27,7 @@ export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
     summary: 'The results of the latest audits of delivered transfers',
     querystring: z.strictObject({
       chain: textSchema(100).optional().describe('Only this target chain.'),
-      limit: limitSchema(20, 5).describe('Most audits of a chain.'),
+      limit: limitSchema(20, 5).describe('Highest number of audits of each chain.'),
     }),
     response: { 200: z.object({ audits: z.array(rowSchema) }), 400: errorSchema },
   }
@@ -39,7 +39,7 @@ export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
 
   const run = {
     summary: orderOf('audit run').summary,
-    description: 'GET /v1/audits has the result. One ordered audit at a time for each chain: while it runs, its id is answered again.',
+    description: 'GET /v1/audits has the result. Each chain has one ordered audit at a time: while it runs, further requests get its id.',
     body: z.strictObject({ chain: fields.chain.schema, hours: fields.hours.schema, reason: reasonSchema.optional() }),
     response: { 202: z.object({ audits: z.array(startedSchema) }), 400: errorSchema },
   }

@@ -21,9 +21,9 @@ const capabilitiesSchema = z.record(
   z.string(),
   z.object({
     requestPrefixes: z.array(z.string()).describe('Kinds of requests that are delivered to the chain.'),
-    gasDropOffLimit: decimal.describe('Most coins for a recipient, wei.'),
+    gasDropOffLimit: decimal.describe('Highest amount of coins for a recipient, wei.'),
     maxGasLimit: decimal.describe('Highest gas limit.'),
-    maxMsgValue: decimal.describe('Most coins with the drop-off, wei.'),
+    maxMsgValue: decimal.describe('Highest amount of coins, including the drop-off, wei.'),
   }),
 )
 
@@ -90,7 +90,7 @@ export function executorRoutes(app: Api, deps: ApiDeps): void {
   )
 
   const can = {
-    summary: 'Executor: the kinds and sizes of requests that are delivered, by Wormhole chain id',
+    summary: 'Executor: the kinds and sizes of requests that Portage delivers, by Wormhole chain id',
     response: { 200: capabilitiesSchema, ...failures },
   }
   app.get('/v0/capabilities', { ...open, schema: can }, () =>

@@ -18,7 +18,7 @@ export const subjectParams = {
     ),
   }),
   receiver: z.object({ receiver: textSchema(31).describe('Its name in the config.') }),
-  transaction: z.object({ id: textSchema(300).describe('Of its workflow.') }),
+  transaction: z.object({ id: textSchema(300).describe('The id of the workflow of the transaction.') }),
 } as const
 
 export const reasonSchema = z.string().trim().min(1).max(500).describe('The reason, kept with the name of the token.')

@@ -95,7 +95,9 @@ const bulkSchema = z.strictObject({
     .array(bodySchema)
     .min(1)
     .max(mostInBulk)
-    .describe('Each as the body of `POST /v1/transfers`; a signed VAA of the first bridge.'),
+    .describe(
+      'Submissions, each like the body of `POST /v1/transfers`. Without the parameter `bridge`, a VAA goes to the first bridge of the config.',
+    ),
 })
 const bulkResultsSchema = z.object({
   results: z
@@ -123,7 +125,7 @@ export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   })
 
   const bulk = {
-    summary: 'Submit many; a refused one does not affect the others',
+    summary: 'Submit several transfers. A refused transfer does not affect the others',
     headers: idempotencyHeaders,
     querystring,
     body: bulkSchema,

@@ -26,14 +26,14 @@ const mostNamed = 100
 const manySchema = z
   .strictObject({
     reason: reasonSchema,
-    ids: z.array(textSchema(1_000)).min(1).max(mostNamed).optional().describe('These transfers; or `filter`.'),
+    ids: z.array(textSchema(1_000)).min(1).max(mostNamed).optional().describe('The ids of the transfers to order. Alternative: `filter`.'),
     filter: z
       .strictObject(filterSchemas)
       .refine((given) => Object.values(given).some((value) => value !== undefined), 'must select by something')
       .optional()
-      .describe('All that match. A token with a scope has to name `targetChain`.'),
+      .describe('Orders all transfers that match. A token with a scope has to name `targetChain`.'),
     dryRun: z.boolean().default(true).describe('true: lists the selected transfers and orders nothing.'),
-    limit: z.number().int().min(1).max(mostOrdered).default(100).describe('Most transfers that this request orders.'),
+    limit: z.number().int().min(1).max(mostOrdered).default(100).describe('Order at most this many transfers.'),
   })
   .meta({ id: 'TransferSelection' })
 

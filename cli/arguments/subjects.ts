@@ -118,7 +118,7 @@ export type LaneOptions = { readonly chain?: string }
 export function laneArgument(command: Command): Command {
   return command
     .argument('<lane>', 'lane id (evm-1:0x…), the address of a configured lane, or either as portage lane list shortens it')
-    .option('--chain <name>', 'the chain, where several have this address')
+    .option('--chain <name>', 'the chain, if several chains have a lane with this address')
 }
 
 /** Throws LANE_NOT_FOUND, and the errors of `use`. */

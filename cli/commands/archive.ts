@@ -38,7 +38,7 @@ export const archiveCommand: CommandSpec = {
           ),
       notes: `For cron or a CronJob: the command makes one pass. The exit code is 1 if the pass failed or if orders may be missing. No delivery
 waits for a pass, and the next pass makes up for a failed one. Orders of lanes and streams are read from workers of the role ledger. Two
-passes at a time do the work twice and lose nothing. A --since after the end of the archive leaves that end, and the next pass begins there.`,
+passes at a time do the work twice and lose nothing. If --since is after the end of the archive, this end does not move, and the next pass begins there.`,
       examples: ['portage archive run', 'portage archive run --every 10', 'portage archive run --since 2026-11-20 --json'],
       run: (call: Call<RunOptions>) => call.withTemporal((client, config) => run(call, client, config)),
     },

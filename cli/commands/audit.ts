@@ -7,7 +7,7 @@ import { orderCommand } from '../orders.ts'
 import { list, table, timeText } from '../output/output.ts'
 
 export const auditCommand: CommandSpec = {
-  description: 'Audits: find deliveries that a deep reorg undid, and transfers that closed without an outcome. Both are started again.',
+  description: 'Audits: find deliveries that a deep reorg undid, and transfers that closed without an outcome. Portage starts both again.',
   commands: {
     run: {
       ...orderCommand('audit run'),
@@ -26,7 +26,7 @@ export const auditCommand: CommandSpec = {
       options: (command) =>
         command
           .option('--chain <name>', 'only this target chain')
-          .option('--limit <number>', 'most audits of a chain', numberWithin(1, 100), 5),
+          .option('--limit <number>', 'show at most this many audits of each chain', numberWithin(1, 100), 5),
       examples: ['portage audit show --chain ethereum --json'],
       run: ({ withTemporal, options }: Call<{ chain?: string; limit: number }>) =>
         withTemporal(async (client, config) => {

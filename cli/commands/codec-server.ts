@@ -21,7 +21,7 @@ export const codecServerCommand: CommandSpec = {
   options: (command) =>
     command
       .option('--port <port>', 'instead of codecServer.port of the config; 0: any free port; the log names it', portOf)
-      .addOption(new Option('--log-level <level>', 'least level that is logged').choices(logLevels).default('info'))
+      .addOption(new Option('--log-level <level>', 'lowest level that is logged').choices(logLevels).default('info'))
       .option('--pretty', 'readable log lines'),
   notes: `Needs the keys of temporal.encryption and of access tokens, and no key of a lane. Every request needs an access token of any level. It speaks plain HTTP:
 on an address other than loopback put a proxy with TLS in front. docs/operate/temporal/encryption.md has the set-up of the Web UI.`,

@@ -9,7 +9,7 @@ import { verbatim } from '../output/output.ts'
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript }
 
 export const completionCommand: CommandSpec = {
-  description: 'Print the script by which a shell completes commands, options and their values.',
+  description: 'Print the script with which a shell completes commands, options and their values.',
   options: (command) => command.addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(scripts))),
   notes: 'The script holds all completions and starts no process. Print it again after an upgrade.',
   examples: [

@@ -41,7 +41,7 @@ export const pluginCommand: CommandSpec = {
         command
           .argument('<module>', 'the file of the plug-in')
           .option('--settings <file>', 'its settings, as YAML or JSON (default: those of the config)'),
-      notes: `Runs the code of the plug-in: read it before. Run the command again after each change of the file or of its settings, and start the
+      notes: `The command runs the code of the plug-in, so read the code first. Run the command again after each change of the file or of its settings, and start the
 processes again. Comments of the config file stay.`,
       examples: ['portage plugin add my-plugin/plugin.mjs --settings settings.yaml'],
       run: addPlugin,
@@ -57,7 +57,7 @@ processes again. Comments of the config file stay.`,
         command
           .argument('<module>', 'the file of the plug-in')
           .option('--with <file>', 'the file with deploy and send (default: plugin.test.mjs for plugin.mjs)'),
-      notes: 'Needs the repository of Portage after `npm run setup`: the devnet is no part of a release.',
+      notes: 'Needs the repository of Portage after `npm run setup`: the devnet is not part of a release.',
       examples: ['portage plugin test my-plugin/plugin.mjs'],
       run: testPlugin,
     },

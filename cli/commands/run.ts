@@ -32,7 +32,7 @@ export const runCommand: CommandSpec = {
         'port of /healthz, /readyz and /metrics, instead of admin.port of the config; 0 (default): any free one, which the log names',
         portOf,
       )
-      .addOption(new Option('--log-level <level>', 'least level that is logged').choices(logLevels).default('info'))
+      .addOption(new Option('--log-level <level>', 'lowest level that is logged').choices(logLevels).default('info'))
       .option('--pretty', 'readable log lines'),
   notes: `Roles:
   all      everything below in one process

@@ -13,13 +13,14 @@ const atOnce = 20
 const sum = (values: readonly (string | undefined)[]) => String(values.reduce((all, value) => all + BigInt(value ?? 0), 0n))
 
 export const shadowCommand: CommandSpec = {
-  description: 'The calls that Portage would send to chains in shadow mode: of each waiting transfer, and the sum for each chain.',
-  notes: `Each waiting transfer is asked, and gives the figures of its last try. A transfer without figures has no worker that answers;
-it counts as a transfer, and not in the sums.`,
+  description:
+    'The calls that Portage would send to chains in shadow mode: one call for each waiting transfer, and the total cost for each chain.',
+  notes: `The command asks each waiting transfer for the figures of its last try. If no worker
+answers for a transfer, the transfer is counted, but its cost is not in the totals.`,
   options: (command) =>
     command
       .option('--chain <name>', 'only this target chain')
-      .option('--limit <number>', 'most transfers to ask, newest first', numberWithin(1, 10_000), 1_000),
+      .option('--limit <number>', 'ask at most this many transfers, newest first', numberWithin(1, 10_000), 1_000),
   examples: ['portage shadow', 'portage shadow --chain bsc --json'],
   run: ({ withTemporal, options }: Call<{ chain?: string; limit: number }>) =>
     withTemporal(async (client, config) => {

@@ -44,7 +44,9 @@ export const deployCommand: CommandSpec = {
       description:
         'Whether a version is drained: it has no open transfer. Its workers can then be stopped. By default they end by themselves.',
       options: (command) =>
-        command.argument('[build-id]', 'the version; absent: that of the config').option('--wait', 'until it is drained, or Ctrl-C'),
+        command
+          .argument('[build-id]', 'the version; absent: that of the config')
+          .option('--wait', 'wait until it is drained; Ctrl-C ends the wait'),
       notes: `The exit code is 0 if it is drained, else 1. The server checks every few minutes. This lists the open transfers of a version:
   temporal workflow list --query 'ExecutionStatus = "Running" AND
       TemporalWorkerDeploymentVersion = "<name>:<build-id>"'`,

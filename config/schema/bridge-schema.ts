@@ -21,10 +21,10 @@ export const emitterStreamSchema = z.strictObject({
   first: sequence
     .optional()
     .describe(
-      'Lowest sequence to deliver, used only when the stream begins. Absent: the first sequence of the last `streams.lookBackDays`, and at least the latest 1,000 sequences. Absent, without a node: the first received message.',
+      'Lowest sequence to deliver, used only when the stream begins. Absent: the first sequence of the last `streams.lookBackDays`, and at least the latest 1,000 sequences. Absent, for a chain without a node: the first received message.',
     ),
   startBlock: whole(0).optional().describe('Block of the sequence `first`. Absent: only the latest blocks are read to identify gaps.'),
-  maxOpen: whole(1, limits.open).default(200).describe(`Most open transfers of this emitter. ${changing}`),
+  maxOpen: whole(1, limits.open).default(200).describe(`Highest number of open transfers of this emitter. ${changing}`),
 })
 
 const spySchema = z.strictObject({
@@ -35,7 +35,7 @@ const spySchema = z.strictObject({
       serverName: z.string().min(1).optional().describe("Name in the spy's certificate. Absent: the host of the address."),
     })
     .optional()
-    .describe('TLS to a proxy before the spy. The spy itself has no TLS. {}: with the CAs that Node trusts. Absent: plain text.'),
+    .describe('TLS to a proxy in front of the spy. The spy itself has no TLS. {}: with the CAs that Node trusts. Absent: plain text.'),
 })
 
 export const wormholeTokenBridgeSchema = z.strictObject({
@@ -231,7 +231,7 @@ export const nativeRouteSchema = z.strictObject({
   maxOpen: whole(1, limits.open)
     .default(200)
     .describe(
-      `Most open transfers; the scan waits above it. Transfers that are parked, or wait long for something of their own, do not count. ${changing}`,
+      `Highest number of open transfers. At this number the scan waits. Transfers that are parked, or have waited long for a reason of their own, do not count. ${changing}`,
     ),
   minimumAmount: decimal
     .optional()
@@ -240,7 +240,7 @@ export const nativeRouteSchema = z.strictObject({
     ),
   batch: whole(2, 100)
     .optional()
-    .describe('Most completions in one transaction (batchCompleteBridgeTransfer). Absent: no batches. Try 20.'),
+    .describe('Highest number of completions in one transaction (batchCompleteBridgeTransfer). Absent: no batches. Try 20.'),
 })
 
 export const nativeBridgeSchema = z.strictObject({

@@ -15,7 +15,7 @@ const cctpChainSchema = z.strictObject({
   startBlock: whole(0)
     .optional()
     .describe('First block of this chain to read messages from. Absent: the blocks of the last `streams.lookBackDays`.'),
-  maxOpen: whole(1, limits.open).default(200).describe('Most open transfers of each MessageTransmitter of this chain.'),
+  maxOpen: whole(1, limits.open).default(200).describe('Highest number of open transfers of each MessageTransmitter of this chain.'),
 })
 
 const accounts = z.array(emitterOrAddress).max(10_000).default([])
@@ -29,7 +29,7 @@ export const cctpSchema = z.strictObject({
   requestsPerSecond: whole(1, 1_000)
     .default(20)
     .describe(
-      'Most requests of a process to each API in a second. Circle refuses an address for 5 minutes after 35 requests in a second, so all processes behind one address share these 35.',
+      'Highest number of requests per second from a process to each API. Circle refuses an address for 5 minutes after 35 requests in a second, so all processes behind one address share these 35.',
     ),
   finality: z
     .enum(['fast', 'finalized'])

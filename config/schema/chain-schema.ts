@@ -8,7 +8,9 @@ const finalitySchema = z.discriminatedUnion('kind', [
       kind: z.literal('tag'),
       stalledAfterMinutes: between(0.1, 1_440)
         .optional()
-        .describe('Age of the newest final block that is reported as `FINALITY_STALLED`. Absent: 60, because some chains need 30.'),
+        .describe(
+          'If the newest final block is older than this, Portage reports `FINALITY_STALLED`. Absent: 60, because some chains need 30.',
+        ),
     })
     .describe('Nodes tag the finalized block.'),
   z
@@ -27,7 +29,7 @@ const nodeSchema = z.strictObject({
     .enum(['all', 'read', 'send', 'private'])
     .default('all')
     .describe('all: reads and sends. read: never sends. send: only sends. private: only sends, hidden from the public pool.'),
-  requestsPerSecond: between(0.1, 100_000).optional().describe('Most calls per second. Absent: no limit.'),
+  requestsPerSecond: between(0.1, 100_000).optional().describe('Highest number of calls per second. Absent: no limit.'),
 })
 
 /** Must list the classes of SendErrorClass (chains/port.ts). */
@@ -64,7 +66,7 @@ const topUpSchema = z
     maxPerDayWei: wei.describe('Highest sum of payments to other lanes in a day.'),
   })
   .describe(
-    "Tops lanes up automatically. Needs `signing.topUps: true`. Of the chain's keys, only the key of `from` then pays other lanes, and `maxPaymentWei` and `maxPerDayWei` limit all payments to other lanes, also those that a person orders.",
+    'Tops lanes up automatically. Needs `signing.topUps: true`. Only the key of `from` then pays other lanes of the chain. `maxPaymentWei` and `maxPerDayWei` limit all payments to other lanes, including those that a person orders.',
   )
 
 export const chainSchema = z.strictObject({

@@ -13,7 +13,9 @@ const coins = decimal.refine((value) => !/^[0-9]+$/.test(value) || BigInt(value)
 
 const executorChainSchema = z.strictObject({
   contract: address.describe("The chain's Executor contract, which takes the requests."),
-  payee: address.describe('Gets the payments of requests on this chain, at once. A contract must accept coins with 2,300 gas.'),
+  payee: address.describe(
+    'Gets the payments of requests on this chain, at once. If it is a contract, it must accept coins with 2,300 gas.',
+  ),
   price: dollars.describe("Dollars that one of the chain's coins is worth, as text."),
   baseFee: decimal
     .refine(
@@ -22,10 +24,10 @@ const executorChainSchema = z.strictObject({
     )
     .default('0')
     .describe(
-      "Part of each price for requests on this chain, wei of its coin, rounded up to 10 decimals. It must cover what gas does not: an L2's fee for data.",
+      "Fixed part of the price of each request on this chain, wei of its coin, rounded up to 10 decimals. It must cover costs that gas does not cover: an L2's fee for data.",
     ),
   maxGasLimit: gasUnits.default('1000000').describe('Highest gas limit of a delivery to this chain that a request may ask for.'),
-  maxMsgValue: coins.default('0').describe('Most coins that a delivery to this chain may carry, with the drop-off, wei.'),
+  maxMsgValue: coins.default('0').describe('Highest amount of coins that a delivery to this chain may carry, including the drop-off, wei.'),
   receivers: z
     .record(address, deliveredViewSchema)
     .default({})
@@ -52,8 +54,10 @@ const executorChainSchema = z.strictObject({
   startBlock: whole(0)
     .optional()
     .describe('First block of this chain to read requests from. Absent: the blocks of the last `streams.lookBackDays`.'),
-  maxOpen: whole(1, limits.open).default(200).describe('Most open transfers of requests on this chain.'),
-  maxGasDropOff: coins.default('0').describe('Most coins that a delivery to this chain may pay to a recipient (gas drop-off), wei.'),
+  maxOpen: whole(1, limits.open).default(200).describe('Highest number of open transfers of requests on this chain.'),
+  maxGasDropOff: coins
+    .default('0')
+    .describe('Highest amount of coins that a delivery to this chain may pay to a recipient (gas drop-off), wei.'),
 })
 
 export const executorSchema = z.strictObject({
@@ -70,7 +74,7 @@ export const executorSchema = z.strictObject({
   honourExpired: z
     .boolean()
     .default(false)
-    .describe('Whether a request in time is delivered if its quote expires before the message can be delivered.'),
+    .describe('Whether Portage delivers a request that was made in time, even if its quote expires before the message can be delivered.'),
   priceFeed: z
     .strictObject({
       sources: z
@@ -88,14 +92,18 @@ export const executorSchema = z.strictObject({
         )
         .min(1)
         .max(9)
-        .describe('JSON with `at` (seconds since the epoch) and `dollars` (chain → text). Most must be current. The median counts.'),
+        .describe(
+          'Sources of JSON with `at` (seconds since the epoch) and `dollars` (chain → price as text). More than half of them must be current. Portage uses the median.',
+        ),
       everySeconds: whole(1, 3_600).default(30).describe('How often the sources are read.'),
-      maxAgeSeconds: whole(10, 86_400).default(600).describe('Older prices make no quotes.'),
-      mostChangePercent: whole(1, 1_000).default(50).describe('A price further away from `price` of its chain makes no quotes, percent.'),
+      maxAgeSeconds: whole(10, 86_400).default(600).describe('Highest age of prices that Portage uses for quotes.'),
+      mostChangePercent: whole(1, 1_000)
+        .default(50)
+        .describe('Highest difference between a price of the feed and `price` of the chain, percent. Beyond it, Portage gives no quotes.'),
     })
     .optional()
     .describe('Prices of quotes while Portage runs. Absent: `price` of each chain.'),
   chains: z
     .record(chainName, executorChainSchema)
-    .describe('The chains of the config that requests may start on and go to: at least two. Others get no quotes.'),
+    .describe('Chains of the config between which Portage serves requests: at least two. There are no quotes for other chains.'),
 })

@@ -53,7 +53,7 @@ export const pluginsSchema = z.record(
   z.strictObject({
     module: path.describe('File of the plug-in. Relative to the config file.'),
     sha256: text(/^[0-9a-f]{64}$/, 'must be a SHA-256: 64 lower-case hex digits').describe(
-      'SHA-256 of the file. A file with another one is not loaded.',
+      'SHA-256 of the file. A file with another SHA-256 is not loaded.',
     ),
     settings: z.record(z.string(), z.unknown()).prefault({}).describe('Settings of the plug-in. Its documentation has their names.'),
     routes: pluginRoutesSchema.describe('Which messages it delivers, and the calls that keys sign for them.'),

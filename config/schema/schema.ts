@@ -89,7 +89,7 @@ const transfersSchema = z
     maxLossPerTokenPerHourWei: wei
       .default('50000000000000000')
       .describe(
-        'Highest cost of reverted deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above it, transfers of the token wait (QUARANTINED), or are paid as the wrapped coin if the bridge unwraps. Contracts, batches and lost races each have a budget of this size. All tokens of a chain together have four. docs/concepts/threat-model.md. Each process counts from its start.',
+        'Highest cost of reverted deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above it, transfers of the token wait (QUARANTINED), or are paid as the wrapped coin if the bridge unwraps. Contracts, batches and lost races each have a budget of this size. All tokens of a chain together have four such budgets. docs/concepts/threat-model.md. Each process counts from its start.',
       ),
   })
   .prefault({})
@@ -99,7 +99,7 @@ const streamsSchema = z
   .strictObject({
     rangeBlocks: whole(1, 1_000_000)
       .default(2_000)
-      .describe('Most blocks in one read of logs. Portage reads fewer if a node refuses the range, and more again later.'),
+      .describe('Highest number of blocks in one read of logs. Portage reads fewer if a node refuses the range, and more again later.'),
     auditMinutes: between(0.02, 1_440)
       .default(5)
       .describe("How often a stream is compared with its source's count and table, and its open transfers with their workflows."),
@@ -112,7 +112,7 @@ const streamsSchema = z
     lookBackDays: between(0, 90)
       .default(7)
       .describe(
-        "How far back an emitter's stream begins if it has no checkpoint and no `first`. It covers at least the latest 1,000 numbers. A stream of messages without numbers begins there if it has no checkpoint and no `startBlock`.",
+        "How far back an emitter's stream begins if it has no checkpoint and no `first`. The stream covers at least the latest 1,000 numbers. A stream of messages without numbers begins there if it has no checkpoint and no `startBlock`.",
       ),
   })
   .prefault({})
@@ -186,18 +186,16 @@ export const configSchema = z.strictObject({
       receivers: receiversSchema
         .optional()
         .describe(
-          'Delivers messages of any emitter to contracts that take a signed VAA. It uses the spies and APIs of wormhole-token-bridge, which must be configured.',
+          'Delivers messages of any emitter to contracts that take a signed VAA. Needs wormhole-token-bridge, whose spies and APIs it uses.',
         ),
       ntt: nttSchema
         .optional()
         .describe(
-          "Wormhole's native token transfers (NTT) with its transceiver. It uses the spies and APIs of wormhole-token-bridge, which must be configured.",
+          "Wormhole's native token transfers (NTT) with its transceiver. Needs wormhole-token-bridge, whose spies and APIs it uses.",
         ),
       plugins: pluginsSchema
         .optional()
-        .describe(
-          'Plug-in packages. `portage plugin add` writes this part. It uses the spies and APIs of wormhole-token-bridge, which must be configured.',
-        ),
+        .describe('Plug-in packages. `portage plugin add` writes this part. Needs wormhole-token-bridge, whose spies and APIs it uses.'),
       executor: executorSchema
         .optional()
         .describe(

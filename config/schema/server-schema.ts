@@ -17,7 +17,7 @@ export const apiSchema = z
     port: port.default(8099).describe('0 takes any free port.'),
     requestsPerMinute: whole(1, 10_000_000)
       .default(6000)
-      .describe('Most requests per minute with one token. Requests without a valid token are counted per address.'),
+      .describe('Highest number of requests per minute with one token. Requests without a valid token are counted per address.'),
   })
   .prefault({})
   .describe('The REST API.')

@@ -50,7 +50,7 @@ export const chainRows = {
   CHAIN_WITHOUT_WORKER: {
     ...retry(
       'No process serves the transfers to this chain.',
-      'Start a process with the role chain for this chain, or promote the version of the running ones.',
+      'Start a process with the role chain for this chain, or promote the version of the running processes.',
     ),
     ...cause('chain', does.keeps, ['portage run --role chain --chain <chain>', commands.promote]),
   },
@@ -91,7 +91,7 @@ export const chainRows = {
   NODE_REFUSED: {
     ...outage(
       'The node refused the request, or gave a malformed answer.',
-      'Read the message of the node. If it does not pass, add another node.',
+      'Read the message of the node. If the error stays, add another node.',
     ),
     ...cause('transfers', 'Portage asks again.', [nodes, add]),
   },

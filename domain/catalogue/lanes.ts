@@ -29,7 +29,7 @@ export const laneRows = {
     ),
     ...cause(
       'lane',
-      `${does.otherLanes} The lane takes work again by itself once its address has coins. With \`chains.<name>.topUp\`, another lane pays them.`,
+      `${does.otherLanes} The lane takes work again by itself once its address has coins. With \`chains.<name>.topUp\`, another lane sends them.`,
       [showLane, 'portage lane top-up <lane> --from <other lane> --amount <wei> --wait'],
     ),
   },
@@ -156,7 +156,7 @@ export const laneRows = {
     'If the message names a file with a bad line, remove that line. Otherwise check the folder, its rights and the free space on its disk.',
   ),
   TRANSACTION_LOST: fatal(
-    'It is not known whether this operator transaction was mined: Portage does not send it again.',
+    'Portage cannot find out whether this operator transaction was mined, and does not send it again.',
     "Look for the nonce and the hashes of this message among the transactions of the lane's account. Order the transaction again only if none of them made the same call.",
   ),
 } satisfies Record<string, Row>

@@ -7,7 +7,7 @@ export const messageRows = {
     'Send the signed bytes of the message that the transfer id names.',
   ),
   MESSAGE_TOO_LARGE: fatal(
-    'The message is larger than Portage carries.',
+    'The message is larger than Portage accepts.',
     'Redeem the message without Portage, because `portage transfer submit` has the same limit.',
   ),
   VAA_TRUNCATED: fatal('The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
@@ -55,7 +55,7 @@ export const messageRows = {
   },
   PLUGIN_CHANGED: {
     ...retry(
-      'A plug-in is not the one that the config names: its file, or the routes that it makes of its settings, have changed.',
+      'A plug-in is not the one that the config names: its file, or the routes that it makes from its settings, have changed.',
       'Bring the file back, or accept the change: run `portage plugin add` again, read its routes, and start the processes again.',
       { isOutage: true, waitsForItself: true },
     ),

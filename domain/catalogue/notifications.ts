@@ -12,9 +12,12 @@ export const notificationRows = {
     ...cause('notifications', waits, [list, enable]),
   },
   RECEIVER_UNSERVED: {
-    title: 'No process notifies a receiver.',
+    title: 'One of the receivers has no process that notifies it.',
     remedy: 'Start a process of the role ledger with this receiver in its `notifications`, and with its secrets.',
-    ...cause('notifications', `${waits} They are sent once a process serves the receiver.`, ['portage run --role ledger', list]),
+    ...cause('notifications', `${waits} Portage sends these events once a process serves the receiver.`, [
+      'portage run --role ledger',
+      list,
+    ]),
   },
   RECEIVER_FAILING: {
     title: 'A receiver of notifications does not answer, or refuses notifications.',

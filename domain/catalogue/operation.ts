@@ -13,7 +13,7 @@ export const operationRows = {
   UNREAD: {
     title: 'Portage could not read everything that this answer needs, so causes may be missing.',
     remedy: 'Ask again. If the part still cannot be read, `portage doctor` names the part that does not answer.',
-    ...cause('unexplained', 'Nothing: only this answer is incomplete.', [commands.doctor]),
+    ...cause('unexplained', 'All work continues: only this answer is incomplete.', [commands.doctor]),
   },
   CONFIG_INVALID: fatal('The config has problems.', 'Correct the fields that are named.'),
   INPUT_INVALID: fatal('The request has a problem.', 'Correct the part that is named, and send the request again.'),
@@ -51,11 +51,11 @@ export const operationRows = {
     'Start it (run `portage run --role api`), or name its URL with `--api`.',
   ),
   API_BUSY: retry(
-    'This process already handles its limit of requests of this kind.',
+    'This process already handles as many requests of this kind as it may.',
     'Send the request again after the time in the Retry-After header, or send it to another process that serves the API.',
   ),
   EVENTS_FULL: retry(
-    'This process already serves its limit of event streams.',
+    'This process already serves as many event streams as it may.',
     'Close an event stream that is not needed, or use another process that serves the API.',
   ),
   RATE_LIMITED: retry('Too many requests from this address.', 'Wait as long as the Retry-After header says.'),
@@ -69,7 +69,7 @@ export const operationRows = {
   ),
   TRANSFER_NOT_FOUND: fatal('No transfer has this id.', '`portage transfer list` shows the known ids.'),
   TRANSFER_IN_GAP: fatal(
-    'This transfer has not begun: a stream knows its number, and has not got its message yet.',
+    'This transfer has not begun: a stream knows its number, but does not have its message yet.',
     '`portage stream show <stream>` shows the gap, and `portage stuck` shows the reason. The transfer begins once its message is found.',
   ),
   TRANSFER_AMBIGUOUS: fatal('Several transfers match this.', 'Use the whole id of one of the candidates.'),
@@ -83,7 +83,7 @@ export const operationRows = {
     '`portage stream list` shows the known streams. A stream is started when the intake first reads its source.',
   ),
   ACCESS_TOKEN_MISSING: fatal(
-    'This needs an access token.',
+    'An access token is required.',
     'Over HTTP send `Authorization: Bearer <token>`; on the command line set `PORTAGE_TOKEN`, or give `--token-file`. `portage token create` makes a token.',
   ),
   ACCESS_TOKEN_INVALID: fatal(

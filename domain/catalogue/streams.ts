@@ -70,7 +70,7 @@ export const streamRows = {
     ...cause('intake', 'Portage keeps trying to get these messages from the APIs of the guardians.', [showStream, audit]),
   },
   GAP_HIDDEN: {
-    title: "The source's table has transfers that no log showed, or most nodes had left logs out.",
+    title: "The source's table has transfers that no log showed, or an audit has found logs that most nodes had left out.",
     remedy: 'Do nothing if the gap closes by itself. Otherwise a node hides logs: compare the nodes, and disable the node that hides them.',
     ...cause('intake', 'Portage starts these transfers.', [showStream, audit, 'portage node list']),
   },
@@ -127,7 +127,7 @@ export const streamRows = {
     'Run `portage stream audit <stream>`, then see docs/runbooks/STREAM_COUNT.md.',
   ),
   SOURCE_COUNT_FELL: row(
-    'The source counts fewer transfers than its logs have shown. Its blocks are read again.',
+    'The source counts fewer transfers than its logs have shown. Portage reads its blocks again.',
     'Run `portage stream show <stream>`, and compare the nodes of the source with a block explorer: a node lies or is on a fork.',
   ),
   SOURCE_FORKED: row(

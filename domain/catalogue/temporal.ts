@@ -16,7 +16,10 @@ export const temporalRows = {
     ),
   },
   LEDGER_WITHOUT_WORKER: {
-    ...row('No process with the role ledger answers.', 'Start a process with the role ledger, or promote the version of the running ones.'),
+    ...row(
+      'No process with the role ledger answers.',
+      'Start a process with the role ledger, or promote the version of the running processes.',
+    ),
     ...cause(
       'everything',
       does.keeps,
@@ -117,7 +120,7 @@ export const temporalRows = {
   ),
   ENCRYPTION_KEY_UNKNOWN: retry(
     'A payload in Temporal is encrypted with a key that this process does not have.',
-    'Add the key with this id to temporal.encryption.keys, behind the first key, and restart the process. The workflow waits until then. If you never used this id, somebody else can write to Temporal.',
+    'Add the key with this id to temporal.encryption.keys, after the first key, and restart the process. The workflow waits until then. If you never used this id, somebody else can write to Temporal.',
   ),
   ENCRYPTION_MISSING: retry(
     'A payload in Temporal is not encrypted, and temporal.encryption.required refuses such payloads.',

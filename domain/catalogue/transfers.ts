@@ -48,7 +48,7 @@ export const transferRows = {
   ),
   EXECUTOR_EXPIRED: fatal(
     'The quote of a request for execution expired before the delivery could begin.',
-    'The payer can request the delivery again, with a new quote. To deliver such requests: bridges.executor.honourExpired, then `portage transfer retry`.',
+    'The payer can request the delivery again, with a new quote. To deliver such requests, set bridges.executor.honourExpired to true, then run `portage transfer retry`.',
   ),
   RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'Run `portage allow` for the recipient, then `portage transfer retry`.'),
   TOKEN_DENIED: fatal('The token is on the deny-list.', 'Run `portage allow` for the token, then `portage transfer retry`.'),
@@ -63,7 +63,7 @@ export const transferRows = {
     ),
     ...cause(
       'transfers',
-      'Portage pauses a lane whose account has the role at no bridge, and resumes the lane once the account has a role.',
+      'Portage pauses a lane whose account has no role at any bridge, and resumes the lane once the account has a role.',
       [show, listLanes],
     ),
   },
@@ -83,7 +83,7 @@ export const transferRows = {
   },
   BRIDGE_CAP: {
     ...fatal(
-      'The amount reaches or exceeds the inbound cap of the bridge for a whole day.',
+      'The amount is not below the daily inbound cap of the bridge.',
       'Ask the owner of the bridge to raise the cap (insurance fund, risk denominator), then run `portage transfer retry`.',
     ),
     ...cause('transfers', 'The transfers are parked, because the cap of a later day would not suffice either.', [show]),
@@ -135,7 +135,7 @@ export const transferRows = {
   },
   QUARANTINED: {
     ...retry(
-      'Deliveries of this token reverted although their simulation succeeded: to this recipient, or to several. For now Portage spends no more gas on them.',
+      'Deliveries of this token to this recipient, or to several recipients, reverted although their simulation succeeded. For now Portage spends no more gas on such deliveries.',
       'Look at the reverted transactions. Portage tries again at the time that the reason names, or at once after `portage transfer retry`. To decline all transfers of the token or to the recipient, run `portage deny`.',
       { waitsForItself: true },
     ),
@@ -148,7 +148,7 @@ export const transferRows = {
   SHADOW_MODE: {
     ...retry(
       'The target chain is in shadow mode: the transfer is ready, and Portage sends nothing.',
-      'Nothing while another relayer delivers. To deliver, give the lanes keys and remove `shadow` from the chain in the config.',
+      'Do nothing while another relayer delivers. To deliver with Portage, give the lanes keys and remove `shadow` from the chain in the config.',
       { waitsForItself: true },
     ),
     ...cause('note', 'Portage checks each transfer and logs the call that it would send, with its cost.', ['portage shadow']),

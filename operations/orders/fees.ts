@@ -9,18 +9,18 @@ import { optional, values } from './values.ts'
 const scopes = 'global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id>, transfer:<id>'
 const scope = field('--scope <scope>', values.feeScope, scopes)
 const limitFields = {
-  maxFeePerGas: field('--max-fee-per-gas <amount>', optional(values.amount), 'most that a unit of gas may cost'),
+  maxFeePerGas: field('--max-fee-per-gas <amount>', optional(values.amount), 'highest price per unit of gas'),
   maxTip: field('--max-tip <amount>', optional(values.amount), 'highest tip per unit of gas'),
   maxFeePerTransaction: field(
     '--max-fee-per-transaction <amount>',
     optional(values.amount),
-    'most that a whole transaction may cost, data fee included',
+    'highest cost of a transaction, including the data fee',
   ),
   baseFeeCeiling: field('--base-fee-ceiling <amount>', optional(values.amount), 'above this base fee nothing new is sent'),
   tipFactor: field('--tip-factor <number>', optional(values.tipFactor), "factor of the market's tip in the first offer"),
   bumpPercent: field('--bump-percent <number>', optional(values.bumpPercent), 'how much each new attempt raises both fees, percent'),
   gasFactor: field('--gas-factor <number>', optional(values.gasFactor), 'factor of the gas estimate that gives the gas limit'),
-  gasLimit: field('--gas-limit <gas>', optional(values.gas), 'most gas units of a transaction'),
+  gasLimit: field('--gas-limit <gas>', optional(values.gas), 'highest gas limit of a transaction'),
 }
 const feeFields = { scope, ...limitFields }
 export const feeLimits = Object.keys(limitFields) as (keyof FeePolicy)[]
@@ -32,7 +32,7 @@ export const feeTexts = {
     summary: 'Set limits of a scope',
     details: 'Limits that are not named stay unchanged. The most specific scope that sets a limit decides it.',
     notes: `Amounts have a unit: 30gwei, 0.05ether, 1000000wei, or the coin of the scope's chain, like 0.05BNB. A number alone is
-wei. The unit ether is of any coin.`,
+wei. The unit ether works for the coin of any chain.`,
     examples: [
       'portage fees set --scope chain:ethereum --base-fee-ceiling 80gwei --reason "NFT mint"',
       'portage fees set --scope lane:evm-56:0x52908400098527886e0f7030069857d2e4169ee7 --max-tip 2gwei --gas-factor 1.5 --reason "slow inclusion"',

@@ -10,7 +10,7 @@ import { confirmation, optional, values, within } from './values.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 const nonce = field('<nonce>', values.number, 'the nonce')
-const window = field('<nonces>', within(0, 128), 'most nonces in flight, up to 128; 0: none')
+const window = field('<nonces>', within(0, 128), 'highest number of nonces in flight, up to 128; 0: none')
 const lanesAtOnce = 8
 const common = { level: 'sign', subject: 'lane', reason: 'required' } as const
 
@@ -123,7 +123,7 @@ export const laneOrders = {
     reason: 'required',
     route: '/v1/lanes/set-windows',
     summary: 'Change how many nonces may be in flight for every lane of the config, or of one chain',
-    details: 'The same as set-window for each lane. Lanes whose ledger cannot be reached are named, and keep their window.',
+    details: 'This is the same as set-window for each lane. Lanes whose ledger cannot be reached are named, and keep their window.',
     examples: ['portage lane set-windows 16 --chain ethereum --reason "the pools are full"'],
     fields: { window, chain: field('--chain <name>', optional(values.text), 'only lanes of this chain') },
     answer: z

@@ -67,7 +67,7 @@ const localOrders = {
     onlyCommand: 'A deployment runs it where the new version is installed.',
     summary: 'Send new work to a version. Lanes and streams continue with it at their next task',
     details: 'To roll back, promote the earlier version.',
-    notes: `Portage refuses this if no worker of the version has polled yet, or if the version has no worker on a queue of the current version.
+    notes: `Portage refuses the promotion if no worker of the version has polled yet, or if the version has no worker on a queue of the current version.
 Start workers of the version for all roles first.
 The same with Temporal's own tool:
   temporal worker deployment set-current-version --deployment-name <name> --build-id <id>`,

@@ -20,7 +20,10 @@ const payment = {
   level: 'sign',
   subject: 'lane',
   pays: true,
-  answer: z.object({ id: z.string().describe('Of its workflow.'), lane: z.string().describe('The lane that pays.') }),
+  answer: z.object({
+    id: z.string().describe('The id of the workflow of the transaction.'),
+    lane: z.string().describe('The lane that pays.'),
+  }),
 } as const
 
 const sendFields = {

@@ -173,7 +173,7 @@ A token is <wormhole chain id>/<64 hex digits>: the chain where it is native, an
   }),
   allow: settingsOrder({
     summary: 'Take a recipient or a token off the deny-list',
-    details: 'Transfers that were declined before: portage transfer retry.',
+    details: 'For transfers that were declined before, run portage transfer retry.',
     examples: ['portage allow recipient bsc/0x52908400098527886e0f7030069857d2e4169ee7 --reason "cleared"'],
     fields: listFields,
     orders: (given) => [{ kind: 'allow', ...given }],

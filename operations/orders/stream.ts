@@ -121,7 +121,7 @@ The exit code is 1 if a delivery was undone.`,
     examples: [`portage stream audit ${example}`],
   },
   'stream reread': streamOrder('reread', {
-    summary: 'Go back to a block that is still in the chain, and read all above it again',
+    summary: 'Go back to a block that is still in the chain, and read all blocks above it again',
     details: 'Use this after a fork of the source below its finality.',
     notes: 'Portage does this by itself after a fork. Numbers above the block are unknown again, and skips above it are forgotten.',
     examples: [`portage stream reread ${example} --block 18000000 --reason "a fork of the source"`],
@@ -156,7 +156,7 @@ The exit code is 1 if a delivery was undone.`,
   'stream unskip': streamOrder('unskip', {
     level: 'write',
     summary: 'Reopen a number that was skipped or wrongly resolved',
-    details: 'Its transfer is started, or found delivered.',
+    details: 'The transfer of the number is started, or found delivered.',
     notes: 'A transfer that ended as rejected, declined or cancelled is not started again. Use portage transfer retry for it.',
     examples: [`portage stream unskip ${example} 118 --reason "it was a real one"`],
     fields: { number },
@@ -188,7 +188,7 @@ The exit code is 1 if a delivery was undone.`,
       maxOpen: field(
         '<transfers>',
         { ...optional(within(1, limits.open)), usual: 'configured' },
-        `most transfers under way at a time, 1 to ${limits.open}; parked ones do not count; configured: as the config has it`,
+        `highest number of transfers under way, 1 to ${limits.open}, not counting parked ones; configured: the number of the config`,
       ),
     },
     ask: ({ maxOpen }) => ({ kind: 'setMaxOpen', maxOpen }),
@@ -197,8 +197,9 @@ The exit code is 1 if a delivery was undone.`,
   'stream trust': streamOrder('trust', {
     summary: 'Take a watermark from elsewhere, such as an on-chain checkpoint: all numbers up to it are resolved',
     details: 'The watermark can only rise.',
-    notes: `Portage never examines undelivered numbers up to this number again: be sure. It refuses a number above the highest known
-one, which portage stream audit reads from the source. To undo this, run portage stream reread with a block below that of the number.`,
+    notes: `Portage never examines undelivered numbers up to this number again, so make sure that there are none. It refuses a number
+above the highest known one, which portage stream audit reads from the source. To undo this, run portage stream reread with a
+block below that of the number.`,
     examples: [`portage stream trust ${example} --number 118000 --height 19000000 --reason "the on-chain checkpoint"`],
     fields: {
       number: field('--number <number>', values.u64, 'all numbers up to this one are resolved'),

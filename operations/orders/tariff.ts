@@ -51,7 +51,7 @@ function ofTariff<Of extends Fields>(fields: Of, read: (given: Given<Of>) => { r
   return ofOneScope(fields, (given) => `tariff of ${tariffScopeText(read(given).scope)}`, orders)
 }
 
-const details = 'Every process obeys within about two seconds. Transfers that were declined before: portage transfer retry.'
+const details = 'Every process obeys within about two seconds. For transfers that were declined before, run portage transfer retry.'
 
 export const tariffOrders = {
   asset: {
@@ -65,7 +65,7 @@ export const tariffOrders = {
   },
   fee: {
     summary: 'Set the minimum fee of a token of the token bridge, and the value of its fees, on a target chain',
-    details: `The command replaces both. The config applies for one that is not named. ${details}`,
+    details: `The command replaces both values. If one of them is not given, the config applies for it. ${details}`,
     examples: ['portage tariff fee bsc "$TOKEN" --minimum-fee 500000 --price 1500000000wei --reason "BNB fell"'],
     misuse: ({ minimumFee, price, clear }: Given<typeof feeFields>) =>
       (minimumFee === undefined && price === undefined) !== (clear === true)
@@ -77,7 +77,7 @@ export const tariffOrders = {
     })),
   },
   route: {
-    summary: 'Deliver tokens without a minimum fee for free on a route of the token bridge, or no longer',
+    summary: 'Deliver tokens without a minimum fee for free on a route of the token bridge, or stop doing so',
     details: `On a free route, anyone can make your lanes pay for gas. ${details}`,
     examples: ['portage tariff route bsc free --source ethereum --reason "promotion"', 'portage tariff route bsc paid --reason "flood"'],
     ...ofTariff(routeFields, ({ source, target, answer }) => ({

@@ -36,6 +36,6 @@ test('an error for people has its remedy once, also one that looks like a secret
   })
   expect([code, err]).toEqual([
     1,
-    expect.stringMatching(/^ACCESS_TOKEN_MISSING: This needs an access token\.\n→ Over HTTP send `Authorization: Bearer <token>`;/),
+    expect.stringMatching(/^ACCESS_TOKEN_MISSING: An access token is required\.\n→ Over HTTP send `Authorization: Bearer <token>`;/),
   ])
 })

@@ -34,9 +34,9 @@ import {
   type OperatorTransactionRow,
 } from '../../../temporal/client/lanes/operator-transactions.ts'
 
-const payment = waitUntil('done', 'until it is final; without it, the id of its workflow is printed')
+const payment = waitUntil('done', 'wait until the transaction is final (default: print the id of its workflow)')
 
-const cancellation = waitUntil('cancelled', 'until it has ended; exit code 1 if it was not cancelled')
+const cancellation = waitUntil('cancelled', 'wait until it has ended; exit code 1 if it was not cancelled')
 
 export const laneCommand: CommandSpec = {
   description: 'Lanes: a key on a chain, and the ledger of its nonces.',
@@ -81,7 +81,7 @@ export const laneCommand: CommandSpec = {
         }),
     },
     batches: {
-      description: 'Open calls of the lane that deliver several transfers each. With --json, with their transfers.',
+      description: 'Open calls of the lane that deliver several transfers each. --json also lists the transfers of each call.',
       options: withClosed,
       examples: ['portage lane batches 0x52908400098527886e0f7030069857d2e4169ee7 --chain ethereum --closed 10'],
       run: (call: Call<LaneOptions & { closed: number }>, name: string) =>
@@ -169,7 +169,7 @@ function noncesText({ observed }: LaneState, entries: readonly Entry[], hashes: 
 }
 
 function withClosed(command: Command): Command {
-  return laneArgument(command).option('--closed <number>', 'also this many that have ended', parse.closed, 0)
+  return laneArgument(command).option('--closed <number>', 'also list this many that have ended', parse.closed, 0)
 }
 
 function waitUntil(wanted: 'done' | 'cancelled', help: string): Wait {

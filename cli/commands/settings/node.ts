@@ -13,7 +13,7 @@ export const nodeCommand: CommandSpec = {
   commands: {
     list: {
       description: 'All nodes, configured and added, as this machine reaches them. The command connects to each node and changes nothing.',
-      options: (command) => command.option('--chain <name>', 'of this chain only'),
+      options: (command) => command.option('--chain <name>', 'only nodes of this chain'),
       examples: ['portage node list --chain bsc --json'],
       run: async ({ withTemporal, context, options }: Call<{ chain?: string }>) => {
         const [settings, config] = await withTemporal(async (client, loaded) => [await readSettings(client), loaded] as const)

@@ -22,7 +22,7 @@ import { checkpointOf, type StreamCheckpoint } from '../../../domain/stream/chec
 const pollMs = 1_000
 
 const backfillWait: Wait = {
-  help: 'until these blocks are read, with the progress on stderr; Ctrl-C ends only the wait',
+  help: 'wait until these blocks are read, with the progress on stderr; Ctrl-C ends only the wait',
   async until({ context, options }, client, { json }) {
     const [from, to] = [Number(options['from']), Number(options['to'])]
     const { view: ordered } = json as { readonly view: StreamReport }

@@ -31,8 +31,8 @@ function transferOrder(kind: TransferOrder): CommandSpec {
     ...orderText(`transfer ${kind}`),
     options: (command) =>
       withReason(withFilter(command.argument('[id]', `transfer: ${transferForms}; without one, all that match the options`)))
-        .option('--limit <number>', 'most transfers of this command', numberWithin(1, mostOrdered), 100)
-        .option('--dry-run', 'show which they are, and order nothing')
+        .option('--limit <number>', 'order at most this many transfers', numberWithin(1, mostOrdered), 100)
+        .option('--dry-run', 'show the selected transfers, and order nothing')
         .option('--yes', 'do not ask for a confirmation'),
     run: (call: Call<OrderOptions>, id: string | undefined) => {
       const selection = selectionOf(call.options)

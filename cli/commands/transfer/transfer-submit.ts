@@ -48,7 +48,7 @@ export const submit: CommandSpec = {
       .option('--max-fee-per-gas <amount>', 'highest price per unit of gas; can only lower the configured limit', parse.wei)
       .option('--max-fee-per-transaction <amount>', 'highest cost of the transaction; can only lower the configured limit', parse.wei)
       .option('--lane <lane>', 'the only lane that may deliver the transfer: its id or address')
-      .option('--reason <text>', 'why; a transfer that starts keeps it with the name of the token (default: handed in)')
+      .option('--reason <text>', 'the reason; a transfer that starts keeps it with the name of the token (default: handed in)')
       .option('--api <url>', 'URL of the API (default: from the config)', parse.url),
   run: async (call: Call<SubmitOptions>, vaa: string | undefined) => {
     const { native, chain: _, emitter: __, sequence: ___, api, bridge, ...how } = call.options
