@@ -30,6 +30,28 @@ export function subtractIntervals(intervals: Intervals, others: readonly Interva
   return left
 }
 
+/** As `subtractIntervals` with one interval, but most intervals are copied without a look at them. */
+export function withoutInterval(intervals: Intervals, from: bigint, to: bigint): Intervals {
+  const [first, last] = [indexAt(intervals, from), indexAt(intervals, to + 1n)]
+  const [low, high] = [intervals[first]?.[0] ?? to, intervals[last]?.[0] ?? to + 1n]
+  // The interval at `last` is cut only if it begins at or below `to`.
+  const end = high <= to ? last + 1 : last
+  const highest = intervals[end - 1]?.[1] ?? to
+  const below: readonly Interval[] = end > first && low < from ? [[low, from - 1n]] : []
+  const above: readonly Interval[] = end > first && highest > to ? [[to + 1n, highest]] : []
+  return [...intervals.slice(0, first), ...below, ...above, ...intervals.slice(end)]
+}
+
+/** As `joinIntervals` with one more number. */
+export function withNumber(intervals: Intervals, number: bigint): Intervals {
+  const first = indexAt(intervals, number - 1n)
+  const [one, two] = [intervals[first], intervals[first + 1]]
+  if (!one || one[0] > number + 1n) return intervals.toSpliced(first, 0, [number, number])
+  const [from, to] = [one[0] < number ? one[0] : number, one[1] > number ? one[1] : number]
+  if (two && two[0] === to + 1n) return intervals.toSpliced(first, 2, [from, two[1]])
+  return intervals.toSpliced(first, 1, [from, to])
+}
+
 export function subtractNumbers(intervals: Intervals, numbers: Iterable<bigint | string>): Intervals {
   return subtractIntervals(intervals, singles(numbers))
 }
@@ -85,13 +107,17 @@ export function unpack(packed: PackedIntervals): Intervals {
 
 export function pack(intervals: Intervals): PackedIntervals {
   let end = 0n
-  const items = intervals.map(([from, to]) => {
-    const item = to === from ? String(from - end) : `${from - end}x${to - from}`
+  let packed = ''
+  for (const [from, to] of intervals) {
+    packed += packed === '' ? textOf(from - end) : `,${textOf(from - end)}`
+    if (to !== from) packed += `x${textOf(to - from)}`
     end = to
-    return item
-  })
-  return items.join(',')
+  }
+  return packed
 }
+
+/** A bigint takes several times as long to print as a number. */
+const textOf = (size: bigint) => (size <= Number.MAX_SAFE_INTEGER ? String(Number(size)) : String(size))
 
 const parse = (set: IntervalSet): Intervals => set.map(([from, to]) => [BigInt(from), BigInt(to)])
 export const toSet = (intervals: Intervals): IntervalSet => intervals.map(([from, to]) => [String(from), String(to)])

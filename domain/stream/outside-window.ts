@@ -1,4 +1,15 @@
-import { countIn, type Intervals, type IntervalSet, joinIntervals, overlaps, pack, subtractIntervals, toSet, unpack } from './intervals.ts'
+import {
+  countIn,
+  type Intervals,
+  type IntervalSet,
+  joinIntervals,
+  overlaps,
+  pack,
+  toSet,
+  unpack,
+  withNumber,
+  withoutInterval,
+} from './intervals.ts'
 import { awaitsNewSignatures } from '../catalogue/errors.ts'
 import type { OutsideNumbers, StreamState } from './stream.ts'
 
@@ -9,14 +20,26 @@ const crowdedBytes = maxOutsideBytes / 2
 type Outside = Pick<StreamState, 'outside'>
 type Reason = Pick<OutsideNumbers, 'code' | 'waits'>
 
-/** Caches unpacked intervals, because each request needs them several times. Objects of this type never change. */
-const unpacked = new WeakMap<OutsideNumbers, Intervals>()
-
-function intervalsOf(numbers: OutsideNumbers): Intervals {
-  const known = unpacked.get(numbers) ?? unpack(numbers.packed)
-  unpacked.set(numbers, known)
-  return known
+interface Unpacked {
+  readonly intervals: Intervals
+  /** Count of the numbers in them. */
+  readonly size: bigint
 }
+
+/** Caches unpacked intervals, because each request needs them several times. Objects of this type never change. */
+const unpacked = new WeakMap<OutsideNumbers, Unpacked>()
+
+function unpackedOf(numbers: OutsideNumbers): Unpacked {
+  const known = unpacked.get(numbers)
+  if (known) return known
+  const intervals = unpack(numbers.packed)
+  const made = { intervals, size: countIn(intervals) }
+  unpacked.set(numbers, made)
+  return made
+}
+
+const intervalsOf = (numbers: OutsideNumbers): Intervals => unpackedOf(numbers).intervals
+const sizeOf = (numbers: OutsideNumbers): number => Number(unpackedOf(numbers).size)
 
 /** `counted` is at most the count of numbers, and stays at 0 (`OutsideNumbers`). */
 export function withCounted<Numbers extends { readonly counted?: number }>(
@@ -34,8 +57,9 @@ export function sumCounted(...parts: readonly { readonly counted?: number }[]): 
 }
 
 function withIntervals(numbers: OutsideNumbers, intervals: Intervals, counted = numbers.counted): OutsideNumbers {
-  const changed = withCounted({ ...numbers, packed: pack(intervals) }, counted, countIn(intervals))
-  unpacked.set(changed, intervals)
+  const size = countIn(intervals)
+  const changed = withCounted({ ...numbers, packed: pack(intervals) }, counted, size)
+  unpacked.set(changed, { intervals, size })
   return changed
 }
 
@@ -53,7 +77,7 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
   if (now && isSame(now)) return state
   const others = bringBack(state, number, number).outside
   const before = others.find(isSame) ?? { code, ...(waits && { waits }), packed: '' }
-  const intervals = joinIntervals([...intervalsOf(before), [BigInt(number), BigInt(number)]])
+  const intervals = withNumber(intervalsOf(before), BigInt(number))
   const after = withIntervals(before, intervals, sumCounted(before, { ...(counted !== undefined && { counted }) }))
   const outside = [...others.filter((one) => !isSame(one)), after]
   return boundedOutside({ ...state, open: state.open.filter((one) => one.number !== number), outside })
@@ -100,8 +124,8 @@ function bridge(intervals: Intervals, between: Intervals, reach: bigint): Interv
 export function bringBack(state: StreamState, from: string, to: string, areCompleted = false): StreamState {
   if (!isAnyOutside(state, from, to)) return state
   const left = state.outside.flatMap((one) => {
-    const intervals = subtractIntervals(intervalsOf(one), [[BigInt(from), BigInt(to)]])
-    const taken = areCompleted ? Number(countIn(intervalsOf(one)) - countIn(intervals)) : 0
+    const intervals = withoutInterval(intervalsOf(one), BigInt(from), BigInt(to))
+    const taken = areCompleted ? sizeOf(one) - Number(countIn(intervals)) : 0
     return intervals.length > 0
       ? [withIntervals(one, intervals, one.counted === undefined ? undefined : Math.max(0, one.counted - taken))]
       : []
@@ -120,13 +144,13 @@ export function countOutside({
   config,
 }: Pick<StreamState, 'outside' | 'config'>): readonly { readonly why: OutsideNumbers; readonly count: number }[] {
   const nothing = ({ condensed, counted = 0 }: OutsideNumbers) => (config.placed && condensed ? counted : 0)
-  return outside.map((why) => ({ why, count: Number(countIn(intervalsOf(why))) - nothing(why) }))
+  return outside.map((why) => ({ why, count: sizeOf(why) - nothing(why) }))
 }
 
 /** Number of started transfers that cannot be included in `counts` yet. */
 export function uncounted({ open, outside }: Pick<StreamState, 'open' | 'outside'>): number {
   const opened = open.filter(({ counted }) => !counted).length
-  return outside.reduce((sum, one) => sum + Number(countIn(intervalsOf(one))) - (one.counted ?? 0), opened)
+  return outside.reduce((sum, one) => sum + sizeOf(one) - (one.counted ?? 0), opened)
 }
 
 export function intervalsOutside({ outside }: Outside, isWanted: (why: OutsideNumbers) => boolean = () => true): readonly Intervals[] {

@@ -18,7 +18,9 @@ import {
   takeNumbers,
   union,
   unpack,
+  withNumber,
   without,
+  withoutInterval,
 } from '../../domain/stream/intervals.ts'
 
 /** Above 2^53, where JavaScript's numbers are not exact. */
@@ -51,6 +53,16 @@ function expectSet(set: IntervalSet, isWanted: (offset: number) => boolean): voi
 }
 
 describe('intervals', () => {
+  test('one number is added, and one interval taken, as many would be', () => {
+    fc.assert(
+      fc.property(spans, fc.nat(60), fc.nat(6), (list, from, length) => {
+        const [all, low, high] = [joined(list), base + BigInt(from), base + BigInt(from + length)]
+        expect(withNumber(all, low)).toEqual(joinIntervals([...all, [low, low]]))
+        expect(withoutInterval(all, low, high)).toEqual(subtractIntervals(all, [[low, high]]))
+      }),
+    )
+  })
+
   test('joined intervals have exactly the numbers of all of them, ascending and apart', () => {
     fc.assert(
       fc.property(spans, (list) => {

@@ -39,6 +39,6 @@ test('modules of workflows hold no state: all workflows of a thread share one ev
     // `replace`, `replaceAll` and `matchAll` read the whole text and leave the pattern as it was.
     String.raw`domain/settings/request.ts: const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g`,
     // Keyed by a constant value, so the stored result depends on the value alone.
-    'domain/stream/outside-window.ts: const unpacked = new WeakMap<OutsideNumbers, Intervals>()',
+    'domain/stream/outside-window.ts: const unpacked = new WeakMap<OutsideNumbers, Unpacked>()',
   ])
 })
