@@ -27,6 +27,9 @@ const aws = /^@aws-sdk\/|^@smithy\//
 /** Tracing packages get a separate file, loaded only where traces are sent. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
+/** Packages that only write to a terminal. Each of their functions loads its package at its first call. */
+const late = new Set(['string-width', 'log-update'])
+
 /**
  * Loads a module from another compiled file. ECMAScript modules stay ECMAScript modules, because otherwise their
  * importer would get the whole module as the default export.
@@ -37,8 +40,11 @@ const partOf =
     const part = `require('${file}')['${path}']`
     if (!isModule(path)) return { contents: `module.exports = ${part}` }
     const names = Object.keys(await import(path))
-    const exported = names.map((name) => (name === 'default' ? 'export default part.default' : `export const ${name} = part.${name}`))
-    return { contents: [`const part = ${part}`, ...exported].join('\n') }
+    const [load, value] = late.has(path)
+      ? [`const part = () => ${part}`, (name) => `(...args) => part().${name}(...args)`]
+      : [`const part = ${part}`, (name) => `part.${name}`]
+    const exported = names.map((name) => `export ${name === 'default' ? 'default' : `const ${name} =`} ${value(name)}`)
+    return { contents: [load, ...exported].join('\n') }
   }
 
 function isModule(name) {
