@@ -7,10 +7,7 @@ import LongestFirst from './scripts/longest-first.ts'
  */
 const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 
-/**
- * Suites that start servers, chains or worker processes. Mostly they wait for blocks and heartbeats, so seven files
- * share two cores.
- */
+/** Suites that start servers, chains or worker processes. */
 const integration = ['test/{contract,lab/devnet,e2e,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
 
 /**
@@ -23,6 +20,12 @@ const faults = [
   'test/e2e/{halt,wormhole-gaps,lane-shedding,native-limits,deadline,secrets,signers,strangers,others,audit}.test.ts',
   'test/{temporal/recovery/workflow-recovery,intake/streams/truth,lanes/chain-replaced}.integration.test.ts',
 ]
+
+/**
+ * Unit tests and suites with servers are one group, so that these begin while the last unit tests still run. Both wait
+ * for seconds: for blocks, heartbeats and time-outs. So eight files share two cores.
+ */
+const mostAtOnce = 8
 
 const common = {
   setupFiles: ['test/helpers/setup.ts'],
@@ -49,8 +52,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: [...integration, ...faults],
-          // Some wait for seconds: for a time-out, or for what comes too slowly.
-          maxWorkers: 4,
+          maxWorkers: mostAtOnce,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 0 },
@@ -62,10 +64,10 @@ export default defineConfig({
           name: 'integration',
           include: integration,
           exclude: [...costs, ...faults],
-          maxWorkers: 7,
+          maxWorkers: mostAtOnce,
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -76,7 +78,7 @@ export default defineConfig({
           maxWorkers: 3,
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -87,7 +89,7 @@ export default defineConfig({
           maxWorkers: 6,
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],
