@@ -1,9 +1,10 @@
 import { worstCost } from '../../domain/fees/fees.ts'
-import { workflowOf, type Attempt, type LaneConfig, type LaneState, newLane } from '../../domain/lane/lane.ts'
+import { type Attempt, type LaneConfig, type LaneState, newLane } from '../../domain/lane/lane.ts'
 import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, Observation, RolledBack } from '../../domain/lane/messages.ts'
-import { inFlight, unmined, withoutWorkerMs } from '../../domain/lane/entries.ts'
+import { withoutWorkerMs } from '../../domain/lane/entries.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { reconcileKnown } from '../../domain/lane/reducer/observe.ts'
+import { checkFound, checkGrant } from './lane-answers.ts'
 import { assertSame, freeze, hasInherited, json, newBooks, worstOf, type Books } from './lane-books.ts'
 import { PagedLane } from './paged-lane.ts'
 import assert from 'node:assert/strict'
@@ -213,8 +214,8 @@ export class CheckedLane {
       assertSame(now?.attempts.slice(0, entry.attempts.length), entry.attempts, 'attempts are only ever added')
     }
     const { held, costs, values, withdrawn, signed } = this.#books
-    if (request.kind === 'grant') return this.#checkGrant(before, request, answer, ofBefore)
-    if (request.kind === 'find') return this.#checkFound(before, request, answer, after)
+    if (request.kind === 'grant') return checkGrant(this.#books, before, request, answer, ofBefore)
+    if (request.kind === 'find') return checkFound(this.#books, before, request, answer, after)
     if (request.kind === 'attempt') {
       const was = before.entries[request.nonce]?.attempts.length ?? 0
       const now = after.entries[request.nonce]?.attempts ?? []
@@ -255,66 +256,6 @@ export class CheckedLane {
     }
   }
 
-  #checkFound(before: LaneState, request: Extract<LaneRequest, { kind: 'find' }>, answer: LaneAnswer, after: LaneState): void {
-    const { intentId, callHash } = request
-    const nonce = this.#books.held.get(intentId)
-    assert.deepEqual([after.next, after.counts], [before.next, before.counts], 'nothing new is given')
-    if (callHash === undefined) assertSame(after, before, 'a look changes nothing')
-    if (nonce !== undefined && !before.replaced) return checkHeld(answer, nonce, callHash === undefined ? undefined : request.id)
-    const reasons = {
-      withdrawn: this.#books.withdrawn.has(intentId) || this.#holdsLaterRound(before, intentId),
-      none: !before.replaced,
-      replaced: before.replaced !== undefined,
-    }
-    assert.ok(answer.kind === 'refused' && answer.why in reasons, 'refused')
-    assert.ok(reasons[answer.why as keyof typeof reasons], `refused: ${answer.why}, ${answer.detail}`)
-  }
-
-  #holdsLaterRound(before: LaneState, intentId: string): boolean {
-    return [...this.#books.held].some(([other, nonce]) => {
-      const ofOwner = workflowOf(other) === workflowOf(intentId) && other > intentId
-      return ofOwner && nonce >= (before.observed?.latest ?? 0) && !before.entries[nonce]?.fill
-    })
-  }
-
-  #checkGrant(before: LaneState, request: Extract<LaneRequest, { kind: 'grant' }>, answer: LaneAnswer, ofBefore: boolean): void {
-    const { held, costs, values, withdrawn, signed } = this.#books
-    const { intentId } = request.owner
-    const had = held.get(intentId)
-    if (had !== undefined && !before.replaced) return checkHeld(answer, had, request.id)
-    const value = BigInt(request.owner.value ?? '0')
-    const cost = worstCost(request.attempt) + value
-    const committed = unmined(before).reduce((sum, { nonce }) => sum + worstOf(this.#books, nonce), 0n)
-    const open = unmined(before)
-    const reusable = open.find((entry) => entry.fill === 'released' && entry.attempts.length === 0)
-    const balance = BigInt(before.observed?.balance ?? '0')
-    const reasons = {
-      withdrawn: withdrawn.has(intentId) || this.#holdsLaterRound(before, intentId),
-      none: false,
-      paused: before.paused !== undefined,
-      draining: before.closing?.mode === 'draining' && !request.operatorTransaction,
-      forbidden: before.closing?.mode === 'forbidden',
-      replaced: before.replaced !== undefined,
-      unsynced: ofBefore || !before.synced || open.some((entry) => entry.fill === 'inherited'),
-      window: !reusable && inFlight(before) >= before.config.window,
-      funds: committed + cost > balance || (!request.operatorTransaction && balance < BigInt(before.config.minimumBalance ?? '0')),
-      conflict: false,
-    }
-    if (answer.kind === 'refused') return assert.ok(reasons[answer.why], `refused: ${answer.why}, ${answer.detail}`)
-    assert.equal(answer.kind, 'granted')
-    if (answer.kind !== 'granted') return
-    assert.deepEqual(Object.values(reasons).includes(true), false, `granted against ${JSON.stringify(reasons)}`)
-    const { nonce } = answer.entry
-    assert.equal(nonce, reusable?.nonce ?? before.next, 'no nonce is left out')
-    assert.ok(nonce >= (before.observed?.latest ?? 0), 'the chain has used it already')
-    assert.ok(![...held.values()].includes(nonce), `nonce ${nonce} is held by another`)
-    assert.ok(!signed.has(nonce), `nonce ${nonce} was signed for by another`)
-    assert.deepEqual(answer.entry.attempts, [request.attempt])
-    held.set(intentId, nonce)
-    costs.set(nonce, [cost])
-    values.set(nonce, value)
-  }
-
   #checkState(state: LaneState, response: ApplyResponse): void {
     const { latest, finalized } = state.observed ?? { latest: 0, finalized: 0 }
     const nonces = Object.values(state.entries).map(({ nonce }) => nonce)
@@ -330,10 +271,4 @@ export class CheckedLane {
       assert.ok(entry && order.nonce >= latest && entry.fill === order.reason)
     }
   }
-}
-
-/** @param id of a request that drives the nonce. Undefined: only a read. */
-function checkHeld(answer: LaneAnswer, nonce: number, id: string | undefined): void {
-  assert.ok(answer.kind === 'granted' && answer.entry.nonce === nonce, 'an intent that holds a nonce is given that one')
-  if (id !== undefined) assert.ok(answer.entry.maybeSent || answer.entry.grantedTo === id, 'asked for twice = maybe sent')
 }

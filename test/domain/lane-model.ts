@@ -1,8 +1,9 @@
 import { bumpFees } from '../../domain/fees/fees.ts'
-import { intentIdOf, type Attempt, type Owner } from '../../domain/lane/lane.ts'
-import type { ApplyResponse, FillOrder, KnownLedger, LaneAnswer, LaneRequest, RaiseOrder } from '../../domain/lane/messages.ts'
+import type { Attempt } from '../../domain/lane/lane.ts'
+import type { ApplyResponse, LaneAnswer, LaneRequest } from '../../domain/lane/messages.ts'
 import { type Head, ModelChain, txOf } from './lane-chain.ts'
 import { CheckedLane } from './lane-checker.ts'
+import { ownerOf, type PendingTransaction, type Process, takeAnswer } from './lane-process.ts'
 import { pick } from './pick.ts'
 import assert from 'node:assert/strict'
 
@@ -19,41 +20,6 @@ export interface NetworkOptions {
 export const market = { maxFee: '100', tip: '10' }
 const gasLimit = '1000'
 const processes = 3
-
-/** A nonce from a process's view. */
-interface PendingTransaction {
-  readonly nonce: number
-  /** The ledger that gave it. Only the checker uses it, because a process cannot see it. */
-  readonly epoch: number
-  /** Absent: the process obeys an order to fill, and can sign only no-ops. */
-  readonly intentId?: string
-  readonly grantedTo?: string
-  attempts: readonly Attempt[]
-  /** Highest fees that were signed here. They must be outbid even if the ledger has forgotten them. */
-  outbid: readonly Attempt[]
-  signed: number
-  /**
-   * The ledger knows less of the nonce than the process, because it was wiped. The signed transaction is still sent,
-   * but the nonce is neither claimed nor raised.
-   */
-  forgotten: boolean
-}
-
-/** A process with the key: everything that a crash makes it forget. */
-interface Process {
-  head: Head
-  since: number
-  readonly transactions: Map<number, PendingTransaction>
-  orders: readonly (FillOrder & { readonly epoch: number })[]
-  raises: readonly RaiseOrder[]
-  known: KnownLedger | undefined
-  /** The last known run of the ledger. */
-  heard: string
-  /** Whether it has reported its observation, with the pool's content. */
-  hasReported: boolean
-  /** Its requests, so that a late copy can reach the ledger. */
-  asked: { request: LaneRequest; heard: string; waiting: boolean }[]
-}
 
 /**
  * A chain, a ledger and some processes with the key. Each method is one possible event. Numbers choose among the
@@ -122,7 +88,7 @@ export class Network {
     const { response } = this.lane.apply({ requests: [one.request], run: one.heard })
     if (!one.waiting) return
     one.waiting = false
-    this.#answered(process, one.request, response.answers[0] as LaneAnswer)
+    takeAnswer(process, this.lane.epoch, one.request, response.answers[0] as LaneAnswer)
     this.#learn(process, response)
   }
 
@@ -273,7 +239,7 @@ export class Network {
     const response = this.#update(process, requests, observe)
     for (const [index, request] of requests.entries()) {
       process.asked.push({ request, heard, waiting: !answered })
-      if (answered) this.#answered(process, request, response.answers[index] as LaneAnswer)
+      if (answered) takeAnswer(process, this.lane.epoch, request, response.answers[index] as LaneAnswer)
     }
     if (!answered) return
     process.hasReported ||= observe
@@ -313,37 +279,6 @@ export class Network {
     )
   }
 
-  #answered(process: Process, request: LaneRequest, answer: LaneAnswer): void {
-    const drives = request.kind === 'grant' || (request.kind === 'find' && request.callHash !== undefined)
-    if (drives && answer.kind === 'granted') {
-      const { nonce, maybeSent, attempts } = answer.entry
-      const grantedTo = maybeSent ? undefined : answer.entry.grantedTo
-      const known = process.transactions.get(nonce)
-      const { epoch } = this.lane
-      const intentId = request.kind === 'find' ? request.intentId : request.owner.intentId
-      if (known?.intentId === intentId && !known.forgotten) return
-      process.transactions.set(nonce, {
-        nonce,
-        epoch,
-        intentId,
-        ...(grantedTo && { grantedTo }),
-        attempts,
-        outbid: [],
-        signed: 0,
-        forgotten: false,
-      })
-    }
-    if (request.kind === 'attempt' && answer.kind === 'refused') {
-      const pending = process.transactions.get(request.nonce)
-      if (pending) pending.forgotten = true
-    }
-    if (request.kind === 'attempt' && answer.kind === 'attempts') {
-      const pending = process.transactions.get(request.nonce)
-      if (pending && answer.attempts.length < pending.attempts.length) pending.forgotten = true
-      else if (pending) pending.attempts = answer.attempts
-    }
-  }
-
   #newProcess(): Process {
     const head = this.chain.head()
     const empty = { known: undefined, heard: '', hasReported: false, orders: [], raises: [], asked: [] }
@@ -357,10 +292,4 @@ export class Network {
   #id(): string {
     return `r${++this.#ids}`
   }
-}
-
-/** Some intents move value, so that the funds rule has sums to check. */
-export function ownerOf(intent: number, round = 1): Owner {
-  const value = intent % 3 === 0 ? { value: '500000' } : {}
-  return { intentId: intentIdOf(`transfer-${intent}`, round), callHash: `0x${intent}`, ...value }
 }

@@ -1,4 +1,5 @@
-import { ownerOf, Network, type NetworkOptions } from './lane-model.ts'
+import { Network, type NetworkOptions } from './lane-model.ts'
+import { ownerOf } from './lane-process.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
