@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Interface, type InterfaceAbi } from 'ethers'
 import type { Artifact } from './contracts.ts'
@@ -23,8 +24,7 @@ interface Compiler {
 let compiled: Promise<ReadonlyMap<string, Artifact>> | undefined
 
 /**
- * A contract of lab/devnet/contracts by its Solidity name. All are compiled together, once, and cached next to the
- * packages.
+ * A contract of lab/devnet/contracts by its Solidity name. All are compiled together, once for all clones of a user.
  */
 export async function compiledArtifact(name: string): Promise<Artifact> {
   compiled ??= compileAll()
@@ -52,17 +52,25 @@ async function compileAll(): Promise<ReadonlyMap<string, Artifact>> {
   )
 }
 
-/** The compiler's output for this input, cached: compiling takes more than a second. */
+/** The compiler's output for this input, cached: compiling takes 10 s of CPU on a busy machine. */
 async function kept(input: string): Promise<string> {
-  const solcPackage = load('solc/package.json') as { version: string }
-  const key = createHash('sha256').update(`${solcPackage.version}\n${input}`).digest('hex').slice(0, 32)
-  const file = join(dirname(load.resolve('solc/package.json')), '..', '.cache', 'portage', `${key}.json`)
+  const { version } = load('solc/package.json') as { version: string }
+  const key = createHash('sha256').update(`${version}\n${input}`).digest('hex').slice(0, 32)
+  const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'portage', 'contracts')
+  const file = join(folder, `${key}.json`)
   const known = await readFile(file, 'utf8').catch(() => undefined)
   if (known !== undefined) return known
   const output = compile(input)
-  await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, output)
+  await store(folder, file, output).catch(() => {})
   return output
+}
+
+/** Other processes see all of the file or nothing. A folder that is read-only only costs the time of the compiler. */
+async function store(folder: string, file: string, output: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}`
+  await mkdir(folder, { recursive: true })
+  await writeFile(draft, output)
+  await rename(draft, file)
 }
 
 function compile(input: string): string {
