@@ -16,7 +16,7 @@ const integration = ['test/{contract,lab/devnet,e2e,replay}/**/*.test.ts', 'test
  */
 const faults = [
   'test/faults/**/*.test.ts',
-  'test/e2e/{temporal-postgres,temporal-restart,native-wipe,stuck,blind-nodes,duplicates,page}.test.ts',
+  'test/e2e/{temporal-postgres,temporal-restart,native-wipe,stuck,blind-nodes,duplicates,page,cctp,ntt}.test.ts',
   'test/e2e/{halt,wormhole-gaps,lane-shedding,native-limits,deadline,secrets,signers,strangers,others,audit}.test.ts',
   'test/{temporal/recovery/workflow-recovery,intake/streams/truth,lanes/chain-replaced}.integration.test.ts',
 ]
