@@ -37,7 +37,7 @@ export interface Process {
   asked: { request: LaneRequest; heard: string; waiting: boolean }[]
 }
 
-/** What a process learns from an answer of the ledger of `epoch`. */
+/** Changes the nonces that a process holds, by an answer of the ledger of `epoch`. */
 export function takeAnswer(process: Process, epoch: number, request: LaneRequest, answer: LaneAnswer): void {
   const drives = request.kind === 'grant' || (request.kind === 'find' && request.callHash !== undefined)
   if (drives && answer.kind === 'granted') {
