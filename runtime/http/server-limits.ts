@@ -1,4 +1,3 @@
-import { normalizeIP } from '@fastify/rate-limit'
 import type { Server } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 
@@ -16,8 +15,7 @@ export function limitConnections(server: Server): void {
   server.maxConnections = maxConnections
   const open = new Map<string, number>()
   server.on('connection', (socket) => {
-    // One client may own all addresses of an IPv6 /64.
-    const address = socket.remoteAddress === undefined ? undefined : normalizeIP(socket.remoteAddress)
+    const address = socket.remoteAddress
     const count = address === undefined ? 0 : (open.get(address) ?? 0)
     if (address === undefined || count >= maxConnectionsOfAddress) return void socket.destroy()
     open.set(address, count + 1)
