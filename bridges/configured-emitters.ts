@@ -17,7 +17,7 @@ import type { PluginContext, Route } from './kit/plugin.ts'
 import { streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import { createNtt } from './ntt/ntt.ts'
 import { createReceivers } from './receivers/receivers.ts'
-import { wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
+import { wormholeTokenBridge } from './wormhole-token-bridge/token-bridge.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 
 /** `chains` has all chains of the config, also those that are not connected. */

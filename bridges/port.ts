@@ -121,7 +121,7 @@ export interface Endpoint {
   proveCall(intent: Intent): Promise<readonly ChainName[]>
   /** `transfer` lets the bridge distinguish an amount that never fits from a spent budget. */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
-  /** Reserves the amount if the gate is open. Absent: no gate. Call through `withReservation`. */
+  /** Reserves the amount if the gate is open. Absent: no gate. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   release?(transfer: Transfer): void
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>

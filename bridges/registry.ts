@@ -18,11 +18,10 @@ import {
   wormholeOf,
 } from './configured-emitters.ts'
 import { createEmitterSource, createSourceWithoutNode, type SignedMessages } from './kit/emitter-sources.ts'
-import { createGuardianSets, createVerifier } from './kit/guardian-sets.ts'
-import { createPluginDecode, createPluginEndpoint, createPluginMessages, type Product } from './kit/plugin-bridge.ts'
+import { createPluginDecode, createPluginEndpoint, createPluginMessages, firstOwner, type Product } from './kit/plugin-bridge.ts'
 import type { Plugin } from './kit/plugin.ts'
 import type { Decode } from './kit/published.ts'
-import { firstOwner, signedBy } from './kit/signed-messages.ts'
+import { createGuardianSets, createVerifier, signedBy, type Verify } from './kit/signed-messages.ts'
 import { createVerifiedMessages } from './kit/verified-messages.ts'
 import { createTokenDecimals } from './native-bridge/contracts.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
@@ -35,9 +34,7 @@ import { createCctpBridge } from './cctp/bridge.ts'
 import { createExecutorBridge } from './executor-bridge.ts'
 import type { FindVaa } from './kit/find-vaa.ts'
 import type { Bridge, Bridges, SignedSource } from './port.ts'
-import { createAmountDecimals } from './wormhole-token-bridge/decimals.ts'
-import { wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
-import { createTokenBridge } from './wormhole-token-bridge/token-bridge.ts'
+import { createAmountDecimals, createTokenBridge, wormholeTokenBridge } from './wormhole-token-bridge/token-bridge.ts'
 
 type Chains = ReadonlyMap<ChainName, EvmChain>
 
@@ -60,13 +57,11 @@ function pluginBridge(name: BridgeName, options: BridgesOptions, links: Links): 
   return ofProduct(plugin, options, links)
 }
 
-type DecimalsOf<C> = (content: C) => Promise<number | undefined>
-
-function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links, decimals?: DecimalsOf<C>): Bridge {
+function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links): Bridge {
   const { served, signed } = links
   const chainNames = namesOf(options)
   const messages = createPluginMessages(product, chainNames)
-  const decode = createPluginDecode(product, messages, chainNames)
+  const decode = createPluginDecode(product, messages)
   const takesAnyEmitter = product.routes.some(({ from }) => from === 'accepted')
   signed.decodes.push(takesAnyEmitter ? unlessOfOthers(decode, options) : decode)
   const endpoints = [...served].map(([chainName, chain]) => {
@@ -76,9 +71,7 @@ function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links
   return {
     name: product.name,
     decode: signed.messages.decode,
-    content: (bytes) => product.parties(messages.readBytes(bytes).message),
-    ...(decimals && { decimals: (bytes: Uint8Array) => decimals(messages.readBytes(bytes).message.content) }),
-    signedBy: (bytes) => messages.readBytes(bytes).vaa.guardianSetIndex,
+    ...messages.about,
     endpoints: new Map(endpoints),
     sources: emittersOf(options).flatMap((emitter) => (emitter.bridge === product.name ? sourcesOfEmitter(emitter, options, links) : [])),
   }
@@ -86,16 +79,22 @@ function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links
 
 function tokenBridgeOf(
   { assets, minimumFees, prices, freeRoutes, calls }: Settings<typeof wormholeTokenBridge>,
-  { chains }: BridgesOptions,
-  { tariff }: Pick<Links, 'tariff'>,
+  options: BridgesOptions,
+  { tariff, connected }: Pick<Links, 'tariff' | 'connected'>,
 ) {
+  const { chains } = options
   const targets = Object.entries(chains).map(([name, chain]) => {
     const { wormholeChainId, tokenBridge } = wormholeOf(name, chain)
     return [name, { wormholeChainId, tokenBridge, minimumFees: minimumFees[name], prices: prices[name], calls: calls[name] }] as const
   })
   const isFree = (from: ChainName, to: ChainName) =>
     freeRoutes.some(({ source, target }) => target === to && (source === undefined || source === from))
-  return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff })
+  const bridgeOf = (id: number) => {
+    const name = namesOf(options).get(id) ?? ''
+    const chain = connected.get(name)
+    return chain && { chain, tokenBridge: wormholeOf(name, chains[name]).tokenBridge }
+  }
+  return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff, decimals: createAmountDecimals(bridgeOf) })
 }
 
 /** Without `loaded`, the process runs no code of plug-ins, and knows them by the routes of the config. */
@@ -107,7 +106,7 @@ function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'
   const failure = found instanceof RelayerError ? found : undefined
   const byRoute = createRouteDecode(name, routes, chainNames)
   const messages = plugin && createPluginMessages(plugin, chainNames)
-  signed.decodes.push(plugin && messages ? orByRoute(createPluginDecode(plugin, messages, chainNames), byRoute) : byRoute)
+  signed.decodes.push(plugin && messages ? orByRoute(createPluginDecode(plugin, messages), byRoute) : byRoute)
   const endpoints = [...served].map(([chainName, chain]) => {
     const ofChain = { chain, chainNames, verify: signed.verifierOf(chainName, chain) }
     const endpoint =
@@ -119,7 +118,7 @@ function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'
   return {
     name,
     decode: signed.messages.decode,
-    content: (bytes) => (plugin && messages ? unlessPluginFails(() => plugin.parties(messages.readBytes(bytes).message), {}) : {}),
+    content: (bytes) => (messages ? unlessPluginFails(() => messages.about.content(bytes), {}) : {}),
     signedBy,
     endpoints: new Map(endpoints),
     sources: emittersOf(options).flatMap((emitter) => (emitter.bridge === name ? sourcesOfEmitter(emitter, options, links) : [])),
@@ -155,12 +154,7 @@ const makers: {
   receivers: (_, options, links) => pluginBridge('receivers', options, links),
   ntt: (_, options, links) => pluginBridge('ntt', options, links),
   'wormhole-token-bridge'(settings, options, links) {
-    const decimals = createAmountDecimals((id) => {
-      const name = namesOf(options).get(id) ?? ''
-      const chain = links.connected.get(name)
-      return chain && { chain, tokenBridge: wormholeOf(name, options.chains[name]).tokenBridge }
-    })
-    return ofProduct(tokenBridgeOf(settings, options, links), options, links, decimals)
+    return ofProduct(tokenBridgeOf(settings, options, links), options, links)
   },
   executor: (_, options, { signed, ...links }) =>
     createExecutorBridge(options, { ...links, verifierOf: signed.verifierOf, isDelivered: signed.messages.isDelivered }),
@@ -220,7 +214,7 @@ export function createBridges(
 
 function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
   const decodes: Decode[] = []
-  const verifiers = new Map<ChainName, (message: Uint8Array) => Promise<void>>()
+  const verifiers = new Map<ChainName, Verify>()
   const messages: SignedMessages = {
     decode: firstOwner(decodes),
     async isDelivered(transfer, at) {

@@ -1,7 +1,7 @@
+import type { Endpoint } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { Batcher } from '../../lanes/batch/batcher.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
-import { endpointOf } from '../deps.ts'
 import { type BatchAnswer, type BatchCandidate, type BatchDeps, createBatchBuilder } from './build-batch.ts'
 
 export const waitForBatchMs = 30_000
@@ -22,8 +22,7 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
   const { agent, chain, batches } = deps
   const batchers = new Map<string, Batcher<BatchCandidate, BatchAnswer>>()
 
-  function groupOf(transfer: Transfer) {
-    const endpoint = endpointOf(deps, transfer)
+  function groupOf(endpoint: Endpoint, transfer: Transfer) {
     const { batches: shared } = endpoint
     const group = shared?.groupOf(transfer)
     return shared && group && { endpoint, shared, key: `${transfer.bridge}/${group.key}`, most: group.most }
@@ -41,12 +40,16 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
   }
 
   return {
-    async find(transfer: Transfer, intentId: string): Promise<Batch | undefined> {
-      return groupOf(transfer) && batches.find(intentId)
+    async find(endpoint: Endpoint, transfer: Transfer, intentId: string): Promise<Batch | undefined> {
+      return groupOf(endpoint, transfer) && batches.find(intentId)
     },
     driven: (intentId: string) => batches.driven(intentId),
-    async enqueue(candidate: BatchCandidate, options: { timeoutMs: number; signal: AbortSignal }): Promise<BatchAnswer> {
-      const group = groupOf(candidate.transfer)
+    async enqueue(
+      candidate: BatchCandidate,
+      endpoint: Endpoint,
+      options: { timeoutMs: number; signal: AbortSignal },
+    ): Promise<BatchAnswer> {
+      const group = groupOf(endpoint, candidate.transfer)
       return group ? batcherOf(group).enqueue(candidate, { ...options, late: timedOut }) : alone
     },
   }

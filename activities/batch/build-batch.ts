@@ -1,4 +1,3 @@
-import { withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Endpoint, SharedCalls } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
 import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
@@ -139,7 +138,7 @@ async function check(
 }
 
 /** Returns undefined if the candidate stays. A permanent error removes it, and its own admission judges the error. */
-function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
+async function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const read = async (): Promise<BatchAnswer | undefined> => {
     try {
       return (await isDelivered(chain, endpoint, transfer)) ? { kind: 'seen' } : undefined
@@ -149,7 +148,9 @@ function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer)
       return noSlot({ code, reason })
     }
   }
-  return withReservation(endpoint, transfer, read, (answer) => answer === undefined)
+  const answer = await read()
+  if (answer) endpoint.release?.(transfer)
+  return answer
 }
 
 function fitting({ shared }: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): BatchCandidate[] {

@@ -1,4 +1,5 @@
 import type { Parties } from '../../bridges/port.ts'
+import type { Chain } from '../../chains/port.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
@@ -195,6 +196,15 @@ export class Losses {
   #recipientWaitMs(count: number): number {
     return Math.min(longestWaitMs, this.#firstWaitMs * 2 ** Math.min(count - 1, 30))
   }
+}
+
+export async function quarantineOf(
+  { losses, chain }: { readonly losses?: Losses | undefined; readonly chain: Pick<Chain, 'hasCode'> },
+  { parties, retriedAt }: { readonly parties: Parties; readonly retriedAt?: number | undefined },
+): Promise<Waiting | undefined> {
+  const wait = losses?.quarantineOf(parties, { retriedAt })
+  const ofContracts = wait ? undefined : losses?.quarantineOf(parties, { retriedAt, isContract: true })
+  return wait ?? (ofContracts && (await chain.hasCode(parties.recipient)) ? ofContracts : undefined)
 }
 
 /** Contains the token, because a stranger's token that reverts must not hold back the recipient's other tokens. */

@@ -1,13 +1,13 @@
-import { type Reserve, withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Endpoint, Parties } from '../../bridges/port.ts'
 import type { Chain, Receipt } from '../../chains/port.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
-import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
+import { denialOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf, type RoundCall, type StepDeps } from '../deps.ts'
 import { agreed, sourceOf } from './effect.ts'
+import { quarantineOf } from './losses.ts'
 
 const haltedMs = 5_000
 
@@ -33,11 +33,11 @@ export async function restrictionOf(
   lane: LaneId,
 ): Promise<NoSlot | undefined> {
   const { transfer, parties, isWrapped } = admitted
-  const policy = haltedBy(deps, transfer) ?? deniedBy(deps, parties) ?? yieldToOthers(deps, admitted)
+  const policy = haltedBy(deps, transfer) ?? denialOf(deps.settings(), parties) ?? yieldToOthers(deps, admitted)
   const known = policy ?? (isWrapped ? undefined : await quarantineOf(deps, admitted))
-  const ask = async (reserve: Reserve) => known ?? reserve(laneAddress(lane))
-  const gate = await withReservation(endpoint, transfer, ask, ({ kind }) => kind === 'open')
+  const gate = known ?? (await endpoint.reserve?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
   if (gate.kind === 'open') return undefined
+  endpoint.release?.(transfer)
   // Another process may admit the transfer, which does not know the losses. So it learns how long to wait.
   const again = known?.kind === 'waiting' && known.code !== 'HALTED' ? { retryInMs: known.retryInMs } : {}
   return { kind: 'no-slot', code: gate.code, reason: gate.reason, ...again }
@@ -52,27 +52,6 @@ export function haltedBy(deps: Pick<Deps, 'settings' | 'bridges'>, transfer: Tra
 
 function yieldToOthers({ losses }: Deps, { parties, seenAt, retriedAt }: Admitted): Waiting | undefined {
   return seenAt === undefined || retriedAt !== undefined ? undefined : losses?.waitForOthers(parties, seenAt)
-}
-
-export async function quarantineOf(
-  { losses, chain }: ChainDeps,
-  { parties, retriedAt }: Pick<Admitted, 'parties' | 'retriedAt'>,
-): Promise<Waiting | undefined> {
-  const wait = losses?.quarantineOf(parties, { retriedAt })
-  const ofContracts = wait ? undefined : losses?.quarantineOf(parties, { retriedAt, isContract: true })
-  return wait ?? (ofContracts && (await chain.hasCode(parties.recipient)) ? ofContracts : undefined)
-}
-
-/** A denial is policy and may be lifted later, so it declines and does not reject. */
-export function deniedBy({ settings }: Pick<Deps, 'settings'>, parties: Parties): Rejection | undefined {
-  const denyRule = denyRuleOf(settings(), parties)
-  if (!denyRule) return undefined
-  const { kind, value, by, reason } = denyRule
-  return {
-    kind: 'declined',
-    code: kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED',
-    reason: `${kind} ${value} was denied by ${by}: ${reason}`,
-  }
 }
 
 /** Ignores revert texts, because strangers write them. A closed gate is not the recipient's fault. Never throws. */
@@ -95,9 +74,9 @@ export async function recordLoss(
     if (delivered && shared) deps.losses.explainBatch(receipt.hash)
     if (delivered) deps.losses.addOutrun(parties, loss)
     if (delivered !== false) return
-    const ask = (reserve: Reserve) => reserve(receipt.from)
-    const gate = await withReservation(endpoint, transfer, ask, () => false)
-    if (gate.kind !== 'open') return
+    const gate = await endpoint.reserve?.(transfer, receipt.from)
+    endpoint.release?.(transfer)
+    if (gate && gate.kind !== 'open') return
     const isContract = !shared && (await deps.chain.hasCode(parties.recipient, receipt.block.height))
     const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss, isContract)
     for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)

@@ -52,7 +52,7 @@ export async function acquire(
     const held = await agent.find(request, signal)
     if (held.kind === 'acquired') return held
     if (held.why !== 'none') return refused(held)
-    const batch = await routing?.find(transfer, intentId)
+    const batch = await routing?.find(endpoint, transfer, intentId)
     if (batch) return { kind: 'acquired', pending: batch.pending, batch }
   }
   const candidate = { ...request, intentId, transfer, parties, maybeSent, trustedMs, retriedAt, seenAt, isWrapped }
@@ -68,7 +68,7 @@ export async function acquire(
   // A batch has one price for all its members, so a transfer with a fee limit of its own shares no call.
   const { maxFeePerGas, maxFeePerTransaction } = transfer.terms ?? {}
   const isAlone = (maxFeePerGas ?? maxFeePerTransaction) !== undefined || deps.losses?.goesAlone(parties)
-  const shared = isAlone ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
+  const shared = isAlone ? undefined : await routing?.enqueue(candidate, endpoint, { signal, timeoutMs: waitForBatchMs })
   if (shared?.kind === 'member') return { kind: 'acquired', pending: shared.batch.pending, batch: shared.batch }
   if (shared && shared.kind !== 'alone') return shared.kind === 'refused' ? refused(shared) : shared
   const acquired = await agent.acquire(request, { signal, timeoutMs: deps.forNonceMs ?? 60_000 }).catch(noSlotIfHalted)

@@ -1,13 +1,14 @@
-import { withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
+import { denialOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Admission, AdmitInput, KeylessSteps, Passed, Ready, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { settled, showsEffect } from '../checks/effect.ts'
 import { priceCall } from '../checks/price-call.ts'
-import { deniedBy, haltedBy, quarantineOf } from '../checks/restrictions.ts'
+import { quarantineOf } from '../checks/losses.ts'
+import { haltedBy } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 import { chooseLane, noLane, type Target, waitForGate } from './choose-lane.ts'
 import type { Refuse } from './confirm-end.ts'
@@ -33,15 +34,18 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
     })
 }
 
-function admissionStep<T extends Admission | Passed>(
+/** Other answers release the reservation. It stays if the step throws, because the step is tried again. */
+const goingOn: ReadonlySet<string> = new Set<(Admission | Passed)['kind']>(['passed', 'ready', 'unsettled'])
+
+async function admissionStep<T extends Admission | Passed>(
   deps: StepDeps,
   transfer: Transfer,
   step: (target: Target) => Promise<T>,
 ): Promise<T | Waiting> {
-  const endpoint = endpointOf(deps, transfer)
-  const [chain, lanes, halt] = [chainOf(deps, transfer), lanesOf(deps, transfer), haltedBy(deps, transfer)]
-  const goesOn = ({ kind }: T | Waiting) => kind === 'passed' || kind === 'ready' || kind === 'unsettled'
-  return withReservation(endpoint, transfer, async (reserve) => halt ?? step({ endpoint, chain, lanes, reserve }), goesOn)
+  const target = { endpoint: endpointOf(deps, transfer), chain: chainOf(deps, transfer), lanes: lanesOf(deps, transfer) }
+  const result = haltedBy(deps, transfer) ?? (await step(target))
+  if (!goingOn.has(result.kind)) target.endpoint.release?.(transfer)
+  return result
 }
 
 export function createValidate(deps: StepDeps, refuse: Refuse): KeylessSteps['validate'] {
@@ -67,7 +71,7 @@ async function validate(
   const verdict = await endpoint.validate(transfer)
   if (verdict.kind === 'valid') {
     const delivery = endpoint.delivery(transfer)
-    const denial = deniedBy(deps, delivery.parties)
+    const denial = denialOf(deps.settings(), delivery.parties)
     return denial ? refuse(transfer, denial) : delivery
   }
   const { kind, code, reason, awaitNewSignatures, unverified } = verdict

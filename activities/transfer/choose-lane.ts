@@ -1,5 +1,4 @@
 import type { ClosedGate } from '../../bridges/gates/gate-watcher.ts'
-import type { Reserve } from '../../bridges/gates/with-reservation.ts'
 import type { Endpoint, Gate } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
@@ -25,7 +24,6 @@ export interface Target {
   readonly endpoint: Endpoint
   readonly chain: Chain
   readonly lanes: Pick<LaneStatusCache, 'open' | 'statuses'>
-  readonly reserve: Reserve
 }
 
 export type Choice =
@@ -35,13 +33,14 @@ export type Choice =
 
 /** Chooses an open lane by rendezvous hash, or the lane of the terms. Avoids lanes that the transfer just left. */
 export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, target: Omit<Target, 'chain'>): Promise<Choice> {
-  const { lanes, reserve } = target
+  const { endpoint, lanes } = target
   const { terms } = transfer
+  const reserve = async (lane: LaneId): Promise<Gate> => (await endpoint.reserve?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
   const open = (await lanes.open()).filter((lane) => lane === (terms?.lane ?? lane))
   let fresh = open.filter((lane) => !avoid.includes(lane))
   let unauthorized: Extract<Gate, { kind: 'lane' }> | undefined
   for (let lane = preferredLane(transferId(transfer), fresh); lane !== undefined; lane = preferredLane(transferId(transfer), fresh)) {
-    const gate = await reserve(laneAddress(lane))
+    const gate = await reserve(lane)
     if (gate.kind === 'open') return { kind: 'lane', lane }
     if (gate.kind !== 'lane') return { kind: 'closed', gate }
     if (gate.code === 'BRIDGE_ROLE_MISSING') deps.gates?.unauthorized(lane)
@@ -51,7 +50,7 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
   const left = open.find((lane) => avoid.includes(lane))
   if (left === undefined) return unauthorizedGate(deps, target, unauthorized)
   // If the avoided lane granted no nonce because of this gate, the transfer waits for the gate.
-  const gate = await reserve(laneAddress(left))
+  const gate = await reserve(left)
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
 }
 

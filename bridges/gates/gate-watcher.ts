@@ -7,7 +7,6 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Endpoint, Gate } from '../port.ts'
-import { type Reserve, withReservation } from './with-reservation.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 const wokenPerBlock = 200
@@ -109,17 +108,18 @@ export class GateWatcher {
   /** True also for a transfer that can never fit, because its admission must park it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
-    const ask = (reserve: Reserve) => this.#gateOf(reserve)
-    const gate = await withReservation(this.#endpointOf(transfer), transfer, ask, ({ kind }) => kind === 'open')
+    const endpoint = this.#endpointOf(transfer)
+    const gate = await this.#gateOf(endpoint, transfer)
+    if (gate.kind !== 'open') endpoint.release?.(transfer)
     const isClosed = gate.kind === 'route' || gate.kind === 'lane'
     if (isClosed) waiter.code = gate.code
     return !isClosed
   }
 
-  async #gateOf(reserve: Reserve): Promise<Gate> {
+  async #gateOf(endpoint: WatchedEndpoint, transfer: Transfer): Promise<Gate> {
     let answer: Gate = { kind: 'open' }
     for (const lane of this.#options.lanes) {
-      answer = await reserve(laneAddress(lane))
+      answer = (await endpoint.reserve?.(transfer, laneAddress(lane))) ?? answer
       if (answer.kind !== 'lane') return answer
     }
     return answer
@@ -135,8 +135,7 @@ export class GateWatcher {
     // The waiter is removed first, because the transfer may wait again before `wake` returns.
     if (this.#waiting.delete(id)) this.#order = undefined
     try {
-      const wake = () => waitingTransfers.wake(id)
-      await withReservation(this.#endpointOf(transfer), transfer, wake, (isThere) => isThere)
+      if (!(await waitingTransfers.wake(id))) this.#endpointOf(transfer).release?.(transfer)
     } catch (error) {
       this.#add(waiter)
       logger.debug('a transfer could not be woken', { transfer: id, reason: toRelayerError(error).message })

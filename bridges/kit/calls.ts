@@ -1,8 +1,7 @@
-import { Interface, type JsonFragmentType, ParamType } from 'ethers'
+import { id, Interface, type JsonFragmentType, ParamType } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import type { At } from '../../chains/port.ts'
 import type { ViewCall } from '../../domain/transfer/call-plan.ts'
-import { decodeBytesCall, encodeBytesCall, selectorOf } from './bytes-call.ts'
 import { type ContractReader, read } from './contract-reader.ts'
 import type { Call, Shown } from './plugin.ts'
 
@@ -71,4 +70,55 @@ export async function allShow(chain: ContractReader, shown: readonly Shown[], at
 
 export function encodedAnswer(view: string, returns: string, values: readonly unknown[]): string {
   return interfaces.memo(`${view}:${returns}`).encodeFunctionResult(nameOf(view), [...values])
+}
+
+const selectors = new LRUCache<string, string>({ max: 1_000, memoMethod: (signature) => id(signature).slice(0, 10) })
+
+export function selectorOf(signature: string): string {
+  return selectors.memo(signature)
+}
+
+const selectorDigits = 10
+const wordDigits = 64
+
+/** ABI encoding of `name(bytes,…)`. ethers would take a hundred times as long, several times per delivery. */
+export function encodeBytesCall(selector: string, ...args: readonly Uint8Array[]): string {
+  let [heads, tails] = ['', '']
+  for (const argument of args) {
+    heads += word(args.length * 32 + tails.length / 2)
+    tails += `${word(argument.length)}${Buffer.from(argument).toString('hex').padEnd(paddedDigits(argument.length), '0')}`
+  }
+  return `${selector.toLowerCase()}${heads}${tails}`
+}
+
+/** Undefined unless the data is exactly what `encodeBytesCall` makes of one argument. */
+export function decodeBytesCall(data: string): Uint8Array | undefined {
+  return decodeBytesArguments(data, 1)?.[0]
+}
+
+/** Undefined unless the data is exactly what `encodeBytesCall` makes of `count` arguments. */
+export function decodeBytesArguments(data: string, count: number): readonly Uint8Array[] | undefined {
+  if (!/^0x[0-9a-fA-F]*$/.test(data)) return undefined
+  const digits = data.slice(selectorDigits).toLowerCase()
+  const args: Uint8Array[] = []
+  let at = count * wordDigits
+  for (let index = 0; index < count; index++) {
+    if (digits.slice(index * wordDigits, (index + 1) * wordDigits) !== word(at / 2)) return undefined
+    const length = digits.slice(at, at + wordDigits)
+    if (!/^0{52}[0-9a-f]{12}$/.test(length)) return undefined
+    const start = at + wordDigits
+    const end = start + 2 * Number.parseInt(length, 16)
+    at = start + paddedDigits((end - start) / 2)
+    if (digits.length < at || /[^0]/.test(digits.slice(end, at))) return undefined
+    args.push(Buffer.from(digits.slice(start, end), 'hex'))
+  }
+  return digits.length === at ? args : undefined
+}
+
+function word(value: number): string {
+  return value.toString(16).padStart(wordDigits, '0')
+}
+
+function paddedDigits(length: number): number {
+  return Math.ceil(length / 32) * wordDigits
 }

@@ -1,7 +1,7 @@
 import type { BridgeName, ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { SignedSource } from '../port.ts'
 import { deliveredBy, type Finality, read } from './contract-reader.ts'
-import { coreAbi } from './guardian-sets.ts'
+import { coreAbi } from './signed-messages.ts'
 import { type Decode, type Emitter, type EmitterWithNode, publishedIn, type SourceReader } from './published.ts'
 
 type CountingChain = SourceReader & { readonly networkId: string }

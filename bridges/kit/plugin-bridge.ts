@@ -2,18 +2,17 @@ import { decodeBase64, encodeBase64 } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import type { Revert } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
-import { parseVaa, type Vaa } from '../../domain/vaa.ts'
-import type { Endpoint, NextStage, RevertMeaning } from '../port.ts'
+import type { Vaa } from '../../domain/vaa.ts'
+import type { Bridge, Endpoint, NextStage, RevertMeaning } from '../port.ts'
 import { allShow, encodeCall, readView } from './calls.ts'
 import type { ContractReader } from './contract-reader.ts'
-import { digestOf } from './guardian-sets.ts'
 import { type DeliveryLog, type DeliveryReader, findDelivery, isLogOf } from './logs.ts'
 import type { Call, Message, Plugin, Route, Shown, SignedMessage, Stage } from './plugin.ts'
 import type { Decode } from './published.ts'
-import { callsOf, createAcceptance, createProveCall, type DemandAccepted, findRoute } from './routes.ts'
-import { type ChainNames, demandSame, signedRefusals, sourceName, toTransfer } from './signed-messages.ts'
+import { callsOf, createProveCall, findRoute } from './routes.ts'
+import { type ChainNames, createAcceptance, type DemandAccepted, readSigned, signedRefusals, type Verify } from './signed-messages.ts'
 import { type Refusals, toVerdict } from './verdict.ts'
 
 interface CallOptions {
@@ -42,6 +41,8 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   readonly refusals?: Refusals
   /** A log in every receipt of a delivery. Absent: nothing shows who delivered. */
   log?(message: Message<C>): DeliveryLog
+  /** See `Bridge.decimals`. */
+  decimals?(message: Message<C>): Promise<number | undefined>
   /** Worth of the fee, wei of the target's coin. Undefined: no price is configured, so the cost is not checked. */
   earned?(message: Message<C>): bigint | undefined
 }
@@ -56,29 +57,34 @@ interface Owned<C> {
   readonly vaa: Vaa
   readonly route: Route
   readonly message: Message<C>
+  readonly parties: ReturnType<Product<C>['parties']>
 }
 
 export type PluginMessages<C> = ReturnType<typeof createPluginMessages<C>>
 
 /** Reads the messages of a product, and keeps the latest of them. */
 export function createPluginMessages<C>(
-  { routes, decode, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'unrouted'>,
+  { routes, decode, parties, decimals, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'parties' | 'decimals' | 'unrouted'>,
   chainNames: ChainNames,
 ) {
   function readOwned(bytes: Uint8Array): Owned<C> {
-    const vaa = parseVaa(bytes)
-    const { emitterChain, emitter, sequence, payload } = vaa
-    const source = sourceName(chainNames, emitterChain)
-    const signed = { bytes, source, emitterChain, emitter, sequence, digest: digestOf(vaa), payload }
-    const route = findRoute(routes, vaa, chainNames)
+    const { vaa, signed } = readSigned(bytes, chainNames)
+    const route = findRoute(routes, signed)
     const content = route && decode(signed, route)
     if (!route || content === undefined) throw unrouted(signed)
-    return { vaa, route, message: { ...signed, content } }
+    const message = { ...signed, content }
+    return { vaa, route, message, parties: parties(message) }
   }
   const kept = new LRUCache<string, Owned<C>>({ max: mostKept, memoMethod: (message) => readOwned(decodeBase64(message)) })
   /** Throws VAA_*, PAYLOAD_KIND for a message that is not of this product, PAYLOAD_LENGTH. */
   const read = (message: string) => (message.length > (mostKeptBytes * 4) / 3 ? readOwned(decodeBase64(message)) : kept.memo(message))
-  return { read, readBytes: (bytes: Uint8Array) => read(encodeBase64(bytes)) }
+  const readBytes = (bytes: Uint8Array) => read(encodeBase64(bytes))
+  const about: Pick<Bridge, 'content' | 'signedBy' | 'decimals'> = {
+    content: (bytes) => readBytes(bytes).parties,
+    signedBy: (bytes) => readBytes(bytes).vaa.guardianSetIndex,
+    ...(decimals && { decimals: (bytes) => decimals(readBytes(bytes).message) }),
+  }
+  return { read, readBytes, about }
 }
 
 function ofNobody({ emitterChain, emitter }: SignedMessage): RelayerError {
@@ -86,10 +92,38 @@ function ofNobody({ emitterChain, emitter }: SignedMessage): RelayerError {
 }
 
 /** Throws what `PluginMessages.read` throws, MESSAGE_TOO_LARGE. */
-export function createPluginDecode<C>({ name }: Pick<Product<C>, 'name'>, messages: PluginMessages<C>, chainNames: ChainNames): Decode {
+export function createPluginDecode<C>({ name }: Pick<Product<C>, 'name'>, messages: PluginMessages<C>): Decode {
   return (bytes) => {
-    const { vaa, route, message } = messages.readBytes(bytes)
-    return toTransfer(name, bytes, { vaa, digest: message.digest }, { chainNames, targetChain: route.to })
+    const { route, message } = messages.readBytes(bytes)
+    return toTransfer(name, message, route.to)
+  }
+}
+
+/** The transfer of a signed message. Throws MESSAGE_TOO_LARGE. */
+export function toTransfer(bridge: BridgeName, signed: SignedMessage, targetChain: ChainName): Transfer {
+  const { bytes, source: sourceChain, emitterChain, emitter, sequence, digest } = signed
+  if (bytes.length > mostMessageBytes)
+    throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })
+  const sourceId = String(emitterChain)
+  return { bridge, sourceChain, sourceId, targetChain, emitter, sequence, digest, message: encodeBase64(bytes) }
+}
+
+/**
+ * Asks the bridges in turn. A bridge that throws PAYLOAD_KIND does not own the message. Throws the error of the owner,
+ * or of the last bridge if none owns it.
+ */
+export function firstOwner(decodes: readonly Decode[]): Decode {
+  return (message) => {
+    let refusal: unknown
+    for (const decode of decodes) {
+      try {
+        return decode(message)
+      } catch (error) {
+        if (!(error instanceof RelayerError) || error.code !== 'PAYLOAD_KIND') throw error
+        refusal = error
+      }
+    }
+    throw refusal
   }
 }
 
@@ -98,7 +132,7 @@ export interface PluginEndpointOptions {
   /** Time of the chain's latest block, seconds since the epoch. */
   readonly clock: () => number
   readonly chainNames: ChainNames
-  readonly verify: (message: Uint8Array) => Promise<void>
+  readonly verify: Verify
 }
 
 /** A message without a route is declined, because the config may name a route for it later. */
@@ -109,15 +143,18 @@ type Proving = Pick<PluginEndpointOptions, 'chain' | 'verify'> & { readonly dema
 function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { chain, verify, demandAccepted }: Proving) {
   const refusals = { ...ownRefusals, ...product.refusals }
 
-  async function prove({ message, route }: Owned<C>): Promise<void> {
+  async function prove({ vaa, message, route }: Owned<C>): Promise<void> {
     if (route.to !== chain.name) throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, target: route.to } })
-    await verify(message.bytes)
+    await verify(message.bytes, vaa)
     await demandAccepted(route, message)
   }
 
   async function check(transfer: Transfer): Promise<void> {
     const own = messages.read(transfer.message)
-    demandSame(transfer, { vaa: own.vaa, digest: own.message.digest })
+    const { emitter, emitterChain, sequence, digest } = own.message
+    const isSource = emitter === transfer.emitter && String(emitterChain) === transfer.sourceId
+    if (digest !== transfer.digest || !isSource || sequence !== transfer.sequence)
+      throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
     await prove(own)
     product.admit?.(own.message)
   }
@@ -133,7 +170,7 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { c
 
 export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
   const { chain, clock } = options
-  const { name, routes, stages, delivered, next, log, earned, reverts = {}, parties } = plugin
+  const { name, routes, stages, delivered, next, log, earned, reverts = {} } = plugin
   const [firstStage = ''] = Object.keys(stages)
   const demandAccepted = createAcceptance(chain)
   const constants = keptReads((view: string) => readView(chain, JSON.parse(view), 'majority-latest'))
@@ -157,9 +194,9 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
     delivered: (transfer, at) => isShown(transfer, at),
     findDelivery: async (transfer) => log && findDelivery(chain, log(messages.read(transfer.message).message)),
     delivery({ message: text }, stage = firstStage) {
-      const { message } = messages.read(text)
+      const { message, parties } = messages.read(text)
       const { call, revertsOnceDone } = stageOf(stage)
-      const { recipient, token } = parties(message)
+      const { recipient, token } = parties
       return {
         async call(payout) {
           const { contract, ...rest } = await call(message, { wrapped: payout === 'wrapped', constant })

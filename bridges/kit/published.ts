@@ -4,7 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { BlockRange, Published } from '../port.ts'
-import { coreAbi } from './guardian-sets.ts'
+import { coreAbi } from './signed-messages.ts'
 import { eventArguments, type LogReader, type LogsAt, readLogs } from './logs.ts'
 
 export interface SourceReader extends LogReader, Pick<Chain, 'block'> {}

@@ -2,20 +2,15 @@ import { groupBy } from '../../domain/group-by.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
-import { keptReads } from '../../runtime/shared-read.ts'
-import { selectorOf } from './bytes-call.ts'
-import { decodeCall, encodedAnswer, readView, shows } from './calls.ts'
+import { toHex } from '../../domain/vaa.ts'
+import { decodeCall, encodedAnswer, readView, selectorOf } from './calls.ts'
 import type { ContractReader } from './contract-reader.ts'
-import { type MessageIdentity, shownBy } from './delivered-view.ts'
-import { digestOf } from './guardian-sets.ts'
-import type { CallRule, Route, Shown } from './plugin.ts'
-import { type ChainNames, signedRefusals, sourceName } from './signed-messages.ts'
+import type { CallRule, Route, SignedMessage } from './plugin.ts'
+import { type ChainNames, createAcceptance, type DemandAccepted, readSigned, signedRefusals, type Verify } from './signed-messages.ts'
 import { provedBy, unproved } from './verdict.ts'
 
 /** The route that owns a message. */
-export function findRoute(routes: readonly Route[], { emitterChain, emitter, payload }: Vaa, chainNames: ChainNames): Route | undefined {
-  const source = sourceName(chainNames, emitterChain)
+export function findRoute(routes: readonly Route[], { source, emitter, payload }: SignedMessage): Route | undefined {
   return routes.find(({ from, where = {} }) => {
     if (from !== 'accepted' && !from.some((one) => one.emitter === emitter && one.source === source)) return false
     return Object.entries(where).every(([offset, bytes]) => {
@@ -26,10 +21,10 @@ export function findRoute(routes: readonly Route[], { emitterChain, emitter, pay
 }
 
 /** Throws PAYLOAD_KIND for a message of no route. */
-export function routeOf(routes: readonly Route[], vaa: Vaa, chainNames: ChainNames): Route {
-  const route = findRoute(routes, vaa, chainNames)
+export function routeOf(routes: readonly Route[], signed: SignedMessage): Route {
+  const route = findRoute(routes, signed)
   if (route) return route
-  const { emitterChain, emitter } = vaa
+  const { emitterChain, emitter } = signed
   throw new RelayerError('PAYLOAD_KIND', { facts: { emitterChain, emitter } })
 }
 
@@ -41,31 +36,12 @@ export function callsOf(routes: readonly Route[]): Readonly<Record<string, reado
   return Object.fromEntries([...contracts].map(([contract, own]) => [contract, [...new Set(own.map((rule) => selectorOf(rule.function)))]]))
 }
 
-/** Checks that the target's contract accepts the emitter of a message. An acceptance is remembered. */
-export function createAcceptance(chain: ContractReader) {
-  // A cached lie would last as long as the process, so most nodes are read.
-  const accepted = keptReads(async (key: string) => shows(chain, JSON.parse(key) as Shown, 'majority-latest'), {
-    lasting: (answer) => answer,
-  })
-  /** Throws EMITTER_UNKNOWN, read errors. */
-  return async function demandAccepted({ accepts }: Route, message: MessageIdentity): Promise<void> {
-    if (!accepts) return
-    const shown = shownBy(message, accepts.contract, accepts)
-    if ((await accepted.get(JSON.stringify(shown))) || (await shows(chain, shown, 'agreed-latest'))) return
-    const { emitterChain, emitter } = message
-    const detail = `${accepts.contract} of ${chain.name} does not accept it.`
-    throw new RelayerError('EMITTER_UNKNOWN', { detail, facts: { emitterChain, emitter } })
-  }
-}
-
-export type DemandAccepted = ReturnType<typeof createAcceptance>
-
 interface ProofOptions {
   readonly chain: ContractReader
   /** Of all chains, because the first route of a message owns it. */
   readonly routes: readonly Route[]
   readonly chainNames: ChainNames
-  readonly verify: (message: Uint8Array) => Promise<void>
+  readonly verify: Verify
   readonly demandAccepted?: DemandAccepted
 }
 
@@ -89,13 +65,13 @@ export function createProveCall({ chain, routes, chainNames, verify, demandAccep
     }
     const bytes = argument as Uint8Array
     const proof = async () => {
-      const vaa = parseVaa(bytes)
-      const route = routeOf(routes, vaa, chainNames)
-      await verify(bytes)
+      const { vaa, signed } = readSigned(bytes, chainNames)
+      const route = routeOf(routes, signed)
+      await verify(bytes, vaa)
       if (route.to !== chain.name || !route.calls.some(isCall))
         throw unproved('It is not the call of the route of this message.', { to, selector })
-      await demandAccepted(route, { ...vaa, digest: digestOf(vaa) })
-      return [sourceName(chainNames, vaa.emitterChain)]
+      await demandAccepted(route, signed)
+      return [signed.source]
     }
     return provedBy(proof, signedRefusals)
   }

@@ -1,9 +1,14 @@
-import { encodeBase64 } from 'ethers'
+import { getBytes, Interface, keccak256, toBeHex, type BytesLike } from 'ethers'
+import { LRUCache } from 'lru-cache'
+import { fingerprint } from '../../chains/crypto/fingerprint.ts'
+import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { type BridgeName, type ChainName, mostMessageBytes, type Transfer, unconfiguredSource } from '../../domain/transfer/transfer.ts'
-import { parseVaa, type Vaa } from '../../domain/vaa.ts'
-import { digestOf } from './guardian-sets.ts'
-import type { Decode } from './published.ts'
+import { type ChainName, unconfiguredSource } from '../../domain/transfer/transfer.ts'
+import { parseVaa, quorum, type Vaa } from '../../domain/vaa.ts'
+import { keptReads } from '../../runtime/shared-read.ts'
+import { shows } from './calls.ts'
+import { type ContractReader, doubtedEveryMs, read, ttlMs } from './contract-reader.ts'
+import type { MessageView, Route, Shown, SignedMessage } from './plugin.ts'
 import type { Refusals } from './verdict.ts'
 
 export const signedRefusals = {
@@ -32,53 +37,154 @@ export function signedBy(bytes: Uint8Array): number {
   return parseVaa(bytes).guardianSetIndex
 }
 
-/** The transfer of a signed message. Unknown sources are named `wormhole-<id>`. Throws MESSAGE_TOO_LARGE. */
-export function toTransfer(
-  bridge: BridgeName,
-  bytes: Uint8Array,
-  { vaa, digest = digestOf(vaa) }: { readonly vaa: Vaa; readonly digest?: string },
-  { chainNames, targetChain }: { readonly chainNames: ChainNames; readonly targetChain: ChainName },
-): Transfer {
-  if (bytes.length > mostMessageBytes)
-    throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })
+/** From IWormhole.sol. */
+export const coreAbi = new Interface([
+  'function getCurrentGuardianSetIndex() view returns (uint32)',
+  'function getGuardianSet(uint32 index) view returns (tuple(address[] keys, uint32 expirationTime))',
+  'function nextSequence(address emitter) view returns (uint64)',
+  'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes payload, uint8 consistencyLevel)',
+])
+
+/** Messages.sol, parseVM. Both Wormhole SDKs use the name `hash` for the single keccak instead. */
+export function digestOf({ body }: { readonly body: BytesLike }): string {
+  return keccak256(keccak256(body))
+}
+
+/** Parses a message. Unknown sources are named `wormhole-<id>`. Throws VAA_*. */
+export function readSigned(bytes: Uint8Array, chainNames: ChainNames): { readonly vaa: Vaa; readonly signed: SignedMessage } {
+  const vaa = parseVaa(bytes)
+  const { emitterChain, emitter, sequence, payload } = vaa
+  const source = chainNames.get(emitterChain) ?? unconfiguredSource(emitterChain)
+  return { vaa, signed: { bytes, source, emitterChain, emitter, sequence, digest: digestOf(vaa), payload } }
+}
+
+const mostVerified = 4_096
+
+export type Verify = (message: Uint8Array, vaa?: Vaa) => Promise<void>
+
+/** Throws VAA_*, GUARDIAN_SET_EXPIRED, GUARDIAN_SET_UNKNOWN (wait), read errors. `now`: the target's time, seconds. */
+export function createVerifier(guardianSets: GuardianSets, now: () => number): Verify {
+  /** Fingerprint of a message → the set whose signatures it has. */
+  const verified = new LRUCache<string, string>({ max: mostVerified })
+  return async function verify(message, vaa = parseVaa(message)) {
+    if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
+    const set = await guardianSets.get(vaa.guardianSetIndex)
+    const time = set.current ? 0 : now()
+    const under = `${set.index} ${set.keys.join(' ')}`
+    const key = fingerprint(message)
+    if (verified.get(key) !== under) verifySignatures(vaa, set)
+    verified.set(key, under)
+    // Checked last, so that this error implies valid signatures.
+    const { index, current, expirationTime } = set
+    if (!current && expirationTime < time)
+      throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now: time } })
+  }
+}
+
+/** Checks as Messages.sol (verifyVM) does. Throws VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID. */
+function verifySignatures(vaa: Vaa, set: GuardianSet): void {
+  const needed = quorum(set.keys.length)
+  if (vaa.signatures.length < needed) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: vaa.signatures.length, needed } })
+  const digest = getBytes(digestOf(vaa))
+  for (const { guardianIndex, signature } of vaa.signatures) {
+    const guardian = set.keys[guardianIndex]
+    const facts = { guardianSet: set.index, guardian: guardianIndex }
+    if (guardian === undefined) throw new RelayerError('VAA_GUARDIAN_INDEX', { facts: { ...facts, guardians: set.keys.length } })
+    const signer = secp256k1().recover(digest, signature.subarray(0, 64), signature[64] ?? Number.NaN)
+    if (signer !== guardian) throw new RelayerError('VAA_SIGNATURE_INVALID', { facts })
+  }
+}
+
+export interface GuardianSet {
+  readonly index: number
+  readonly keys: readonly string[]
+  /** Seconds since the epoch; 0 for the current set. */
+  readonly expirationTime: number
+  readonly current: boolean
+}
+
+type GuardianSets = ReturnType<typeof createGuardianSets>
+
+/** One node could invent a set or keep an expired set alive. */
+const at = 'majority-latest'
+
+export function createGuardianSets(chain: ContractReader, core: string, clock = () => performance.now()) {
+  const keeping = { orLast: true, clock }
+  const newest = keptReads<'index', number>(readNewest, undefined, keeping)
+  // An upgrade makes the current set expire.
+  const sets = keptReads<number, GuardianSet>(readSet, undefined, keeping)
+
+  async function readNewest(): Promise<number> {
+    const [index] = await read(chain, { abi: coreAbi, to: core, method: 'getCurrentGuardianSetIndex', at })
+    return Number(index)
+  }
+
+  async function readSet(index: number): Promise<GuardianSet> {
+    const current = await newest.get('index', ttlMs)
+    // Fields are read by position, because an array's method `keys` hides the field `keys`.
+    const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })
+    const [keys, expires] = set as [readonly string[], bigint]
+    const expirationTime = Number(expires)
+    return { index, keys: Array.from(keys, (key) => key.toLowerCase()), expirationTime, current: index === current && expirationTime === 0 }
+  }
+
   return {
-    bridge,
-    sourceChain: sourceName(chainNames, vaa.emitterChain),
-    sourceId: String(vaa.emitterChain),
-    targetChain,
-    emitter: vaa.emitter,
-    sequence: vaa.sequence,
-    digest,
-    message: encodeBase64(bytes),
+    /** Throws GUARDIAN_SET_UNKNOWN (next index), GUARDIAN_SET_IMPOSSIBLE (higher indexes), read errors. */
+    async get(index: number): Promise<GuardianSet> {
+      let current = await newest.get('index', ttlMs)
+      if (index > current) current = await newest.get('index', doubtedEveryMs)
+      if (index > current)
+        throw new RelayerError(index > current + 1 ? 'GUARDIAN_SET_IMPOSSIBLE' : 'GUARDIAN_SET_UNKNOWN', {
+          facts: { chain: chain.name, guardianSet: index, newest: current },
+        })
+      return sets.get(index, ttlMs)
+    },
   }
 }
 
-export function sourceName(chainNames: ChainNames, wormholeChainId: number): ChainName {
-  return chainNames.get(wormholeChainId) ?? unconfiguredSource(wormholeChainId)
-}
-
-/** Throws MESSAGE_MISMATCH unless the transfer is the message's own. */
-export function demandSame(transfer: Transfer, { vaa, digest }: { readonly vaa: Vaa; readonly digest: string }): void {
-  const isSource = vaa.emitter === transfer.emitter && String(vaa.emitterChain) === transfer.sourceId
-  if (digest === transfer.digest && isSource && vaa.sequence === transfer.sequence) return
-  throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
-}
-
-/**
- * Asks the bridges in turn. A bridge that throws PAYLOAD_KIND does not own the message. Throws the error of the owner,
- * or of the last bridge if none owns it.
- */
-export function firstOwner(decodes: readonly Decode[]): Decode {
-  return (message) => {
-    let refusal: unknown
-    for (const decode of decodes) {
-      try {
-        return decode(message)
-      } catch (error) {
-        if (!(error instanceof RelayerError) || error.code !== 'PAYLOAD_KIND') throw error
-        refusal = error
-      }
-    }
-    throw refusal
+/** Checks that the target's contract accepts the emitter of a message. An acceptance is remembered. */
+export function createAcceptance(chain: ContractReader) {
+  // A cached lie would last as long as the process, so most nodes are read.
+  const accepted = keptReads(async (key: string) => shows(chain, JSON.parse(key) as Shown, 'majority-latest'), {
+    lasting: (answer) => answer,
+  })
+  /** Throws EMITTER_UNKNOWN, read errors. */
+  return async function demandAccepted({ accepts }: Route, message: MessageIdentity): Promise<void> {
+    if (!accepts) return
+    const shown = shownBy(message, accepts.contract, accepts)
+    if ((await accepted.get(JSON.stringify(shown))) || (await shows(chain, shown, 'agreed-latest'))) return
+    const { emitterChain, emitter } = message
+    const detail = `${accepts.contract} of ${chain.name} does not accept it.`
+    throw new RelayerError('EMITTER_UNKNOWN', { detail, facts: { emitterChain, emitter } })
   }
+}
+
+export type DemandAccepted = ReturnType<typeof createAcceptance>
+
+/** A view of the config that shows the delivery of a signed message. */
+export interface DeliveredView extends MessageView {
+  /** Absent: the contract that gets the message. */
+  readonly contract?: string | undefined
+}
+
+export function shownBy(message: MessageIdentity, receiver: string, { contract = receiver, view, args, is }: DeliveredView): Shown {
+  return { contract, view, args: args.map((arg) => valueOf(arg, message)), returns: 'bytes32', is: [wordOf(valueOf(is, message))] }
+}
+
+export type MessageIdentity = Pick<SignedMessage, 'digest' | 'emitter' | 'emitterChain' | 'sequence'>
+
+function valueOf(arg: string, { digest, emitter, emitterChain, sequence }: MessageIdentity): string | boolean {
+  const values: Readonly<Record<string, string>> = {
+    $digest: digest,
+    $emitter: `0x${emitter}`,
+    $emitterChain: String(emitterChain),
+    $sequence: sequence,
+  }
+  if (Object.hasOwn(values, arg)) return values[arg] ?? ''
+  // ethers takes every text for true.
+  return arg === 'true' || arg === 'false' ? arg === 'true' : arg
+}
+
+function wordOf(is: string | boolean): string {
+  return toBeHex(BigInt(is), 32)
 }

@@ -40,7 +40,7 @@ export interface PaidNttOptions {
 export function createPaidNtt({ deployments, chainNames, sources, targets, findVaa }: PaidNttOptions): PaidProduct<NttAsked> {
   const plugin = createNtt(deployments, new Map([...chainNames].map(([number, name]) => [name, number])))
   const messages = createPluginMessages(plugin, chainNames)
-  const decode = createPluginDecode(plugin, messages, chainNames)
+  const decode = createPluginDecode(plugin, messages)
   const contentOf = ({ message }: Pick<Transfer, 'message'>) => messages.read(message).message.content
   const isAsked = (transfer: Transfer, source: ChainName, { manager, messageId }: NttAsked) => {
     const content = contentOf(transfer)
@@ -78,6 +78,6 @@ export function createPaidNtt({ deployments, chainNames, sources, targets, findV
     // The guardians' signatures prove its place and its content.
     isAskedFor: async ({ source }, asked, transfer) => isAsked(transfer, source, asked),
     decode,
-    content: (bytes) => plugin.parties(messages.readBytes(bytes).message),
+    content: messages.about.content,
   }
 }

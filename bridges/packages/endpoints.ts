@@ -3,14 +3,13 @@ import { isPluginFailure, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { CallPlan, ViewCall } from '../../domain/transfer/call-plan.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { decodeBase64, hexlify } from 'ethers'
-import { parseVaa } from '../../domain/vaa.ts'
 import { encodeCall, encodeView } from '../kit/calls.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
 import type { Message, Plugin, Route } from '../kit/plugin.ts'
-import { createPluginEndpoint, type PluginEndpointOptions, type PluginMessages } from '../kit/plugin-bridge.ts'
+import { createPluginEndpoint, type PluginEndpointOptions, type PluginMessages, toTransfer } from '../kit/plugin-bridge.ts'
 import type { Decode } from '../kit/published.ts'
 import { callsOf, createProveCall, routeOf } from '../kit/routes.ts'
-import { type ChainNames, signedRefusals, toTransfer } from '../kit/signed-messages.ts'
+import { type ChainNames, readSigned, signedRefusals, type Verify } from '../kit/signed-messages.ts'
 import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint } from '../port.ts'
 
@@ -77,8 +76,8 @@ function missing(stage = ''): never {
 /** By the routes alone: a message of a route is the plug-in's until its code says otherwise. */
 export function createRouteDecode(name: string, routes: readonly Route[], chainNames: ChainNames): Decode {
   return (bytes) => {
-    const vaa = parseVaa(bytes)
-    return toTransfer(name, bytes, { vaa }, { chainNames, targetChain: routeOf(routes, vaa, chainNames).to })
+    const { signed } = readSigned(bytes, chainNames)
+    return toTransfer(name, signed, routeOf(routes, signed).to)
   }
 }
 
@@ -89,7 +88,7 @@ interface RouteEndpointOptions {
   readonly failure?: RelayerError | undefined
   readonly chain: ContractReader
   readonly chainNames: ChainNames
-  readonly verify: (message: Uint8Array) => Promise<void>
+  readonly verify: Verify
 }
 
 /** Without the plug-in's code. It proves calls by the routes, and sends the calls that others planned. */

@@ -1,5 +1,5 @@
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
-import { type DeliveredView, shownBy } from '../kit/delivered-view.ts'
+import { type DeliveredView, shownBy } from '../kit/signed-messages.ts'
 import type { Plugin, Route } from '../kit/plugin.ts'
 
 export const receivers = 'receivers' satisfies BridgeName

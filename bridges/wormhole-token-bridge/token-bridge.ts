@@ -1,11 +1,33 @@
 import { id, toBeHex } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { tariffOfFee, isAssetDelivered, isRouteFree, type TariffRule } from '../../domain/settings/tariff.ts'
-import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { TariffRule, Tariff } from '../../domain/settings/tariff.ts'
+import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
+import { toHex } from '../../domain/vaa.ts'
+import { readView } from '../kit/calls.ts'
+import type { ContractReader } from '../kit/contract-reader.ts'
+import { createDecimals, type TokenPlace } from '../kit/decimals.ts'
 import type { CallRule, Message, Route } from '../kit/plugin.ts'
 import type { Product } from '../kit/plugin-bridge.ts'
-import { parseTokenTransfer, type TokenTransfer, wormholeTokenBridge } from './message.ts'
 import { explainRevert } from './reverts.ts'
+
+export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
+
+/** Bridge.sol, parseTransfer and parseTransferWithPayload. Amounts have at most 8 decimals. */
+export interface TokenTransfer {
+  /** 1: anyone may redeem and gets the fee. 3: only the recipient contract may redeem; no fee. */
+  readonly kind: 1 | 3
+  readonly amount: bigint
+  /** The token on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`, as in the config. */
+  readonly originToken: string
+  readonly originChain: number
+  readonly originAddress: string
+  /** The last 20 of the recipient's 32 bytes. 0x, lower case. */
+  readonly recipient: string
+  /** Wormhole chain id. */
+  readonly targetChain: number
+  /** In the VAA's units of the token; 0 for kind 3. */
+  readonly fee: bigint
+}
 
 /** Policy of one target chain. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
 interface Policy {
@@ -31,6 +53,8 @@ export interface TokenBridgeOptions {
   readonly isFree?: (source: ChainName, target: ChainName) => boolean
   /** Rules of operators, in place of the others. Absent: none. */
   readonly tariff?: (() => readonly TariffRule[]) | undefined
+  /** See `createAmountDecimals`. Absent: not known. */
+  readonly decimals?: ((content: TokenTransfer) => Promise<number | undefined>) | undefined
 }
 
 type Content = TokenTransfer & { readonly target: Target }
@@ -61,7 +85,7 @@ function routesOf({ name, wormholeChainId, tokenBridge: contract, calls = {} }: 
   return [route({ 0: '01' }, completions), ...redeemers, route({ 0: '03' }, [])]
 }
 
-function createAdmit({ assets, isFree, tariff = () => [] }: Omit<TokenBridgeOptions, 'targets'>) {
+function createAdmit({ assets, isFree, tariff = () => [] }: Pick<TokenBridgeOptions, 'assets' | 'isFree' | 'tariff'>) {
   return ({ source, content: { kind, recipient, originToken, fee, target } }: Message<Content>): void => {
     if (kind === 3 && target.calls?.[recipient] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient } })
     const rules = tariff()
@@ -76,7 +100,7 @@ function createAdmit({ assets, isFree, tariff = () => [] }: Omit<TokenBridgeOpti
 }
 
 /** Wormhole's token bridge (Bridge.sol): transfers (payload 1), and transfers to a configured contract (payload 3). */
-export function createTokenBridge({ targets, ...policy }: TokenBridgeOptions): Product<Content> {
+export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeOptions): Product<Content> {
   const owners = new Map<Route, Target>(
     [...targets].flatMap(([name, { tokenBridge, ...rest }]) => {
       const target = { ...rest, name, tokenBridge: tokenBridge.toLowerCase() }
@@ -134,6 +158,80 @@ export function createTokenBridge({ targets, ...policy }: TokenBridgeOptions): P
       return price === undefined || kind === 3 ? undefined : fee * BigInt(price)
     },
     reverts: explainRevert,
+    ...(decimals && { decimals: ({ content }) => decimals(content) }),
     parties: ({ content: { recipient, originToken: token, amount } }) => ({ recipient, token, amount: String(amount) }),
   }
+}
+
+/** Layout: kind u8, amount u256, token, token's chain u16, recipient, target chain u16, fee u256 or sender. */
+const transferBytes = 133
+
+/** Payload 1 has exactly 133 bytes, payload 3 at least 133. Throws PAYLOAD_KIND, PAYLOAD_LENGTH. */
+export function parseTokenTransfer(payload: Uint8Array): TokenTransfer {
+  const kind = payload[0]
+  if (kind !== 1 && kind !== 3) throw new RelayerError('PAYLOAD_KIND', { facts: { kind: kind ?? 'none' } })
+  if (kind === 1 ? payload.length !== transferBytes : payload.length < transferBytes) {
+    throw new RelayerError('PAYLOAD_LENGTH', { facts: { kind, bytes: payload.length } })
+  }
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength)
+  const originAddress = toHex(payload.subarray(33, 65))
+  const originChain = view.getUint16(65)
+  return {
+    kind,
+    amount: uint256(payload, 1),
+    originToken: `${originChain}/${originAddress}`,
+    originChain,
+    originAddress,
+    recipient: `0x${toHex(payload.subarray(79, 99))}`,
+    targetChain: view.getUint16(99),
+    fee: kind === 1 ? uint256(payload, 101) : 0n,
+  }
+}
+
+function uint256(bytes: Uint8Array, at: number): bigint {
+  return BigInt(`0x${toHex(bytes.subarray(at, at + 32))}`)
+}
+
+export function isAssetDelivered(rules: readonly TariffRule[], token: string): boolean | undefined {
+  return rules.find(({ scope }) => scope.kind === 'asset' && scope.token === token)?.tariff.delivered
+}
+
+export function tariffOfFee(rules: readonly TariffRule[], chain: ChainName, token: string): Pick<Tariff, 'minimumFee' | 'price'> {
+  return rules.find(({ scope }) => scope.kind === 'fee' && scope.chain === chain && scope.token === token)?.tariff ?? {}
+}
+
+export function isRouteFree(rules: readonly TariffRule[], source: ChainName, target: ChainName): boolean | undefined {
+  const freeFrom = (from: ChainName | undefined) =>
+    rules.find(({ scope }) => scope.kind === 'route' && scope.target === target && scope.source === from)?.tariff.free
+  return freeFrom(source) ?? freeFrom(undefined)
+}
+
+/** Bridge.sol, normalizeAmount: amounts of tokens with more decimals are cut to these. */
+const mostDecimals = 8
+
+export interface ConnectedBridge {
+  readonly chain: ContractReader
+  readonly tokenBridge: string
+}
+
+/** Reads the token on its own chain, else its wrapped form on the target. @param bridgeOf by Wormhole chain id */
+export function createAmountDecimals(bridgeOf: (wormholeChainId: number) => ConnectedBridge | undefined) {
+  const decimals = createDecimals()
+  return async ({ originToken, originChain, originAddress, targetChain }: TokenTransfer): Promise<number | undefined> => {
+    const [origin, target] = [bridgeOf(originChain), bridgeOf(targetChain)]
+    const found = await decimals(origin ? originToken : `${originToken} on ${targetChain}`, async () => {
+      if (origin) return placeOf(origin.chain, originAddress)
+      if (!target) return undefined
+      const [contract, args] = [target.tokenBridge, [originChain, `0x${originAddress}`]]
+      const view = { contract, view: 'wrappedAsset(uint16,bytes32)', args, returns: 'address' }
+      const [wrapped] = await readView(target.chain, view, 'majority-latest')
+      return placeOf(target.chain, String(wrapped).slice(2).toLowerCase().padStart(64, '0'))
+    })
+    return found === undefined ? undefined : Math.min(mostDecimals, found)
+  }
+}
+
+/** Undefined for an address of another family, and for a token without a wrapped form (0). */
+function placeOf(chain: ContractReader, word: string): TokenPlace | undefined {
+  return /^0{24}/.test(word) && !/^0*$/.test(word) ? { chain, address: `0x${word.slice(24)}` } : undefined
 }

@@ -8,7 +8,7 @@ import { stalledAfter } from '../../operations/causes/explain-chains.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { chainFamilies, type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
 import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
-import { coreAbi } from '../../bridges/kit/guardian-sets.ts'
+import { coreAbi } from '../../bridges/kit/signed-messages.ts'
 import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, orError, warn } from './check.ts'
 
 /** Reads contracts and lanes through a node that passes its check, else through one whose check only warns. */

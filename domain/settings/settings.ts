@@ -90,12 +90,17 @@ export function haltOf({ halts }: Pick<Settings, 'halts'>, transfer: TransferRou
   )
 }
 
-export function denyRuleOf(
-  settings: Settings,
+/** A denial is policy and may be lifted later, so it declines and does not reject. */
+export function denialOf(
+  { denied }: Pick<Settings, 'denied'>,
   { targetChain, recipient, token }: { readonly targetChain: ChainName; readonly recipient: string; readonly token: string },
-): DenyRule | undefined {
+) {
   const recipients = [recipient.toLowerCase(), `${targetChain}/${recipient.toLowerCase()}`]
-  return settings.denied.find(({ kind, value }) => (kind === 'token' ? value === token.toLowerCase() : recipients.includes(value)))
+  const rule = denied.find(({ kind, value }) => (kind === 'token' ? value === token.toLowerCase() : recipients.includes(value)))
+  if (!rule) return undefined
+  const { kind, value, by, reason } = rule
+  const code = kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED'
+  return { kind: 'declined', code, reason: `${kind} ${value} was denied by ${by}: ${reason}` } as const
 }
 
 export interface SettingsOrders extends Order {

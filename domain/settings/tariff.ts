@@ -30,17 +30,3 @@ export function lowerTariffScope(scope: TariffScope): TariffScope {
   const { kind, source, target } = scope
   return source === undefined ? { kind, target } : { kind, source, target }
 }
-
-export function isAssetDelivered(rules: readonly TariffRule[], token: string): boolean | undefined {
-  return rules.find(({ scope }) => scope.kind === 'asset' && scope.token === token)?.tariff.delivered
-}
-
-export function tariffOfFee(rules: readonly TariffRule[], chain: ChainName, token: string): Pick<Tariff, 'minimumFee' | 'price'> {
-  return rules.find(({ scope }) => scope.kind === 'fee' && scope.chain === chain && scope.token === token)?.tariff ?? {}
-}
-
-export function isRouteFree(rules: readonly TariffRule[], source: ChainName, target: ChainName): boolean | undefined {
-  const freeFrom = (from: ChainName | undefined) =>
-    rules.find(({ scope }) => scope.kind === 'route' && scope.target === target && scope.source === from)?.tariff.free
-  return freeFrom(source) ?? freeFrom(undefined)
-}

@@ -55,19 +55,19 @@ export const defences = {
     shownBy: ['stolen'],
   },
   'guardian-majority': {
-    file: 'bridges/kit/guardian-sets.ts',
+    file: 'bridges/kit/signed-messages.ts',
     edits: [["const at = 'majority-latest'", "const at = 'latest'"]],
     exposedBy: ['guardians'],
     shownBy: ['believed', 'stolen'],
   },
   'guardian-quorum': {
-    file: 'bridges/kit/guardian-sets.ts',
+    file: 'bridges/kit/signed-messages.ts',
     edits: [['  const needed = quorum(set.keys.length)\n', '  const needed = Math.min(1, quorum(set.keys.length))\n']],
     exposedBy: ['spy-one-guardian'],
     shownBy: ['believed'],
   },
   emitter: {
-    file: 'bridges/kit/routes.ts',
+    file: 'bridges/kit/signed-messages.ts',
     edits: [['    if (!accepts) return\n', '    if (!accepts || message) return\n']],
     exposedBy: ['spy-foreign-emitter'],
     shownBy: ['believed'],

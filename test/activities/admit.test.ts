@@ -11,13 +11,15 @@ import { unused } from '../helpers/unused.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
 
 interface Scene {
-  readonly simulation?: Simulation
+  /** Null: no node answers. */
+  readonly simulation?: Simulation | null
   /** The effect in each state. */
   readonly shows?: Partial<Record<At, boolean>>
   readonly revertsOnceDelivered?: boolean
   readonly lanes?: readonly string[]
   readonly transfers?: Partial<Config['transfers']>
   readonly endpoint?: Partial<Endpoint>
+  readonly halted?: boolean
 }
 
 const reverts: Simulation = { ok: false, revert: { data: '0x', reason: 'a reason' } }
@@ -30,6 +32,7 @@ async function admit({
   lanes = ['evm-1:0xa'],
   transfers,
   endpoint: own,
+  halted = false,
 }: Scene) {
   const read: At[] = []
   const endpoint = fakeEndpoint({
@@ -44,7 +47,7 @@ async function admit({
     blockTimeMs: 1_000,
     heads: { current: undefined },
     msToFinality: () => 5_000,
-    simulate: async () => simulation,
+    simulate: async () => simulation ?? Promise.reject(new Error('no node')),
     quote: async () => ({ maxFee: '19', tip: '1', baseFee: '9' }),
     dataFee: async () => '0',
   }
@@ -53,7 +56,7 @@ async function admit({
     bridges: bridgesWith(endpoint),
     chains: new Map([['bsc', chain]]),
     lanes: new Map([['bsc', { statuses: async () => statuses, open: async () => lanes, lanes }]]),
-    settings: () => noSettings,
+    settings: () => (halted ? { ...noSettings, halts: [{ scope: {}, by: 'me', reason: 'a test', at: 0 }] } : noSettings),
     fees: () => ({}),
     abandonAfterMs: 0,
     parkAfter: parkAfterOf(configSchema.parse({ chains: {}, bridges: {}, transfers })),
@@ -139,4 +142,19 @@ test('a message without an attestation is not validated: it waits for one, or is
   const waits = { kind: 'wait', code: 'VAA_NOT_FOUND', reason: 'no guardian API has it', retryInMs: 1_000 } as const
   const absent = await admit({ endpoint: { attest: async () => waits, validate: unused('validate') } })
   expect(absent.answer).toEqual({ ...waits, kind: 'waiting' })
+})
+
+test.each<[string, Scene, readonly string[]]>([
+  ['stays while the transfer goes on', {}, ['reserve for 0xa']],
+  ['is released where the transfer waits', { simulation: reverts }, ['reserve for 0xa', 'release']],
+  ['of an earlier step is released by a halt, which asks for nothing', { halted: true }, ['release']],
+  ['stays with a step that throws: it is tried again', { simulation: null }, ['reserve for 0xa']],
+])('a reservation %s', async (_, scene, wanted) => {
+  const calls: string[] = []
+  const endpoint: Scene['endpoint'] = {
+    reserve: async (__, relayer) => (calls.push(`reserve for ${relayer}`), { kind: 'open' }),
+    release: () => void calls.push('release'),
+  }
+  const [ended] = await Promise.allSettled([admit({ ...scene, endpoint })])
+  expect([ended.status, calls]).toEqual([scene.simulation === null ? 'rejected' : 'fulfilled', wanted])
 })

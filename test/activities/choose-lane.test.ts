@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { chooseLane, noLane } from '../../activities/transfer/choose-lane.ts'
-import { withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import type { PauseKind } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
@@ -39,12 +38,7 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
     none: () => noLane(deps, transfer, target.lanes),
     noted,
     choose: (avoid: string[] = [], terms?: Terms) =>
-      withReservation(
-        endpoint,
-        transfer,
-        (reserve) => chooseLane(deps, { transfer: { ...transfer, ...(terms && { terms }) }, avoid }, { ...target, reserve }),
-        () => true,
-      ),
+      chooseLane(deps, { transfer: { ...transfer, ...(terms && { terms }) }, avoid }, target),
     asked,
     passedOver,
   }

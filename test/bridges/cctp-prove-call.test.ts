@@ -4,7 +4,7 @@ import { createProveCall, receiveIntent } from '../../bridges/cctp/calls.ts'
 import type { CctpMessage } from '../../bridges/cctp/message.ts'
 import { createRoutes } from '../../bridges/cctp/routes.ts'
 import { createVerify, type VerifyOptions } from '../../bridges/cctp/verify.ts'
-import { selectorOf } from '../../bridges/kit/bytes-call.ts'
+import { selectorOf } from '../../bridges/kit/calls.ts'
 import {
   attest,
   attesters,

@@ -6,8 +6,8 @@ import type { CallRule, Plugin, Route } from '../../bridges/kit/plugin.ts'
 import { noLogs } from '../helpers/unused.ts'
 import { createPluginDecode, createPluginEndpoint, createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import { callsOf, createProveCall, routeOf } from '../../bridges/kit/routes.ts'
+import { readSigned } from '../../bridges/kit/signed-messages.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { parseVaa } from '../../domain/vaa.ts'
 import { codeOf } from '../helpers/refusals.ts'
 import { signVaa } from '../helpers/vaa.ts'
 
@@ -31,7 +31,7 @@ const routes: readonly Route[] = [
   { from, where: { '0': '03' }, to: 'ethereum', calls: [take(second)] },
 ]
 const signed = (payload: string) => signVaa({ emitterChain: 2, emitter, sequence: 7n, payload }).bytes
-const owner = (payload: string, of = routes) => of.indexOf(routeOf(of, parseVaa(signed(payload)), names))
+const owner = (payload: string, of = routes) => of.indexOf(routeOf(of, readSigned(signed(payload), names).signed))
 
 describe('The route of a message', () => {
   test('the first route that matches owns it, also if a later one names more of its bytes', () => {
@@ -164,7 +164,7 @@ function endpointWith(answer: bigint) {
   const messages = createPluginMessages(plugin, names)
   const chain = { name: 'bsc', call: async () => toBeHex(answer, 32), ...noLogs }
   const endpoint = createPluginEndpoint(plugin, messages, { chain, clock: () => 100, chainNames: names, verify: async () => {} })
-  return { endpoint, decode: createPluginDecode(plugin, messages, names) }
+  return { endpoint, decode: createPluginDecode(plugin, messages) }
 }
 
 describe('The bridge of a plug-in', () => {

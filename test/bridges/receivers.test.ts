@@ -1,9 +1,8 @@
 import { AbiCoder, concat, decodeBase64, encodeBase64, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { selectorOf } from '../../bridges/kit/bytes-call.ts'
-import { createVerifier, digestOf } from '../../bridges/kit/guardian-sets.ts'
-import { firstOwner } from '../../bridges/kit/signed-messages.ts'
-import { createPluginDecode, createPluginEndpoint, createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
+import { selectorOf } from '../../bridges/kit/calls.ts'
+import { createVerifier, digestOf } from '../../bridges/kit/signed-messages.ts'
+import { createPluginDecode, createPluginEndpoint, createPluginMessages, firstOwner } from '../../bridges/kit/plugin-bridge.ts'
 import { createReceivers, type ReceiverRoute } from '../../bridges/receivers/receivers.ts'
 import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { parseVaa } from '../../domain/vaa.ts'
@@ -39,7 +38,7 @@ const set = { index: 0, keys: devnetGuardians(3).map(({ address: key }) => key),
 const verify = createVerifier({ get: async () => set }, () => 1_700_000_000)
 function decodeBy(own: readonly ReceiverRoute[]) {
   const plugin = createReceivers(own)
-  return createPluginDecode(plugin, createPluginMessages(plugin, names), names)
+  return createPluginDecode(plugin, createPluginMessages(plugin, names))
 }
 
 function endpointOf(own: readonly ReceiverRoute[], call: (to: string, data: string) => Promise<string>) {

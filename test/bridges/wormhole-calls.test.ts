@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { AbiCoder, concat, dataSlice, getBytes, hexlify } from 'ethers'
 import { expect, test } from 'vitest'
-import { decodeBytesCall, encodeBytesCall } from '../../bridges/kit/bytes-call.ts'
+import { decodeBytesCall, encodeBytesCall } from '../../bridges/kit/calls.ts'
 
 const coder = AbiCoder.defaultAbiCoder()
 const selector = '0xc6878519'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { coreAbi, createGuardianSets } from '../../bridges/kit/guardian-sets.ts'
+import { coreAbi, createGuardianSets } from '../../bridges/kit/signed-messages.ts'
 import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'

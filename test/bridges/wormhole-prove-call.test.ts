@@ -1,6 +1,6 @@
 import { AbiCoder, concat, Interface } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { selectorOf } from '../../bridges/kit/bytes-call.ts'
+import { selectorOf } from '../../bridges/kit/calls.ts'
 import { createProveCall } from '../../bridges/kit/routes.ts'
 import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'

@@ -5,8 +5,8 @@ import { createVAA, deserialize, keccak256, serialize, Signature, UniversalAddre
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { digestOf } from '../../bridges/kit/guardian-sets.ts'
-import { parseTokenTransfer } from '../../bridges/wormhole-token-bridge/message.ts'
+import { digestOf } from '../../bridges/kit/signed-messages.ts'
+import { parseTokenTransfer } from '../../bridges/wormhole-token-bridge/token-bridge.ts'
 import { parseVaa, toHex } from '../../domain/vaa.ts'
 import { bytesOf, mainnetVaas } from '../helpers/vaa.ts'
 

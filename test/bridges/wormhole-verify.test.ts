@@ -1,6 +1,6 @@
 import { getBytes, toBeHex, toBigInt } from 'ethers'
 import { describe, expect, test, vi } from 'vitest'
-import { createVerifier, type GuardianSet } from '../../bridges/kit/guardian-sets.ts'
+import { createVerifier, type GuardianSet } from '../../bridges/kit/signed-messages.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { assertKnownNames } from '../../domain/settings/known-names.ts'
-import { denyRuleOf, type SettingsOrder, noSettings, type SettingsOrders, applySettingsOrders } from '../../domain/settings/settings.ts'
+import { denialOf, type SettingsOrder, noSettings, type SettingsOrders, applySettingsOrders } from '../../domain/settings/settings.ts'
 import { assertSettingsFit, assertSettingsOrders } from '../../domain/settings/request.ts'
 
 const address = `0x${'ab'.repeat(20)}`
@@ -82,7 +82,7 @@ describe('a change of the settings', () => {
     const orders = request({ kind: 'deny', what: 'recipient', value })
     assertSettingsOrders(orders)
     const settings = applySettingsOrders(noSettings, orders, 0)
-    expect(denyRuleOf(settings, { targetChain: 'bsc', recipient: address, token: '' })).toBeDefined()
+    expect(denialOf(settings, { targetChain: 'bsc', recipient: address, token: '' })).toBeDefined()
     const allowed = applySettingsOrders(settings, request({ kind: 'allow', what: 'recipient', value }), 0)
     expect(allowed.denied).toEqual([])
   })
@@ -91,7 +91,7 @@ describe('a change of the settings', () => {
     const orders = request({ kind: 'deny', what: 'token', value: `11155111/0x${'c3'.repeat(20).padStart(64, '0')}` })
     assertSettingsOrders(orders)
     const token = `11155111/${'c3'.repeat(20).padStart(64, '0')}`
-    expect(denyRuleOf(applySettingsOrders(noSettings, orders, 0), { targetChain: 'bsc', recipient: address, token })).toBeDefined()
+    expect(denialOf(applySettingsOrders(noSettings, orders, 0), { targetChain: 'bsc', recipient: address, token })).toBeDefined()
   })
 
   test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Settings, type SettingsOrder, denyRuleOf, haltOf, noSettings, applySettingsOrders } from '../../domain/settings/settings.ts'
+import { type Settings, type SettingsOrder, denialOf, haltOf, noSettings, applySettingsOrders } from '../../domain/settings/settings.ts'
 import { longestTokenMs } from '../../domain/access.ts'
 
 const author = { by: 'night-shift', reason: 'a test' }
@@ -188,6 +188,6 @@ describe('a deny rule', () => {
     ['token', token.replace('2/', '2/0x'), true],
     ['token', token.replace('2/', '4/'), false],
   ] as const)('a deny rule of the %s %s applies: %s', (what, value, holds) => {
-    expect(denyRuleOf(after(noSettings, { kind: 'deny', what, value }), parties) !== undefined).toBe(holds)
+    expect(denialOf(after(noSettings, { kind: 'deny', what, value }), parties) !== undefined).toBe(holds)
   })
 })

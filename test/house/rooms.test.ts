@@ -24,7 +24,7 @@ describe('folder rules', () => {
     ['chains/solana/nodes.ts', `import { nodes } from '../evm/nodes.ts'`, 'chains/<family> may import only'],
     ['bridges/native-bridge/message.ts', `import { evmChain } from '../../chains/evm/index.ts'`, 'may import only'],
     ['bridges/native-bridge/evm.ts', `import { nodes } from '../../chains/evm/nodes/nodes.ts'`, 'may import only'],
-    ['bridges/native-bridge/evm.ts', `import { x } from '../wormhole-token-bridge/message.ts'`, 'may import only'],
+    ['bridges/native-bridge/evm.ts', `import { x } from '../wormhole-token-bridge/token-bridge.ts'`, 'may import only'],
     ['activities/transfer/broadcast.ts', `import { chains } from '../../chains/registry.ts'`, 'activities may import only'],
     ['lanes/agent.ts', `import { Worker } from '@temporalio/worker'`, 'lanes may import only'],
     ['intake/spy/spy.ts', `import { serve } from '../../api/server.ts'`, 'intake may import only'],

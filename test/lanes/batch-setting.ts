@@ -65,10 +65,10 @@ export async function startBatchSetting(): Promise<BatchSetting> {
       const steps = { bridges, chain, settings, fees: () => ({}) }
       const routing = createBatchRouting({ ...steps, agent, batches, fullBatchMs: 1_000 })
       const enqueue = (transfer: Transfer, intent: Intent) =>
-        routing.enqueue(
-          { ...candidateOf(transfer), parties: endpoint.delivery(transfer).parties, intent },
-          { timeoutMs: 60_000, signal: new AbortController().signal },
-        )
+        routing.enqueue({ ...candidateOf(transfer), parties: endpoint.delivery(transfer).parties, intent }, endpoint, {
+          timeoutMs: 60_000,
+          signal: new AbortController().signal,
+        })
       const started: LaneProcess = {
         agent,
         batches,

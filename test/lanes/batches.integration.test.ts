@@ -216,12 +216,12 @@ describe('Batches of a lane', () => {
     const [before] = await inPool()
     one.agent.stop()
     one = await setting.process()
-    const found = await Promise.all(transfers.map((each) => one.routing.find(each, candidateOf(each).intentId)))
+    const found = await Promise.all(transfers.map((each) => one.routing.find(one.endpoint, each, candidateOf(each).intentId)))
     expect(new Set(found.map((each) => each?.id))).toEqual(new Set([batch!.id]))
     expect(new Set(found.map((each) => each?.pending))).toEqual(new Set([found[0]!.pending]))
     expect(found[0]!.pending.tried.map(({ hash }) => hash)).toEqual([before!.hash])
     const [stranger] = await setting.network.transfers(5n)
-    expect(await one.routing.find(stranger!, candidateOf(stranger!).intentId)).toBeUndefined()
+    expect(await one.routing.find(one.endpoint, stranger!, candidateOf(stranger!).intentId)).toBeUndefined()
     expect(await ends(batch!)).toMatchObject({ state: 'done', txHash: before!.hash })
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
@@ -237,7 +237,7 @@ describe('Batches of a lane', () => {
       nonce: batch!.pending.nonce,
     })
     one = await setting.process()
-    const found = await Promise.all(transfers.slice(1).map((each) => one.routing.find(each, candidateOf(each).intentId)))
+    const found = await Promise.all(transfers.slice(1).map((each) => one.routing.find(one.endpoint, each, candidateOf(each).intentId)))
     expect(found.map((each) => each?.id)).toEqual(found.map(() => batch!.id))
     expect((await inPool()).map(({ hash }) => hash)).toEqual([before!.hash])
     expect(await ends(batch!)).toMatchObject({ state: 'done', txHash: before!.hash })
@@ -278,7 +278,7 @@ describe('Batches of a lane', () => {
       return batch!.pending.state.kind === 'included'
     }
     await until(included, { ...waitLimit, everyMs: 200, what: 'the batch to be in a block' })
-    expect(await one.routing.find(transfers[0]!, candidateOf(transfers[0]!).intentId)).toBeUndefined()
+    expect(await one.routing.find(one.endpoint, transfers[0]!, candidateOf(transfers[0]!).intentId)).toBeUndefined()
     expect(await ends(batch!)).toMatchObject({ state: 'reverted' })
     expect(await delivered(transfers)).toEqual([false, false, true, false])
   })

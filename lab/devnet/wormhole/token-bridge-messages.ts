@@ -14,5 +14,5 @@ export function tokenBridgeMessages(
   )
   const product = createTokenBridge({ targets: new Map(targets), ...policy })
   const messages = createPluginMessages(product, chainNames)
-  return { product, messages, decode: createPluginDecode(product, messages, chainNames) }
+  return { product, messages, decode: createPluginDecode(product, messages) }
 }
