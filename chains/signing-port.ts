@@ -1,5 +1,6 @@
 import type { Fees } from '../domain/fees/fees.ts'
 import type { Intent, LaneId } from '../domain/lane/lane.ts'
+import type { Settings } from '../domain/settings/settings.ts'
 import type { TransferRoute } from '../domain/transfer/transfer.ts'
 
 export interface UnsignedTransaction extends Fees {
@@ -48,8 +49,8 @@ export interface SigningPolicy {
    * CALL_UNJUSTIFIED, or retryable read errors.
    */
   readonly proveCall: (call: Intent) => Promise<readonly TransferRoute[]>
-  /** Throws HALTED if one of the routes is halted now, and SETTINGS_UNREACHABLE before the settings are read. */
-  readonly demandOpen: (routes: readonly TransferRoute[]) => void
+  /** Their halts apply to the routes of a call. Throws SETTINGS_UNREACHABLE before the settings are read. */
+  readonly settings: () => Pick<Settings, 'halts'>
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId

@@ -21,6 +21,7 @@ export interface SubmitResult {
   readonly status: 'started' | 'known'
   /** The transfer continues with this copy, because the guardian set of its earlier copy may have expired. */
   readonly adopted?: true
+  /** Only for a person who submits. */
   readonly halted?: string
 }
 
@@ -116,7 +117,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     const started = await within(client, startTimeoutMs, () => startOrOffer(bridge, id, input, options, copy))
     if (started.status === 'started') stepTimes?.reached('started', transfer, input.seenAt)
     submitted.set(copy.key, true)
-    const halt = settings && haltOf(settings(), transfer)
+    const halt = options.order && settings && haltOf(settings(), transfer)
     return { id, ...started, ...(halt && { halted: `by ${halt.by}: ${halt.reason}` }) }
   }
 

@@ -1,5 +1,5 @@
 import type { ApplyRequest } from '../../domain/lane/messages.ts'
-import { assertApplyRequest } from '../../domain/lane/reducer/request.ts'
+import { assertApplyRequest } from '../../domain/lane/reducer/reducer.ts'
 import { describe, expect, test } from 'vitest'
 
 const attempt = { kind: 'call', gasLimit: '21000', maxFee: '10', tip: '1' } as const

@@ -2,6 +2,7 @@ import type { SigningLimits, SigningPolicy } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { signingLimits } from '../../config/chains.ts'
 import { laneId } from '../../domain/lane/lane.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
 import { temporaryFolder } from './folders.ts'
 
 /** The limits of a config without limits. */
@@ -22,7 +23,7 @@ export function testPolicy({
     tokens: [],
     tokenPayees: [],
     proveCall: () => Promise.resolve([]),
-    demandOpen: () => {},
+    settings: () => noSettings,
     dataFee: () => Promise.resolve('0'),
     spendingFolder: own.spendingFolder ?? temporaryFolder(),
     lane: laneId('evm', 31_337, `0x${'11'.repeat(20)}`),

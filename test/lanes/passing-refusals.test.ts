@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { Chain } from '../../chains/port.ts'
 import type { SignedTransaction, SigningLimits, SigningPolicy, UnsignedTransaction } from '../../chains/signing-port.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { LaneAnswer, LaneRequest } from '../../domain/lane/messages.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -120,11 +120,10 @@ describe.each([
 
 test('after a restart during a halt: a delivery that an earlier process may have sent is outbid by a no-op', async () => {
   let isHalted = true
-  const demandOpen = () => {
-    if (isHalted) throw new RelayerError('HALTED')
-  }
+  const settings = () => (isHalted ? { halts: [{ scope: {}, by: 'me', reason: 'a test', at: 0 }] } : noSettings)
+  const proveCall = async () => [{ bridge: 'native-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }]
   const delivery = { to: treasury, data: '0x12345678', value: '0' }
-  const { seen, pendingOf } = setting({}, { calls: { [treasury]: [delivery.data] }, demandOpen }, delivery)
+  const { seen, pendingOf } = setting({}, { calls: { [treasury]: [delivery.data] }, settings, proveCall }, delivery)
   const pending = pendingOf(first, second)
   await expect(pending.signAndSend()).rejects.toMatchObject({ code: 'HALTED' })
   expect(pending.offered).toEqual([first, second])

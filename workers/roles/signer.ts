@@ -6,7 +6,7 @@ import { signingLimits } from '../../config/chains.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { selectorOf } from '../../domain/fees/fees.ts'
 import { type Intent, laneId } from '../../domain/lane/lane.ts'
-import { haltOf, type Settings } from '../../domain/settings/settings.ts'
+import type { Settings } from '../../domain/settings/settings.ts'
 import type { BridgeName, ChainName, TransferRoute } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
@@ -53,7 +53,7 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, settin
     tokens: treasury?.tokens ?? [],
     tokenPayees: payees,
     proveCall: (call) => proveCall(bridges, call, chainName),
-    demandOpen: (routes) => demandOpen(settings(), routes),
+    settings: () => demandRead(settings()),
     limits: signingLimits(chain, lane),
     dataFee,
     lane: laneId(chain.family, chain.networkId, address),
@@ -80,13 +80,9 @@ async function proveCall(bridges: PolicyParts['bridges'], call: Intent, targetCh
   throw refusal ?? new RelayerError('CALL_UNJUSTIFIED', { facts: { to, selector } })
 }
 
-/** Temporal can hold a forged transfer with another call, so the halts are judged by the call that is signed. */
-function demandOpen(settings: Settings, routes: readonly TransferRoute[]): void {
-  if (isUnread(settings)) throw new RelayerError('SETTINGS_UNREACHABLE', { detail: 'This process has not read the settings yet.' })
-  for (const route of routes) {
-    const halt = haltOf(settings, route)
-    if (halt) throw new RelayerError('HALTED', { detail: `halted by ${halt.by}: ${halt.reason}`, facts: { ...route } })
-  }
+function demandRead(settings: Settings): Settings {
+  if (!isUnread(settings)) return settings
+  throw new RelayerError('SETTINGS_UNREACHABLE', { detail: 'This process has not read the settings yet.' })
 }
 
 function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<SigningPolicy['fieldOf']>[0]): string {

@@ -4,7 +4,7 @@ import { toBytes, toDecimal, toHash, toList, toNumber, toQuantity, toRecord, toT
 import { type Nodes, resultsOf } from '../nodes/nodes.ts'
 import type { HeaderCheck } from './header-check.ts'
 import { keccak256 } from 'ethers'
-import { list, number, string } from '../rlp.ts'
+import { list, number, string } from '../transactions/encode.ts'
 
 export interface EvmBlock extends Block {
   readonly gasLimit: bigint

@@ -5,6 +5,7 @@ import type { Proposed, Signer, SigningLimits, SigningPolicy, Spending } from '.
 import { createSpendingLog, type Exceeded, firstExceeded } from './spending-log.ts'
 import { LRUCache } from 'lru-cache'
 import type { Intent } from '../../../domain/lane/lane.ts'
+import { haltOf, type Settings } from '../../../domain/settings/settings.ts'
 import type { TransferRoute } from '../../../domain/transfer/transfer.ts'
 import { fingerprint } from '../../crypto/fingerprint.ts'
 
@@ -183,7 +184,7 @@ interface Proof {
 }
 
 /** A signed call stays proved and open for its nonce, because fee raises sign the call again. */
-function rememberProofs({ proveCall, demandOpen }: Pick<SigningPolicy, 'proveCall' | 'demandOpen'>, clock: () => number) {
+function rememberProofs({ proveCall, settings }: Pick<SigningPolicy, 'proveCall' | 'settings'>, clock: () => number) {
   const proved = new LRUCache<string, Proof>({ max: mostProved })
   return {
     async prove(call: Intent, nonce: number | undefined): Promise<void> {
@@ -192,14 +193,22 @@ function rememberProofs({ proveCall, demandOpen }: Pick<SigningPolicy, 'proveCal
       const isNew = before !== undefined && Math.abs(clock() - before.at) < rememberMs
       const isSigned = nonce !== undefined && before?.nonces.has(nonce)
       if (isSigned) return
-      if (isNew) return demandOpen(before.routes)
+      if (isNew) return demandOpen(settings(), before.routes)
       const routes = await proveCall(call)
       proved.set(key, { at: clock(), nonces: new Set(proved.get(key)?.nonces ?? before?.nonces), routes })
-      demandOpen(routes)
+      demandOpen(settings(), routes)
     },
     signed(call: Intent, nonce: number): void {
       proved.get(keyOf(call))?.nonces.add(nonce)
     },
+  }
+}
+
+/** Temporal can hold a forged transfer with another call, so the halts are judged by the call that is signed. */
+function demandOpen(settings: Pick<Settings, 'halts'>, routes: readonly TransferRoute[]): void {
+  for (const route of routes) {
+    const halt = haltOf(settings, route)
+    if (halt) throw new RelayerError('HALTED', { detail: `halted by ${halt.by}: ${halt.reason}`, facts: { ...route } })
   }
 }
 
