@@ -5,12 +5,11 @@ import { createDecimals } from '../kit/decimals.ts'
 import { createPlacedLogs, type PlacedLogsOptions } from '../kit/placed-logs.ts'
 import type { Bridge } from '../port.ts'
 import type { AttestationApis } from './attest.ts'
-import { sentTopic } from './calls.ts'
-import { readCarried, writeCarried } from './carried.ts'
+import { sentMessage, sentTopic } from './calls.ts'
+import { type CarriedMessage, readCarried, writeCarried } from './carried.ts'
 import { createEvmEndpoint, type EvmEndpointOptions } from './evm.ts'
 import { addressOf, type CctpFinality, readBurn, readMessage } from './message.ts'
 import { cctp, type CctpChain, contentOf, createDecode, createRoutes, type DeliveredBurns } from './routes.ts'
-import { createLogDecode } from './source.ts'
 
 interface VersionSettings {
   /** 0x, lower case. */
@@ -133,4 +132,20 @@ export function createCctp({ settings, chains, connected, served, apis, isDelive
     sources: logs.flatMap(({ name, source }) => (served.has(name) ? [source] : [])),
   }
   return { bridge, logs }
+}
+
+/**
+ * The message of a MessageSent log, not attested. `siblings`: all such logs of the transaction. Throws NODE_REFUSED.
+ */
+export function carriedIn(...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>): CarriedMessage {
+  const bytes = sentMessage(log)
+  const equal = siblings.filter(({ data }) => data.toLowerCase() === log.data.toLowerCase())
+  const twin = equal.findIndex(({ index }) => index === log.index)
+  const place = { number, txHash: log.transactionHash.toLowerCase(), twin, twins: equal.length }
+  return { ...place, attestation: new Uint8Array(), bytes }
+}
+
+/** Reads a MessageSent log as a transfer: `PlacedLogsOptions.decode` of a source's MessageTransmitter. */
+export function createLogDecode(decode: Bridge['decode']): PlacedLogsOptions['decode'] {
+  return (...place) => decode(writeCarried(carriedIn(...place)))
 }

@@ -5,7 +5,7 @@ import { type CarriedMessage, readCarried, writeCarried } from '../../bridges/cc
 import { createEvmEndpoint, type EvmEndpointOptions } from '../../bridges/cctp/evm.ts'
 import { type CctpMessage, readBurn, readMessage, usedNonceKey, zeroWord } from '../../bridges/cctp/message.ts'
 import { createDecode } from '../../bridges/cctp/routes.ts'
-import { carriedIn, createLogDecode } from '../../bridges/cctp/source.ts'
+import { carriedIn, createLogDecode } from '../../bridges/cctp/bridge.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { createIris } from '../../intake/submit/iris.ts'
