@@ -5,7 +5,7 @@ import type { ChainName } from './transfer/transfer.ts'
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
-/** Longest lifetime of a token. A revocation may be forgotten after this time, because the token has expired. */
+/** Longest lifetime of a token. After this time a revoked token has expired, so its revocation may be deleted. */
 export const longestTokenMs = 366 * 24 * 3_600_000
 
 /** The chains and lanes that a token's orders may concern. If a list is absent, all are allowed. */
@@ -14,13 +14,13 @@ export interface AccessScope {
   readonly lanes?: readonly LaneId[] | undefined
 }
 
-/** The chains and the lane that an order concerns. Absent chains: all chains. Absent lane: no lane in particular. */
+/** The chains and the lane that an order concerns. Without `chains`: all chains. Without `lane`: no single lane. */
 export interface OrderSubject {
   readonly chains?: readonly ChainName[] | undefined
   readonly lane?: LaneId | undefined
 }
 
-/** The person who holds a valid token. Times are ms since the epoch. */
+/** The person to whom a valid token was issued. Times are ms since the epoch. */
 export interface Principal extends AccessScope {
   readonly name: string
   readonly level: AccessLevel
@@ -34,7 +34,7 @@ export function reaches(level: AccessLevel, needed: AccessLevel): boolean {
   return accessLevels.indexOf(level) >= accessLevels.indexOf(needed)
 }
 
-/** Whether a token may give an order about this subject. An order about all chains needs a scope without `chains`. */
+/** Whether a token may give an order about this subject. An order about all chains needs a token without `chains`. */
 export function covers({ chains, lanes }: AccessScope, about: OrderSubject): boolean {
   const inChains = chains === undefined || (about.chains !== undefined && about.chains.every((one) => chains.includes(one)))
   const inLanes = lanes === undefined || (about.lane !== undefined && lanes.includes(about.lane))

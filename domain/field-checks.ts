@@ -1,6 +1,6 @@
 import { type Form, isOf } from './text/forms.ts'
 
-/** Checks a value from outside. Throws an Error that begins with the path of the field and never shows the value. */
+/** Checks a value from outside. Throws an Error that begins with the path of the field and never contains the value. */
 export type Check = (value: unknown, path: string) => void
 
 export function rule(holds: (value: unknown) => boolean, what: string): Check {
@@ -18,7 +18,7 @@ export function ofForm(form: Form): Check {
 }
 
 export const whole = rule((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number')
-/** ms since the epoch, up to the latest Date of ECMAScript ("Time Values"). Formatting a later time would throw. */
+/** ms since the epoch, at most the latest Date of ECMAScript ("Time Values"). Formatting a later time would throw. */
 export const time = rule(
   (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= 8_640_000_000_000_000,
   'a time in ms',
@@ -48,12 +48,12 @@ export function listOf(one: Check, longest = Infinity): Check {
   return (value, path) => {
     if (!Array.isArray(value)) throw new Error(`${path}: must be a list`)
     if (value.length > longest) throw new Error(`${path}: must be a list of at most ${longest}`)
-    // `forEach` would skip the holes of a sparse array.
+    // `Array.from` fills the holes of a sparse array, which `forEach` would skip.
     Array.from<unknown>(value).forEach((item, index) => one(item, `${path}[${index}]`))
   }
 }
 
-/** Checks the named fields and ignores others. A value that is not an object counts as an object without fields. */
+/** Checks the named fields and ignores others. Treats a value that is not an object as an object without fields. */
 export function fields(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     for (const [name, one] of Object.entries(checks)) one(fieldOf(value, name), at(path, name))

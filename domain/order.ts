@@ -12,7 +12,7 @@ export interface GivenOrder extends Order {
   /** ms since the epoch, by the workflow's clock. */
   readonly at: number
   readonly facts?: OrderFacts
-  /** How many times in a row the order was given, the last time at `at`. Absent: once. */
+  /** How many times in a row the order was given. The last time is `at`. Absent: once. */
   readonly times?: number
 }
 
@@ -37,7 +37,9 @@ export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Or
   return { by: name, reason: why || 'no reason given' }
 }
 
-/** Adds an order to a log of at most 32. If the order repeats the last one, only `times` and `at` change. */
+/**
+ * Adds an order to a log of at most 32 orders. If it repeats the last one, only `times` and `at` of that one change.
+ */
 export function withOrder(log: readonly GivenOrder[] = [], given: GivenOrder): readonly GivenOrder[] {
   const last = log.at(-1)
   if (last && isSame(last, given)) return [...log.slice(0, -1), { ...given, times: (last.times ?? 1) + 1 }]

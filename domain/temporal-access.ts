@@ -3,7 +3,9 @@ import type { StreamNames } from './stream/stream.ts'
 /** A secret or certificate that is read at each use. Printing this object does not show its text. */
 export interface CredentialSource {
   readonly from: string
-  /** Absolute path. Absent: the text comes from a variable or from the setting itself, so it cannot change. */
+  /**
+   * Absolute path. Absent: the text comes from an environment variable or from the setting itself, so it cannot change.
+   */
   readonly file?: string
   /** Throws the system's error if the file cannot be read. */
   read(): string
@@ -36,10 +38,13 @@ export interface TemporalAccess {
   /** Absent: the connection has no TLS. */
   readonly tls?: TlsSettings | undefined
   readonly apiKey?: CredentialSource | undefined
-  /** Added to every call. The values are secrets. */
+  /** Metadata that is added to every call. The values are secrets. */
   readonly headers?: Readonly<Record<string, string>>
   readonly encryption?: PayloadEncryption | undefined
   readonly streamNames?: StreamNames | undefined
-  /** Never set. It makes the compiler refuse the config's map `temporal`, which lacks temporal.toml and TEMPORAL_*. */
+  /**
+   * Never set. Without it, the compiler would accept the config's map `temporal`, which lacks temporal.toml and
+   * TEMPORAL_*.
+   */
   readonly useEnvironment?: never
 }

@@ -2,17 +2,19 @@ import { RelayerError } from './catalogue/errors.ts'
 
 export interface GuardianSignature {
   readonly guardianIndex: number
-  /** r (32 bytes), s (32 bytes), v (1 byte). v is 0 or 1 in an honest VAA. */
+  /** r (32 bytes), s (32 bytes), v (1 byte). In a correct VAA, v is 0 or 1. */
   readonly signature: Uint8Array
 }
 
-/** A VAA of version 1. Only its form is checked: the signatures need a guardian set and a hash function. */
+/**
+ * A VAA of version 1. Parsing checks only the form: checking the signatures needs a guardian set and a hash function.
+ */
 export interface Vaa {
   readonly guardianSetIndex: number
   readonly signatures: readonly GuardianSignature[]
   /** Time of the source block, seconds since the epoch. */
   readonly timestamp: number
-  /** Chosen by the publisher. It is not the nonce of an account. */
+  /** Chosen by the publisher. It is not an account's nonce. */
   readonly vaaNonce: number
   /** Wormhole chain id. */
   readonly emitterChain: number
@@ -21,7 +23,7 @@ export interface Vaa {
   /** u64 as a decimal string. */
   readonly sequence: string
   readonly consistencyLevel: number
-  /** Everything after the signatures, which is what the guardians sign. */
+  /** Everything after the signatures. The guardians sign these bytes. */
   readonly body: Uint8Array
   readonly payload: Uint8Array
 }

@@ -1,18 +1,22 @@
-/** Finds the bad transfers of failed batches: a failed batch is halved until a bad transfer is alone. Plain JSON. */
+/** Finds the bad transfers of failed batches. Each failed batch is halved until a bad transfer is alone. Plain JSON. */
 export interface Bisection<T> {
   readonly halves: readonly (readonly T[])[]
   readonly size: number
   readonly most: number
 }
 
-/** A node may time out when it simulates more than 50 transfers (seen in Oasys' relayer). */
+/**
+ * A batch starts small, because a node may time out when it simulates more than 50 transfers (seen in Oasys' relayer).
+ */
 const firstSize = 20
 
 export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T> {
   return { halves: [], size: Math.min(size, most), most }
 }
 
-/** Records a batch's result. An `unanswered` batch is dropped. Never record a route's failure: it closes a gate. */
+/**
+ * Records a batch's result. An `unanswered` batch is dropped. Do not record a failure of the route: a gate handles it.
+ */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0

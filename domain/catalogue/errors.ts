@@ -3,7 +3,7 @@ import type { ErrorRow } from './row.ts'
 
 export { type ErrorCode, errorCatalogue, isErrorCode }
 
-/** The subject of an error: transfer, chain, lane, field. People see the values, so put no secret here. */
+/** The subject of an error: transfer, chain, lane, field. People see these values, so they must contain no secret. */
 export type Facts = Readonly<Record<string, string | number | boolean | undefined>>
 
 /** The error type of Portage. `message` has the whole text: the problem, the facts, and what to do. */
@@ -61,7 +61,7 @@ function aboutOf({ detail, facts = {} }: { detail?: string; facts?: Facts }): st
   return [detail, listed && `(${listed})`].filter(Boolean).join(' ')
 }
 
-/** Only the messages of the plug-in wait. */
+/** Whether a plug-in failed. Only the messages of this plug-in then wait. */
 export function isPluginFailure(error: unknown): error is RelayerError {
   return error instanceof RelayerError && ['PLUGIN_INVALID', 'PLUGIN_CHANGED', 'PLUGIN_FAILED'].includes(error.code)
 }

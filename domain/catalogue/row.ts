@@ -10,9 +10,9 @@ export interface ErrorRow extends Row {
   readonly awaitNewSignatures?: true
   /** Only this transfer waits, not its route. Its stream lets another transfer start in its place. */
   readonly waitsForItself?: true
-  /** The contracts of a route contradict each other. If most nodes show this, the route is halted. */
+  /** The contracts of a route contradict each other. If most nodes show this contradiction, the route is halted. */
   readonly haltRoute?: true
-  /** Portage, or something it depends on, does not work. Logged as a warning, for operators. */
+  /** Portage, or a service that it depends on, does not work. Logged as a warning for operators. */
   readonly isOutage?: true
 }
 
@@ -31,10 +31,10 @@ export const severities = {
 export type Severity = keyof typeof severities
 
 export interface CauseRow extends Row {
-  /** A `note` is shown but is no fault: `portage stuck` still exits with 0. */
+  /** A `note` is shown, but it is no fault: `portage stuck` still exits with 0. */
   readonly severity: Severity
   readonly does: string
-  /** Commands to type, in this order. `<…>` contains a name of `CauseValues` (cause.ts). */
+  /** Commands for the operator to type, in this order. `<…>` is the name of a value of `CauseValues` (cause.ts). */
   readonly next: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export function row(title: string, remedy: string): Row {
   return { title, remedy }
 }
 
-/** An error that a retry can cure. A wrong entry here is retried for ever. */
+/** An error that a retry can cure. If an error is listed here by mistake, the step is retried for ever. */
 export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself' | 'isOutage'> = {}): ErrorRow {
   return { title, remedy, retriable: true, ...facts }
 }
@@ -51,7 +51,7 @@ export function outage(title: string, remedy: string): ErrorRow {
   return retry(title, remedy, { isOutage: true })
 }
 
-/** An error that no retry can cure. A wrong entry here parks a transfer that could be delivered. */
+/** An error that no retry can cure. If an error is listed here by mistake, a deliverable transfer is parked. */
 export function fatal(title: string, remedy: string, facts: Omit<ErrorRow, keyof Row | 'retriable' | 'waitsForItself'> = {}): ErrorRow {
   return { title, remedy, retriable: false, ...facts }
 }

@@ -113,7 +113,7 @@ export const temporalRows = {
     'A run in Temporal cannot be read, started again or reset. All other runs are handled.',
     'Look at the run in the Temporal Web UI. If its payload key was removed from temporal.encryption, add the key again. If Portage did not write the run, find out who can reach Temporal (SECURITY.md), and terminate or delete the run.',
   ),
-  // All errors of encryption are retriable, because another process may have the key.
+  // All errors of encryption are retriable, because another process may have the right key.
   ENCRYPTION_KEY: retry(
     'A key of temporal.encryption cannot be used.',
     'Put the whole key, and nothing else, into the named file or variable: `openssl rand -base64 32` makes one.',

@@ -7,7 +7,7 @@ export interface Fees {
   readonly tip: string
 }
 
-/** `baseFee`: decimal wei, absent on legacy chains. */
+/** `baseFee` is in wei (decimal), and absent on legacy chains. */
 export interface FeeQuote extends Fees {
   readonly baseFee?: string
   /** Maximum wei per gas if no policy sets `maxFeePerGas`, decimal. Absent: no maximum. */
@@ -19,7 +19,7 @@ export const mostNoopGas = 5_000_000n
 /** go-ethereum accepts a replacement only with fees at least 10 percent higher (PriceBump). */
 const defaultBumpPercent = 20
 
-/** `gasLimit` in gas units, and an L2's `dataFee` in wei (absent: 0), decimal. */
+/** `gasLimit` is in gas units, `dataFee` (the data fee of an L2) in wei, both decimal. An absent `dataFee` is 0. */
 export interface CallCost {
   readonly gasLimit: string
   readonly dataFee?: string | undefined
@@ -53,7 +53,7 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const cap = least(configured, terms)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
-  // Terms must leave room for one raise: otherwise each rise of the base fee would cost a no-op.
+  // The terms must allow one raise. Otherwise each rise of the base fee would cost a no-op.
   const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
   if (cap < wanted) {
     const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''
@@ -69,21 +69,22 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
 export interface Raising extends CallCost {
   readonly kind: 'call' | 'noop'
   readonly policy: CallPolicy
-  /** The limit of raises (`feeLimitReached`) does not apply. The policy's caps still apply. */
+  /** If true, the limit of raises (`feeLimitReached`) does not apply. The policy's caps still apply. */
   readonly urgent?: boolean | undefined
-  /** Ordered by an operator, so the policy's caps do not apply. An absent fee follows the market. */
+  /** Fees that an operator ordered. The policy's caps do not apply to them. An absent fee follows the market. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** A pool refuses the attempts because it has a more expensive transaction from outside Portage with this nonce. */
+  /** The nodes' pools refuse the attempts: a more expensive transaction from outside Portage has this nonce. */
   readonly outpriced?: boolean | undefined
-  /** Decimal wei, like `value`. If `outpriced`, the next attempt must not cost more than this. */
+  /** Balance of the account, decimal wei. If `outpriced`, the next attempt must not cost more than the balance. */
   readonly balance?: string | undefined
   readonly value?: string | undefined
 }
 
 /**
- * Fees of the next attempt: `bumpPercent` above all earlier attempts, or the market's if higher. Undefined: a limit is
- * reached. A no-op may exceed the caps, because an unused nonce blocks all higher nonces.
- * @param offered all attempts for the nonce that a pool may hold, oldest first
+ * Returns the fees of the next attempt: `bumpPercent` above all earlier attempts, or the market's fees if higher.
+ * Returns undefined if a limit is reached. A no-op may exceed the caps, because an unused nonce blocks all higher
+ * nonces.
+ * @param offered fees of all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
   const { kind, policy, urgent, atLeast } = raising
@@ -101,8 +102,9 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Outbids a transaction from outside Portage: the tip is doubled, up to `maxFee`. A call without a cap is not raised
- * once its tip alone is above the limit, because a rival that pays more would be in a block already.
+ * Outbids a transaction from outside Portage by doubling the tip, up to `maxFee`. A call without a cap is no longer
+ * raised once its tip alone exceeds `limitFactor` times the market's fee. A rival that offers even more would be in a
+ * block already.
  */
 function beyondLimit(
   fees: Fees,
@@ -117,17 +119,22 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Raises each fee by `percent` (at least 1 wei) above the highest attempt, and at least to the market's fee. */
+/**
+ * Raises each fee by `percent` (at least 1 wei) above the highest attempt, and to the market's fee if that is higher.
+ */
 export function bumpFees(previous: readonly Fees[], market: Fees, percent = defaultBumpPercent): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee, percent))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip, percent))])
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Multiple of the market's fee, or of the first fee, at which raises end (Optimism's txmgr: FeeLimitMultiplier). */
+/**
+ * Raises end at this multiple of the market's fee, or of the first attempt's fee (Optimism's txmgr:
+ * FeeLimitMultiplier).
+ */
 const limitFactor = 5n
 
-/** Raises need a limit: if a nonce is stuck for another reason than its fee, the fee would rise for ever. */
+/** Limits raises. A nonce may be stuck for a reason other than its fee, and its fee would then rise for ever. */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -159,7 +166,7 @@ function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
   return maxFeePerGas === undefined ? capFrom(cap) : uncapped
 }
 
-/** How the reason of a FEE_LIMIT names the limit that allows least. */
+/** Names of limits in the reason of a FEE_LIMIT, which names the limit that allows least. */
 export const limits = { submission: 'its submission', transaction: 'maxFeePerTransaction', gas: 'maxFeePerGas' } as const
 
 function limitText({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, cost: CallCost, cap: bigint): string {
@@ -175,7 +182,7 @@ function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, da
   return least(perGas, capFrom(maxFeePerGas))
 }
 
-/** Ignores a malformed limit, which only a forged input can have. */
+/** Returns the limit of the submission's terms. Ignores a malformed limit, which only a forged input can contain. */
 function termsCap({ terms = {} }: CallPolicy, cost: CallCost): bigint {
   const limit = (wei: unknown) => (typeof wei === 'string' && isOf(forms.decimal, wei) ? wei : undefined)
   return capOf({ maxFeePerGas: limit(terms.maxFeePerGas), maxFeePerTransaction: limit(terms.maxFeePerTransaction) }, cost)
@@ -203,21 +210,21 @@ function least(a: bigint, b: bigint): bigint {
 export interface FeePolicy {
   /** Maximum wei per gas: EIP-1559's maxFeePerGas, or the legacy gas price. */
   readonly maxFeePerGas?: string | undefined
-  /** Maximum wei per gas: EIP-1559's maxPriorityFeePerGas. */
+  /** Maximum tip, wei per gas: EIP-1559's maxPriorityFeePerGas. */
   readonly maxTip?: string | undefined
-  /** Factor from the market's tip to the first tip, two decimals (venus-messager: gasOverPremium). Default: 1. */
+  /** The first tip is the market's tip times this factor, two decimals (venus-messager: gasOverPremium). Default: 1. */
   readonly tipFactor?: number | undefined
-  /** Percent by which each attempt raises both fees. Default: 20. */
+  /** Each attempt raises both fees by this percentage. Default: 20. */
   readonly bumpPercent?: number | undefined
-  /** Wei for a whole transaction, with the data fee of an L2 and without the value. */
+  /** Maximum wei for a whole transaction, including an L2's data fee, excluding the value. */
   readonly maxFeePerTransaction?: string | undefined
-  /** While the base fee is above this (wei), no new call is sent, and transfers wait without a nonce. */
+  /** While the base fee (wei) is above this ceiling, no new call is sent, and transfers wait without a nonce. */
   readonly baseFeeCeiling?: string | undefined
   readonly gasFactor?: number | undefined
   readonly gasLimit?: string | undefined
 }
 
-/** From the most specific to the least. */
+/** Ordered from the most specific scope to the least specific. */
 export type FeeScope =
   | { readonly kind: 'transfer'; readonly id: string }
   | { readonly kind: 'lane'; readonly lane: string }
@@ -235,25 +242,25 @@ export interface FeeSubject {
   readonly transfer?: string | undefined
   readonly lane?: string | undefined
   readonly contract?: string | undefined
-  /** First four bytes of the calldata, hex with 0x. */
+  /** The first four bytes of the calldata, hex with 0x. */
   readonly selector?: string | undefined
   readonly deliveries?: number | undefined
   readonly terms?: Terms | undefined
 }
 
-/** `terms` apply in addition to the policy and the defaults, so a submission can raise no limit. */
+/** `terms` apply in addition to the policy and the defaults, so a submission cannot raise a limit. */
 export type CallPolicy = FeePolicy & Pick<FeeSubject, 'terms'>
 
 export type FeePolicyResolver = (about: FeeSubject) => CallPolicy
 
 export interface FeeDefaults {
   readonly rules: readonly FeeRule[]
-  /** Maximum gas of one delivery, before it is multiplied by the chain's entry in `gasFactors` (no entry: 1). */
+  /** Maximum gas of one delivery. It is multiplied by the chain's entry in `gasFactors`. No entry: factor 1. */
   readonly maxGas: number
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** Gas always has a limit, because a stranger's token may burn any amount. At equal scopes, the settings win. */
+/** Gas always has a limit, because a stranger's token may burn any amount of gas. At equal scopes, the settings win. */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {

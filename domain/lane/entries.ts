@@ -3,9 +3,11 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Maximum nonces in the ledger: 15 minutes to finality at 20 per second. A full ledger grants no nonce. */
+/**
+ * Maximum nonces in the ledger: enough for 15 minutes to finality at 20 nonces per second. A full ledger grants none.
+ */
 const mostKept = 20_000
-/** Maximum bytes of packed entries. The rest of a state's 2 MiB is for fee raises and a deep reorg. */
+/** Maximum bytes of packed entries. The rest of a state's 2 MiB is left for fee raises and for a deep reorg. */
 const mostBytes = 1_572_864
 
 const looseBytes = 600
@@ -17,7 +19,7 @@ export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages
   return { kept: many, keptLimit: bytes > mostBytes ? Math.floor((many * mostBytes) / bytes) : mostKept }
 }
 
-/** The account's nonce and `next` differ by more only if a node gave a false answer. */
+/** If the account's nonce and `next` differ by more, a node gave a false answer. */
 const farApart = 1_000
 
 export interface Step {
@@ -29,7 +31,7 @@ export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
 
-/** Returns entries by ascending nonce. It does not visit the mined entries, of which there may be thousands. */
+/** Returns the unmined entries by ascending nonce. Skips the mined entries, of which there may be thousands. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
   // JavaScript keeps keys that are whole numbers in ascending order.
@@ -50,7 +52,7 @@ export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }
 
-/** Maximum cost of the attempts, wei, because any of them may be mined. */
+/** Maximum cost of the entry's attempts, wei. Any of the attempts may be mined. */
 export function entryCost(entry: Entry): bigint {
   const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
   return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
@@ -64,7 +66,7 @@ export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolea
   return tombstones.includes(tombstone(intentId))
 }
 
-/** 64 bits of FNV-1a, short in base 36. If two ids collide, the second intent tries another round. */
+/** 64 bits of FNV-1a, short in base 36. If two ids collide, the second intent is refused and tries another round. */
 export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }
@@ -73,7 +75,7 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/** A lane without a report for this time has no process: reports come every few seconds. */
+/** A lane without a report for this time has no process, because reports come every few seconds. */
 export const withoutWorkerMs = 30_000
 
 /** @param now ms since the epoch */
@@ -82,8 +84,8 @@ export function isReported({ observed }: LaneState, now: number): boolean {
 }
 
 /**
- * Whether the ledger granted each nonce that is not final. One that began anew lacks nonces of an earlier ledger. One
- * that was restored from a copy lacks later nonces until a process reports them.
+ * Whether the ledger granted each nonce that is not final. A ledger that began anew lacks the nonces of an earlier
+ * ledger. A ledger that was restored from a copy lacks later nonces until a process reports them.
  * @param now ms since the epoch
  */
 export function knowsAllNonces(state: LaneState, now: number): boolean {
@@ -94,7 +96,7 @@ export function knowsAllNonces(state: LaneState, now: number): boolean {
   return synced && !isInherited && known.length >= next - (observed?.finalized ?? 0)
 }
 
-/** Finds a nonce of a later round for the same call: a late step of an earlier round must not get a second nonce. */
+/** Finds a nonce of a later round for the same call. A late step of an earlier round must not get a second nonce. */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {
@@ -130,7 +132,10 @@ function tooLow({ config, observed }: LaneState): string | undefined {
   return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
 }
 
-/** Whether the balance covers one more grant; if not, `detail` says why. @param cost maximum gas cost, wei */
+/**
+ * Whether the balance covers one more grant. If not, `detail` says why.
+ * @param cost maximum gas cost, wei
+ */
 export function funded(
   state: LaneState,
   { cost, value, operatorTransaction }: { cost: bigint; value: bigint; operatorTransaction: boolean },
@@ -157,7 +162,7 @@ export function reviewFunds(state: LaneState): LaneState {
 }
 
 function cheapest(broke: Broke | undefined, cost: bigint): string {
-  // `0` means that no grant was refused: the lane is broke for another reason.
+  // `0` means that no grant was refused. The lane is then broke for another reason.
   const known = BigInt(broke?.cost ?? '0')
   return String(known > 0n && known < cost ? known : cost)
 }

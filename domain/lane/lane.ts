@@ -35,13 +35,15 @@ export interface Intent {
 export interface LaneConfig {
   readonly lane: LaneId
   readonly window: number
-  /** Blocks after which the lowest unmined nonce gets a no-op if no process has driven it. */
+  /** If no process has driven the lowest unmined nonce for this number of blocks, a no-op fills it. */
   readonly fillAfterBlocks: number
   /** Decimal wei. Below this balance no nonce is granted. Absent: the balance must cover the nonces in flight. */
   readonly minimumBalance?: string
 }
 
-/** Recorded before it is signed, so that any process can make the same bytes again. */
+/**
+ * One transaction for a nonce. It is recorded before it is signed, so that any process can make the same bytes again.
+ */
 export interface Attempt extends Fees {
   readonly kind: 'call' | 'noop'
   readonly gasLimit: string
@@ -53,7 +55,7 @@ export interface Attempt extends Fees {
 export interface Owner {
   readonly intentId: string
   readonly callHash: string
-  /** wei, decimal; absent: 0. */
+  /** Decimal wei. Absent: 0. */
   readonly value?: string
 }
 
@@ -62,10 +64,12 @@ export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | '
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
-  /** The request that got this grant. If another request gets it too, the call may have been sent (`maybeSent`). */
+  /**
+   * The request that got this grant. If another request gets the nonce too, the call may have been sent (`maybeSent`).
+   */
   readonly grantedTo: string
   readonly maybeSent: boolean
-  /** Decimal wei of an abandoned call, which may still be mined. */
+  /** Value of an abandoned call, decimal wei. The call may still be mined. */
   readonly value?: string
   readonly callHash?: string
   /** The intent that abandoned the nonce. Its call may still be mined. */
@@ -79,13 +83,13 @@ export interface Entry {
   readonly attempts: readonly Attempt[]
 }
 
-/** Minimum fees that an operator ordered. Attempts before the index `after` do not fulfil the order. */
+/** Minimum fees that an operator ordered. Attempts with an index below `after` do not fulfil the order. */
 export interface Raise extends Partial<Fees> {
   readonly after: number
 }
 
 export interface Republish {
-  /** ms by the ledger's clock. */
+  /** ms since the epoch, by the ledger's clock. */
   readonly at: number
   readonly nonce?: number
 }
@@ -106,14 +110,14 @@ export interface Observed {
 }
 
 export interface Remembered extends Observed {
-  /** ms since the epoch by the ledger's clock, like `leadAt`. */
+  /** ms since the epoch by the ledger's clock, as is `leadAt`. */
   readonly at: number
-  /** When this height or a higher one was last reported. Lagging nodes report lower ones. */
+  /** When this `height`, or a higher one, was last reported. Lagging nodes report lower heights. */
   readonly leadAt: number
   readonly finalizedAt: number
-  /** The lowest unmined nonce has had its newest attempt since this height. Absent in ledgers of release 1.0.0. */
+  /** Height since which the lowest unmined nonce has had its newest attempt. Absent in ledgers of release 1.0.0. */
   readonly lowestSince?: number
-  /** Height since which reports have come without a long gap. Blocks in a gap do not make a nonce idle. */
+  /** Height since which reports have come without a long gap. Blocks in such a gap do not make a nonce idle. */
   readonly reportedSince?: number
 }
 
@@ -133,15 +137,14 @@ export interface PackedEntries {
   readonly words: readonly string[]
   /**
    * Each entry ends with `;`. Its fields, separated by `,`: nonce; start of the intent id; number in the intent id;
-   * digest
-   * with call hash and round; request; attempts; other values. Usual values are omitted: a nonce one above the previous
-   * one, the previous entry's start, and round 1.
+   * digest with call hash and round; request; attempts; other values. Usual values are omitted: a nonce one above the
+   * previous one, the previous entry's start, and round 1.
    */
   readonly text: string
 }
 
 export interface Page extends PackedEntries {
-  /** The lowest nonce of the page that is not final. `to` is one above the highest. */
+  /** The lowest nonce of the page that is not final. `to` is one above the highest nonce. */
   readonly from: number
   readonly to: number
   readonly inBlock: boolean
@@ -154,18 +157,20 @@ export interface Closing {
   readonly by: string
 }
 
-/** `cost`: gas cost of the cheapest grant that was refused for lack of funds, decimal wei. */
+/** `cost` is the gas cost of the cheapest grant that was refused for lack of funds, decimal wei. */
 export interface Broke {
   readonly detail: string
   readonly cost: string
 }
 
-/** The nonce ledger, plain JSON. Below 64 KiB if finality is fast. A large ledger keeps most entries in pages. */
+/**
+ * The nonce ledger, plain JSON. Below 64 KiB if finality is fast. A large ledger keeps most of its entries in pages.
+ */
 export interface LaneState {
-  /** The config that a process last sent (`configured`), with the changes of operators. */
+  /** The config that a process last sent (`configured`), as changed by operators. */
   readonly config: LaneConfig
   readonly configured: LaneConfig
-  /** False until the account has been read. No nonce is granted before. */
+  /** False until the account has been read. Until then, no nonce is granted. */
   readonly synced: boolean
   /** Never falls below a nonce that may have been broadcast. */
   readonly next: number
@@ -179,7 +184,7 @@ export interface LaneState {
   readonly republish?: Republish
   /** Number of resets. After a reset, processes must forget what they know of the ledger. */
   readonly era: number
-  /** The newest 1,024 withdrawn intents, hashed. A late request for one of them is refused. */
+  /** Hashes of the newest 1,024 withdrawn intents. A late request for one of these intents is refused. */
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
   readonly pages?: readonly Page[]
@@ -187,7 +192,10 @@ export interface LaneState {
   readonly forgotten?: readonly ForgottenNonces[]
 }
 
-/** Nonces from `from` to below `to` that an earlier ledger granted, or that were used from outside Portage. */
+/**
+ * Nonces from `from` (included) to `to` (excluded). An earlier ledger granted them, or someone outside Portage used
+ * them.
+ */
 export interface ForgottenNonces {
   readonly from: number
   readonly to: number
@@ -200,7 +208,7 @@ export interface LaneCounts {
   readonly filled: number
   readonly released: number
   readonly external: number
-  /** Owned nonces that fell out of their block, as reported by a process that did not drive them. */
+  /** Number of owned nonces that fell out of their block, as reported by a process that did not drive them. */
   readonly rolledBack: number
 }
 

@@ -2,36 +2,39 @@ import type { ErrorCode } from '../catalogue/errors.ts'
 import type * as ledger from './lane.ts'
 import type { Order } from '../order.ts'
 
-/** A process's report on the account: at most one per block, and only if there is something to report. */
+/**
+ * A process's report on the account. A process reports at most once per block, and only if there is something to
+ * report.
+ */
 export interface Observation extends ledger.Observed {
   readonly claims: readonly number[]
-  /** The process has observed without a gap since this height. `claims` says nothing about earlier blocks. */
+  /** The process has observed every block since this height. `claims` says nothing about earlier blocks. */
   readonly since: number
-  /** Transaction count including the pool, by a quorum of nodes. Absent in later reports if the ledger is `synced`. */
+  /** Transaction count including the pool, from a quorum of nodes. If the ledger is `synced`, later reports lack it. */
   readonly pending?: number
-  /** A majority of nodes shows a reorg of final blocks. Then `finalized` may fall, but `next` does not. */
+  /** Most nodes show a reorg of final blocks. `finalized` may then fall, but `next` does not. */
   readonly undone?: boolean
 }
 
 export type LaneRequest = { readonly id: string } & Ask
 
 export type Ask =
-  /** A draining lane, or one below its minimum balance, grants nonces only to operator transactions. */
+  /** A draining lane, and a lane below its minimum balance, grant nonces only to operator transactions. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /** With `callHash`, the caller may send this call. The answer is `conflict` if the nonce is for another call. */
+  /** With `callHash`, the caller may send this call. The answer is `conflict` if the nonce belongs to another call. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** Records the attempt, unless one with this `index` exists. The answer lists all attempts. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
-   * `leave`: only if the intent has no nonce. `cancel`: the nonce gets a no-op. `abandon`: the lane takes the nonce,
-   * if it is unmined and the lane is forbidden or had no report for `withoutWorkerMs`.
+   * `leave` withdraws the intent only if it has no nonce. `cancel` fills its nonce with a no-op. `abandon` gives its
+   * nonce to the lane, if the nonce is unmined and the lane is forbidden or had no report for `withoutWorkerMs`.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
-  /** Fills this nonce with a no-op. For a nonce with an owner, operators must use `cancelNonce`. */
+  /** Fills this nonce with a no-op. If the nonce has an owner, operators must use `cancelNonce`. */
   | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason } & Named)
   | OperatorAsk
-  /** The config of a process. A window from `setWindow` stays until the config's window changes. */
+  /** Sent by a process with its config. A window that `setWindow` set stays until the config's window changes. */
   | { readonly kind: 'configure'; readonly config: ledger.LaneConfig }
   | { readonly kind: 'replaced'; readonly block: ledger.FinalBlock }
 
@@ -49,14 +52,14 @@ type OperatorOrder =
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
   | { readonly kind: 'pause'; readonly pause: ledger.PauseReason }
-  /** `only`: the kind of pause to end, so that Portage never ends an operator's pause. */
+  /** `only` is the kind of pause to end. With it, Portage never ends an operator's pause. */
   | { readonly kind: 'resume'; readonly only?: ledger.PauseKind }
   | { readonly kind: 'drain'; readonly reason: string }
   | { readonly kind: 'forbid'; readonly reason: string }
   | { readonly kind: 'activate' }
   | { readonly kind: 'setWindow'; readonly window: number }
   | { readonly kind: 'resync' }
-  /** Forgets all nonces, and the account is read again. Refused if the chain still has the ledger's final block. */
+  /** Forgets all nonces. The account is then read again. Refused if the chain still has the ledger's final block. */
   | { readonly kind: 'reset' }
 
 export type Refusal = 'window' | 'funds' | 'paused' | 'draining' | 'forbidden' | 'replaced' | 'unsynced' | 'withdrawn' | 'conflict' | 'none'
@@ -69,25 +72,25 @@ export type LaneAnswer =
   | { readonly kind: 'held'; readonly nonce: number }
   | { readonly kind: 'done' }
 
-/** The ledger as a process last knew it. From this, a reset or restored ledger learns which grants it lost. */
+/** The ledger as a process last knew it. A reset or restored ledger learns from it which grants it lost. */
 export type KnownLedger = Pick<LaneView, 'era' | 'granted' | 'next' | 'finalized'>
 
 export interface ApplyRequest {
   readonly observe?: Observation
   readonly known?: KnownLedger
-  /** Run id of the ledger's last answer; empty before the first answer. Absent if no request asks for a nonce. */
+  /** Run id of the ledger's last answer. Empty before the first answer. Absent if no request asks for a nonce. */
   readonly run?: string
   readonly requests: readonly LaneRequest[]
 }
 
-/** Every answer repeats the order to fill a nonce with a no-op until the nonce is in a block. */
+/** An order to fill a nonce with a no-op. Every answer repeats it until the nonce is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
-  /** The replaced call, if known. If it is mined, Portage itself used the nonce. */
+  /** The replaced call, if known. If this call is mined, Portage itself used the nonce. */
   readonly callHash?: string
 }
 
-/** Every answer repeats the order to raise the fees until the attempt is recorded. */
+/** An order to raise the fees of a nonce. Every answer repeats it until the new attempt is recorded. */
 export interface RaiseOrder extends ledger.Raise {
   readonly nonce: number
 }
@@ -110,11 +113,17 @@ export interface LaneView
   readonly closed?: Closed
   readonly kept: number
   readonly keptLimit: number
-  /** Number of grants. It never falls, but `next` falls when nonces are returned. */
+  /** Number of grants. It never falls. `next` does fall when nonces are returned. */
   readonly granted: number
-  /** The run that answered. After a reset, a request for another run gets no nonce. Absent in answers to queries. */
+  /**
+   * The run that answered. After a reset, a request that names an earlier run gets no nonce. Absent in answers to
+   * queries.
+   */
   readonly run?: string
-  /** Height of the first report of `finalized`. A later account nonce below it shows that final blocks were lost. */
+  /**
+   * Height at which `finalized` was first reported. If the account's nonce is below `finalized` at a later height,
+   * final blocks were lost.
+   */
   readonly finalizedAt?: number
   readonly lowestSince?: number
 }
@@ -137,7 +146,7 @@ export interface RolledBack {
 export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly lane: ledger.LaneId
   readonly open: boolean
-  /** `unserved`: no worker polls the lane's queue, and the ledger had no observation lately. */
+  /** `unserved`: no worker polls the lane's queue, and the ledger has had no recent observation. */
   readonly why?: ClosedFor | 'unserved'
 }
 

@@ -19,7 +19,10 @@ export function isLow({ balance, minimum }: TokenReading): boolean {
   return minimum !== undefined && BigInt(balance) < BigInt(minimum)
 }
 
-/** An amount of a token for people: `12.5 USDC`. @param units decimal */
+/**
+ * An amount of a token as people read it: `12.5 USDC`.
+ * @param units smallest units, decimal
+ */
 export function tokenText({ token, symbol = token, decimals }: WatchedToken, units: string): string {
   return decimals === undefined ? `${units} units of ${symbol}` : `${unitsText(units, decimals)} ${symbol}`
 }

@@ -8,20 +8,20 @@ import type { ChainName } from '../transfer/transfer.ts'
 import type { NotificationData, NotificationSubject, NotificationType } from './notification.ts'
 
 export interface Condition {
-  /** `{source}/{what}`, unique among present conditions. */
+  /** `{source}/{what}`. Unique among the present conditions. */
   readonly key: string
   readonly type: NotificationType
   readonly about: NotificationSubject
   readonly data: NotificationData
 }
 
-/** If `conditions` is absent, the source could not be read, and its known conditions stay. */
+/** If `conditions` is absent, the source could not be read. The known conditions of the source then stay. */
 export interface ConditionSource {
   readonly source: string
   readonly conditions?: readonly Condition[]
 }
 
-/** Younger gaps are not reported, because finality, the spy or the guardians' APIs usually fill them. */
+/** Younger gaps are not reported. Finality, the spy or the guardians' APIs usually fill them. */
 export const gapAgeMs = 10 * 60_000
 
 export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState): readonly Condition[] {
@@ -56,12 +56,12 @@ export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Con
     const about = { bridge, ...(chains.length > 0 && { chains }) }
     const since = new Date(at).toISOString()
     const shown = (name: string | undefined) => name && printable(name)
-    // Forged settings may have other fields in `scope`, so only these are copied.
+    // Copies only known fields, because the `scope` of forged settings may have others.
     const data = {
       ...{ bridge: shown(bridge), chain: shown(chain), sourceChain: shown(sourceChain), targetChain: shown(targetChain) },
       ...{ by: printable(by), reason: printable(reason), since },
     }
-    // The time makes the key unique if the same scope is halted again between two readings.
+    // The key contains the time, because the same scope may be halted again between two readings.
     return { key: `settings/${[bridge, chain, sourceChain, targetChain].join('|')}/${at}`, type: 'settings.halted' as const, about, data }
   })
 }

@@ -17,7 +17,9 @@ export const notificationTypes = [
 export type NotificationType = (typeof notificationTypes)[number]
 
 export interface Notification {
-  /** The `webhook-id`, by which a receiver recognises repetitions. It has letters, digits, `_` and `-`. */
+  /**
+   * Value of the header `webhook-id`, by which a receiver recognises repetitions. It has letters, digits, `_` and `-`.
+   */
   readonly id: string
   readonly type: NotificationType | 'notification.test'
   /** When the event happened or was first seen, ms since the epoch. */
@@ -33,7 +35,7 @@ export interface NotificationSubject {
   readonly lane?: LaneId | undefined
 }
 
-/** If a list is absent, it allows all. */
+/** If a list is absent, the filter allows all. */
 export interface NotificationFilter {
   readonly events: readonly NotificationType[]
   readonly chains?: readonly ChainName[] | undefined
@@ -52,16 +54,19 @@ export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, abo
   return ofChain && ofBridge && (lanes === undefined || about.lane === undefined || lanes.includes(about.lane))
 }
 
-/** Sorts notifications by time and is equal at each try: µs since the epoch, the last three digits from the id. */
+/**
+ * Sorts notifications by time, and stays the same at each try: µs since the epoch. The last three digits come from the
+ * id.
+ */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)
 }
 
 export interface Receiver {
   readonly name: string
-  /** Only the origin may be shown, because path and query may be secret. */
+  /** Only the origin may be shown. The path and the query may be secret. */
   readonly url: string
-  /** `whsec_` and base64. Each secret makes one signature, so that the receiver can change its secret. */
+  /** `whsec_` and base64. A delivery has one signature per secret, so that the receiver can replace a secret. */
   readonly secrets: readonly CredentialSource[]
   readonly filter: NotificationFilter
 }

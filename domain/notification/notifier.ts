@@ -3,17 +3,19 @@ import { type Order, withOrder, type GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
 import type { Notification, NotificationType } from './notification.ts'
 
-/** How far Temporal's list of closed transfers has been read. Times are ms, by Temporal's clock except `since`. */
+/** How far Temporal's list of closed transfers has been read. Times are ms by Temporal's clock, except `since`. */
 export interface NotifierCursor {
   /** Every transfer that closed earlier was notified or waits for another try. */
   readonly from: number
   readonly seen: number
   /**
    * Temporal lists some transfers late, so `from` must not rise at once to the latest listed time. `seen` is the latest
-   * closing time that was listed at `since` (process's clock). Some time after `since`, `from` becomes `seen`.
+   * closing time that was listed at `since` (by the process's clock). Some time after `since`, `from` becomes `seen`.
    */
   readonly settling: { readonly since: number; readonly seen: number }
-  /** Prevents a second notification of transfers that closed since `from`. After a crash, older ones are sent again. */
+  /**
+   * Transfers that closed since `from` and were notified. After a crash, transfers that closed earlier are sent again.
+   */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
 }
 
@@ -21,13 +23,13 @@ export interface UnsentNotification {
   readonly notification: Notification
   readonly tries: number
   readonly nextAt: number
-  /** Contains no part of the URL or of the answer. */
+  /** Contains no part of the URL and no part of the answer. */
   readonly why: string
 }
 
 type FailureState = Omit<UnsentNotification, 'notification'> & { readonly since: number }
 
-/** `gone`: the receiver answered 410. `ordered`: an operator disabled it. */
+/** `gone`: the receiver answered 410. `ordered`: an operator disabled the receiver. */
 export type DisabledReceiver = { readonly at: number } & (
   | { readonly why: 'gone' }
   | { readonly why: 'ordered'; readonly by: string; readonly reason: string }
@@ -48,7 +50,7 @@ export interface NotifierState {
   readonly failure?: FailureState | undefined
   readonly disabled?: DisabledReceiver | undefined
   readonly replay?: { readonly from: number; readonly to: number } | undefined
-  /** `replay` sends these again, because Temporal does not list conditions. */
+  /** The newest notifications of conditions. `replay` sends these again, because Temporal does not list conditions. */
   readonly recent: readonly Notification[]
   readonly tests: readonly NotificationTestResult[]
   readonly counts: { readonly sent: number; readonly failed: number; readonly givenUp: number }
@@ -57,7 +59,7 @@ export interface NotifierState {
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/** `holding` (100 KB) has room for a thousand parked transfers and all other conditions. */
+/** `holding` takes 100 KB, enough for a thousand parked transfers and all other conditions. */
 export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
 export function newNotifier(from: number): NotifierState {
@@ -77,17 +79,20 @@ export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' 
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** A running step records its progress every minute. Without a record for this time, no step runs. */
+/** A running step records its progress every minute. After this time without a record, no step is running. */
 const silentMs = 5 * 60_000
 
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
-  // The workflow was running when it obeyed its last order.
+  // The workflow was running when it obeyed its newest order.
   const last = Math.max(recordedAt ?? cursor.from, orders.at(-1)?.at ?? 0)
   return now - last > silentMs ? last : undefined
 }
 
-/** @param closed number of closed transfers that Temporal lists and that have not been read */
+/**
+ * Number of notifications that wait.
+ * @param closed number of closed transfers that Temporal lists and that have not been read yet
+ */
 export function waitingCount({ pending, unsent, cursor }: NotifierState, closed: number): number {
   const isListed = ({ type, at }: Notification) => (type === 'transfer.delivered' || type === 'transfer.reversed') && at > cursor.seen
   const both = unsent.filter(({ notification }) => isListed(notification)).length
@@ -120,11 +125,13 @@ export type NotifierOrder =
   | { readonly kind: 'enable'; readonly order: Order; readonly fromNow?: boolean }
   | { readonly kind: 'replay'; readonly order: Order; readonly since: number }
   | { readonly kind: 'test'; readonly order: Order; readonly id: string }
-  /** A notification that only the process with the key can make. A repeated id is ignored. */
+  /** Adds a notification that only the process with the key can make. A repeated id is ignored. */
   | { readonly kind: 'raise'; readonly notification: Notification }
 
 const mostRaised = 2_000
-/** No other type may be raised: a stranger's signal must not get an invented delivery signed and sent. */
+/**
+ * The only types that a signal may raise. Otherwise a stranger's signal could get an invented delivery signed and sent.
+ */
 export const raisedTypes: readonly Notification['type'][] = ['lane.spending_high', 'lane.topped_up']
 const mostAheadMs = 24 * 3_600_000
 
@@ -142,14 +149,14 @@ export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at
       return { ...noted, ...fresh, disabled: undefined, failure: undefined }
     }
     case 'replay': {
-      // Temporal refuses very early times, and no event is older than 1970.
+      // Temporal refuses very early times. No event is older than 1970.
       const from = Math.max(0, Math.min(order.since, state.replay?.from ?? Infinity))
       const again = state.recent.filter((one) => one.at >= order.since && !state.pending.some(({ id }) => id === one.id))
       return { ...noted, replay: { from, to: at }, pending: [...noted.pending, ...again].slice(0, notifierLimits.pending) }
     }
     case 'test': {
       const test = { id: order.id, type: 'notification.test', at, data: { by: order.order.by, reason: order.order.reason } } as const
-      // Clearing the failure sends the test immediately, to see whether the receiver is back.
+      // Clearing the failure sends the test at once. The test shows whether the receiver is back.
       return { ...noted, failure: undefined, pending: [test, ...noted.pending].slice(0, notifierLimits.pending) }
     }
   }
@@ -162,7 +169,10 @@ function raised(state: NotifierState, notification: Notification): NotifierState
   return { ...state, pending: [...state.pending, notification], recent }
 }
 
-/** A notification from far ahead could never be sent and would block all others. @param now ms, workflow time */
+/**
+ * Refuses a notification from far ahead, which could never be sent and would block all others.
+ * @param now ms, workflow time
+ */
 function isRaised(given: unknown, now: number): given is Notification {
   try {
     fields({ id: text(64), at: whole })(given, '')

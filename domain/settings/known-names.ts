@@ -6,30 +6,30 @@ import { applySettingsOrders, type Settings, type SettingsOrder, type HaltScope 
 export interface KnownNames {
   readonly bridges: readonly string[]
   readonly nodes: Readonly<Record<string, readonly string[]>>
-  /** Nodes that serve reads, by chain. A majority is a majority of these nodes. */
+  /** Nodes that serve reads, by chain. More than half of these nodes is a majority. */
   readonly voters?: Readonly<Record<string, readonly string[]>>
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly networkIds?: readonly number[]
   readonly lanes: readonly string[]
-  /** Imported settings and checkpoints may revoke tokens that this namespace does not list. */
+  /** True for imported settings and checkpoints: they may revoke tokens that this namespace does not list. */
   readonly unlistedTokens?: true
 }
 
-/** Throws INPUT_INVALID for a name outside the config, unless the order removes a row with this name. */
+/** Throws INPUT_INVALID for a name outside the config, unless the order removes an existing row with this name. */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   if (!known.unlistedTokens) assertListed(orders, settings)
   const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))
   for (const [index, order] of orders.entries()) {
     const listsRevoked = order.kind === 'addToken' && revoked.has(order.token.jti)
     const removes = order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
-    // The config may no longer have the chains and lanes of a revoked token.
+    // A revoked token may name chains and lanes that the config no longer has.
     if (listsRevoked) continue
     const author = { by: 'x', reason: 'x', orders: [order] }
     if (!removes || applySettingsOrders(settings, author, 0) === settings) assertOrder(order, `orders[${index}]`, known, settings)
   }
 }
 
-/** Ids that nobody signed would fill the list of tokens for a year. */
+/** Only listed tokens may be revoked. Otherwise ids that nobody signed would stay in the list for a year. */
 function assertListed(orders: readonly SettingsOrder[], { tokens }: Settings): void {
   const listed = new Set(tokens.map(({ jti }) => jti))
   for (const [index, order] of orders.entries()) {
@@ -50,7 +50,7 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
     case 'deny':
     case 'allow': {
       const [chain, address] = order.value.split('/')
-      // Wormhole numbers chains up to 65,535. Native bridges use the network ids of the config.
+      // Wormhole's chain ids end at 65,535. Native bridges use the network ids of the config.
       if (order.what === 'token' && Number(chain) > 65_535 && known.networkIds && !known.networkIds.includes(Number(chain)))
         fail(`${path}.value: no bridge has a chain ${chain}`)
       if (order.what === 'recipient' && address !== undefined) one(chain, chains, 'chain', `${path}.value`)

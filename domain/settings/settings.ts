@@ -25,8 +25,7 @@ export interface DenyRule extends Given {
   readonly kind: 'recipient' | 'token'
   /**
    * Lower case. Recipient: `<address>` or `<target chain name>/<address>`. Token: `<wormhole chain id>/<64 hex
-   * digits>`; of
-   * a native bridge, `<network id>/<64 hex digits of a contract>`.
+   * digits>`. Token of a native bridge: `<network id>/<64 hex digits of a contract>`.
    */
   readonly value: string
 }
@@ -39,7 +38,9 @@ export interface NodeChange {
   readonly use?: NodeUse | undefined
 }
 
-/** `read`: only reads. `send`: only sends. `private`: only sends, on chains whose lanes send privately. */
+/**
+ * `read`: the node serves only reads. `send`: only sends. `private`: only sends, on chains whose lanes send privately.
+ */
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
 /** A revoked token that was never listed has only `jti` and `revoked`. */
@@ -60,7 +61,7 @@ export type SettingsOrder =
   | { readonly kind: 'allow'; readonly what: DenyRule['kind']; readonly value: string }
   /** Replaces the rule of this scope. A `policy` without fields removes the rule. */
   | { readonly kind: 'setFees'; readonly scope: FeeScope; readonly policy: FeePolicy }
-  /** Replaces the rule of this scope. `tariff` without fields removes the rule. */
+  /** Replaces the rule of this scope. A `tariff` without fields removes the rule. */
   | { readonly kind: 'setTariff'; readonly scope: TariffScope; readonly tariff: Tariff }
   | { readonly kind: 'setNode'; readonly change: NodeChange }
   | { readonly kind: 'clearNode'; readonly chain: ChainName; readonly name: string }
@@ -109,7 +110,7 @@ export interface SettingsOrders extends Order {
 
 const auditLength = 200
 
-/** An order that changes nothing leaves the version as it is, so a request can be repeated. */
+/** An order that changes nothing does not raise the version. So a request can be repeated. */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const changed = apply(before, order, { by, reason, at })
@@ -207,7 +208,7 @@ function canonical(order: SettingsOrder): SettingsOrder {
 
 const lowerValue = (value: string) => value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1')
 
-/** Shortens a recipient of 32 bytes to its last 20, as bridges use it. */
+/** Shortens a recipient of 32 bytes to its last 20 bytes, which bridges use. */
 function comparable({ what, value }: Extract<SettingsOrder, { kind: 'deny' | 'allow' }>) {
   const lower = lowerValue(value)
   return { what, value: what === 'recipient' ? lower.replace(/0x0{24}(?=[0-9a-f]{40}$)/, '0x') : lower }

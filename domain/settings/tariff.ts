@@ -1,22 +1,22 @@
 import type { ChainName } from '../transfer/transfer.ts'
 
-/** Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
+/** `token` is `<wormhole chain id>/<64 lower-case hex digits>`: the token on its native chain. */
 export type TariffScope =
   | { readonly kind: 'asset'; readonly token: string }
   /** `chain`: the target. */
   | { readonly kind: 'fee'; readonly chain: ChainName; readonly token: string }
-  /** Without `source`, from every chain that has no rule of its own. */
+  /** Without `source`, the rule applies to every source chain that has no rule of its own. */
   | { readonly kind: 'route'; readonly source?: ChainName | undefined; readonly target: ChainName }
 
-/** Fields for the kind of the scope. An absent field leaves the config in force. */
+/** Only fields for the kind of the scope are set. Where a field is absent, the config stays in force. */
 export interface Tariff {
   /** Of an asset. */
   readonly delivered?: boolean | undefined
-  /** Of a fee: in the VAA's units of the token, decimal. */
+  /** For `fee`: decimal, in the token's units in a VAA. */
   readonly minimumFee?: string | undefined
-  /** Of a fee: value of one VAA unit, wei of the target's coin, decimal. */
+  /** For `fee`: value of one such unit in wei of the target's coin, decimal. */
   readonly price?: string | undefined
-  /** Of a route: tokens without a minimum fee are delivered. */
+  /** For `route`: whether tokens without a minimum fee are delivered. */
   readonly free?: boolean | undefined
 }
 

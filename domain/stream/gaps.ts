@@ -7,7 +7,10 @@ import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/** Maximum items, and bytes for `text`. A full state is below 80 KiB without the numbers outside the window. */
+/**
+ * Maximum number of items per list; for `text`, bytes. A full state is below 80 KiB, not counting numbers outside the
+ * window.
+ */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 export const gapAt = (gaps: readonly Gap[], number: bigint) => gaps.find(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
@@ -27,7 +30,7 @@ export function withoutCounted(gaps: readonly Gap[], number: bigint): readonly G
   return gaps.map((one) => (one === gap && one.counted ? withGapCounted(one, one.counted - 1) : one))
 }
 
-/** Replaces the part of each gap within `from` … `to` by `into(part)`, or removes it if `into` is absent. */
+/** Replaces the part of each gap that is within `from` … `to` by `into(part)`. Without `into`, removes the part. */
 export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
   return gaps.flatMap((one) => {
     if (BigInt(one.to) < BigInt(from) || BigInt(one.from) > BigInt(to)) return [one]
@@ -40,8 +43,9 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
 }
 
 /**
- * Keeps the lists within `limits`. Of too many gaps, the two closest become one, which takes in the open numbers
- * between them. An audit corrects the merged gap. A placed stream reads the blocks of its lowest gap again instead.
+ * Keeps the lists within `limits`. If there are too many gaps, the two closest are merged, together with the open
+ * numbers between them. An audit corrects the merged gap. A placed stream merges nothing: it reads the blocks of its
+ * lowest gap again.
  */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
@@ -93,7 +97,7 @@ function narrowest(gaps: readonly Gap[]): number {
 }
 
 /**
- * Adds a number with its height. Of one height, only the first and the last number are kept. If the list is full, every
+ * Adds a number with its height. Only the first and the last number of a height are kept. If the list is full, every
  * other mark of its older half is dropped.
  */
 export function mark(marks: Marks, number: string, height: number): Marks {
@@ -107,13 +111,13 @@ export function mark(marks: Marks, number: string, height: number): Marks {
   return all.length <= limits.marks ? all : [...all.slice(0, half).filter((_, index) => index % 2 === 0), ...all.slice(half)]
 }
 
-/** No lower block can contain the number: its own block, or that of the nearest mark below it. */
+/** The lowest block that can contain the number: its own block, or the block of the nearest mark below the number. */
 export function heightAt({ marks, config }: Pick<StreamState, 'marks' | 'config'>, number: bigint): number | undefined {
   if (config.placed) return heightOf(number)
   return marks.findLast(([known]) => BigInt(known) < number)?.[1] ?? config.start
 }
 
-/** MIP-61's BOOTSTRAP: lists blocks below the live scan, for any process to read. */
+/** MIP-61's BOOTSTRAP. Lists blocks below the live scan. Any process may read them. */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state

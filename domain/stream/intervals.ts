@@ -1,8 +1,11 @@
 export type Interval = readonly [from: bigint, to: bigint]
-/** A set of u64 numbers: ascending intervals that neither touch nor overlap. */
+/** A set of u64 numbers, as ascending intervals that neither touch nor overlap. */
 export type Intervals = readonly Interval[]
 export type IntervalSet = readonly (readonly [from: string, to: string])[]
-/** `5x4,4` is 5 to 9 and 13. Before `x`: distance from the last interval's end. After `x`: length - 1, if not 0. */
+/**
+ * `5x4,4` is 5 to 9 and 13. Before `x`: distance from the end of the last interval. After `x`: length - 1, omitted if
+ * 0.
+ */
 export type PackedIntervals = string
 
 export function joinIntervals(intervals: readonly Interval[]): Intervals {
@@ -122,7 +125,7 @@ const textOf = (size: bigint) => (size <= Number.MAX_SAFE_INTEGER ? String(Numbe
 const parse = (set: IntervalSet): Intervals => set.map(([from, to]) => [BigInt(from), BigInt(to)])
 export const toSet = (intervals: Intervals): IntervalSet => intervals.map(([from, to]) => [String(from), String(to)])
 
-/** Throws RangeError unless `from` and `to` are whole numbers and `from` is not above `to`. */
+/** Throws RangeError unless `from` and `to` are whole numbers and `from` is at most `to`. */
 export function addInterval(set: IntervalSet, from: string, to: string = from): IntervalSet {
   if (!/^[0-9]+$/.test(from) || !/^[0-9]+$/.test(to)) throw new RangeError(`${from} or ${to} is not a whole number`)
   if (BigInt(from) > BigInt(to)) throw new RangeError(`${from} is above ${to}`)

@@ -13,7 +13,7 @@ import {
 import { awaitsNewSignatures } from '../catalogue/errors.ts'
 import type { OutsideNumbers, StreamState } from './stream.ts'
 
-/** Enough for about 8,000 intervals that are close together. */
+/** Enough for about 8,000 intervals with short distances. */
 export const maxOutsideBytes = 24 * 1024
 const crowdedBytes = maxOutsideBytes / 2
 
@@ -51,7 +51,7 @@ export function withCounted<Numbers extends { readonly counted?: number }>(
   return left === numbers.counted ? numbers : { ...numbers, counted: left }
 }
 
-/** Undefined: no part has numbers that may be counted. */
+/** Sum of `counted`. Undefined if no part has numbers that `counts` may already include. */
 export function sumCounted(...parts: readonly { readonly counted?: number }[]): number | undefined {
   return parts.reduce<number | undefined>((sum, { counted }) => (counted === undefined ? sum : (sum ?? 0) + counted), undefined)
 }
@@ -85,7 +85,8 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
 
 /**
  * Limits the bytes, so that strangers who park transfers cannot stop a stream. Beyond the limit, near intervals are
- * joined, with the resolved numbers between them. These numbers count as parked until an audit reads them.
+ * joined, together with the resolved numbers between them. These resolved numbers count as parked until an audit reads
+ * them.
  */
 export function boundedOutside(state: StreamState): StreamState {
   const { outside, open, gaps, exceptions } = state
@@ -120,7 +121,10 @@ function bridge(intervals: Intervals, between: Intervals, reach: bigint): Interv
   return joined
 }
 
-/** `areCompleted`: the numbers have ended as completed, so `counted` falls by as many (`OutsideNumbers`). */
+/**
+ * Removes numbers from the intervals. `areCompleted`: the numbers were completed, so `counted` falls by their count
+ * (`OutsideNumbers`).
+ */
 export function bringBack(state: StreamState, from: string, to: string, areCompleted = false): StreamState {
   if (!isAnyOutside(state, from, to)) return state
   const left = state.outside.flatMap((one) => {
@@ -138,7 +142,10 @@ export function lowestOutside({ outside }: Outside): { readonly number: string; 
   return lowest && { number: String(lowest.number), why: lowest.why }
 }
 
-/** Of a condensed interval of a placed stream, `counted` numbers are not counted: nearly all of them are no logs. */
+/**
+ * Counts the numbers outside the window. In a condensed interval of a placed stream, nearly all `counted` numbers are
+ * not logs, so they are left out.
+ */
 export function countOutside({
   outside,
   config,
@@ -147,7 +154,7 @@ export function countOutside({
   return outside.map((why) => ({ why, count: sizeOf(why) - nothing(why) }))
 }
 
-/** Number of started transfers that cannot be included in `counts` yet. */
+/** Number of started transfers that `counts` cannot include yet. */
 export function uncounted({ open, outside }: Pick<StreamState, 'open' | 'outside'>): number {
   const opened = open.filter(({ counted }) => !counted).length
   return outside.reduce((sum, one) => sum + sizeOf(one) - (one.counted ?? 0), opened)

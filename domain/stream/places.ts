@@ -1,4 +1,4 @@
-/** Numbers per block of a placed stream: no block has as many logs. */
+/** Numbers that each block of a placed stream has. No block has as many logs. */
 export const placesPerBlock = 1_000_000n
 
 /** The lowest number of a block. */

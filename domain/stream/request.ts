@@ -4,7 +4,7 @@ import { clip } from './gaps.ts'
 import { type Check, ofForm, pattern, rule, text, fields, listOf, oneOf, optional, byKind, whole } from '../field-checks.ts'
 import type { RequestOf, StreamRequest, StreamState, StreamUpdate } from './stream.ts'
 
-/** Numbers are compared as texts, so only one spelling is valid. */
+/** Numbers are compared as texts, so each number has only one valid spelling. */
 export const isU64 = (value: unknown): value is string => isOf(forms.u64, value)
 export const u64 = ofForm(forms.u64)
 export const hash = text(128)
@@ -25,7 +25,7 @@ export const intervals: Check = (value, path) => {
   })
 }
 
-/** Maximum numbers of a finding, so that an update stays far below Temporal's size limits. */
+/** Maximum numbers of a finding. It keeps an update far below Temporal's size limits. */
 const mostNumbers = 5_000
 
 const number: Check = (value, path) => {

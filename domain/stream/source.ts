@@ -7,9 +7,9 @@ import { firstIn, heightOf } from './places.ts'
 import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
- * MIP-61's CONTINUOUS_BLOCK_PROCESSING, the only request that raises the cursor. Before it, the agent has started all
- * transfers of the range. A request that passes over a wanted number comes from an old view and changes nothing. The
- * first range must reach the checkpoint's block: otherwise a fork between the two would stay unseen.
+ * MIP-61's CONTINUOUS_BLOCK_PROCESSING, the only request that raises the cursor. The agent starts all transfers of the
+ * range before it sends this request. A request that passes over a wanted number comes from an old view and changes
+ * nothing. The first range must reach the checkpoint's block. Otherwise a fork between the two would go unseen.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start, config } = state
@@ -27,7 +27,7 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
   const next = config.placed ? String(max(BigInt(rest.next), firstIn(request.to + 1))) : rest.next
   const moved: StreamState = { ...rest, next, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
   if (cursor) return done(moved)
-  // A backfill may have been ordered before the live scan, which now reads some of its blocks.
+  // A backfill may have been ordered before the live scan began. The live scan now reads some of its blocks.
   const begun: StreamState = { ...moved, backfill: { ...moved.backfill, left: leftBelow(moved, request.from) } }
   return done(start === undefined ? begun : backfill(begun, start, request.from - 1, 'bootstrap'))
 }
@@ -37,7 +37,7 @@ const leftBelow = ({ backfill: { left } }: StreamState, height: number) => witho
 export function seen(state: StreamState, request: RequestOf<'seen'>, at: number): StreamStep {
   const learnt = learn(state, request, at)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
-  // Places without an unresolved log leave condensed intervals.
+  // Places without an unresolved log are removed from condensed intervals.
   const nothing = state.config.placed ? (request.ignored ?? []) : []
   return done(
     withSpy(
@@ -48,7 +48,10 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   )
 }
 
-/** `received`: the spy sent a message, or the subscription is new. Earlier missed messages no longer count. */
+/**
+ * With `received`, the spy sent a message, or the subscription is new. Messages that the spy missed earlier no longer
+ * count.
+ */
 function withSpy(
   { missedBySpy: before, ...state }: StreamState,
   { received, missedBySpy = [] }: RequestOf<'seen'>,
@@ -63,7 +66,10 @@ function withSpy(
   return { ...state, missedBySpy: { ...before, from: lowest, to: highest } }
 }
 
-/** Moves the cursor below a fork. Higher numbers become unknown: new blocks may give them to other transfers. */
+/**
+ * Moves the cursor below a fork. Numbers above the new cursor become unknown, because the new blocks may give them to
+ * other transfers.
+ */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -88,12 +94,14 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
     next,
     backfill: { ...state.backfill, left: leftBelow(state, block.height + 1) },
   }
-  // A placed stream knows which numbers are above the block, unless it no longer trusts a watermark.
+  // A placed stream knows which numbers are above the block, unless the stream has just stopped trusting a watermark.
   const from = placed && start !== state.start ? start : height
   return done(backfill(back, from ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
-/** Returns the config's `first` and `start` if the fork may be below a trusted watermark. */
+/**
+ * Returns the config's `first` and `start` if the fork may be below a trusted watermark. Otherwise returns the state's.
+ */
 function trustedBelow(state: StreamState, height: number, marks: StreamState['marks']): Pick<StreamState, 'first' | 'start'> {
   const { first, start, config } = state
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))
@@ -102,14 +110,17 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   return { first: held.first, ...(held.start !== undefined && { start: held.start }) }
 }
 
-/** Applies the source's count and table. Unseen numbers become gaps: `hidden` if their blocks were scanned. */
+/**
+ * Applies the source's count and table. Numbers that the stream has not seen become gaps: `hidden` if their blocks were
+ * scanned.
+ */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
   if (state.config.placed) return done(bounded(table.reduce((known, [from, to]) => reopen(known, from, to, at, 'hidden'), state)))
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
-  // The scan will read blocks above the cursor. Without a scan, only the count shows new numbers.
+  // The scan will read the blocks above the cursor by itself. Without a scan, only the count shows new numbers.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
@@ -118,7 +129,7 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
   return done(bounded({ ...counted(state, request, at), next, gaps: [...gaps, ...tail] }))
 }
 
-/** The source's table is more precise than these states of a gap, so it may replace them. */
+/** States that the source's table may replace, because the table is more precise. */
 const vague: ReadonlySet<GapState> = new Set<GapState>(['unasked', 'not-final', 'unobserved'])
 
 function renamed({ code: _, chain: __, ...gap }: Gap, state: GapState): Gap {
@@ -140,7 +151,7 @@ export function classified(state: StreamState, { from, to, state: name, code, ch
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }
 
-/** An order to read blocks of a placed stream outranks a trusted watermark. */
+/** An operator's order to read blocks of a placed stream outranks a trusted watermark. */
 export function orderBackfill(state: StreamState, request: RequestOf<'backfill'>): StreamStep {
   const { from, to } = request
   const lowest = firstIn(from)
@@ -157,7 +168,9 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/** Refuses a watermark above the known numbers or the cursor, because it would skip transfers. Raises an alarm. */
+/**
+ * Refuses a watermark above the known numbers or above the cursor, because it would skip transfers. Raises an alarm.
+ */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)
@@ -176,7 +189,10 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
   return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
 }
 
-/** Resolves numbers up to `number`. Never lowers the watermark. `undone` gaps stay: the chain outranks an order. */
+/**
+ * Resolves all numbers up to `number`. Never lowers the watermark. `undone` gaps stay, because the chain outranks an
+ * order.
+ */
 export function trusted(
   state: StreamState,
   { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height'> & { readonly by: string },

@@ -8,23 +8,32 @@ import type { IntervalSet, PackedIntervals } from './intervals.ts'
  */
 export interface StreamState {
   readonly config: StreamConfig
-  /** All lower numbers are resolved according to the config, a checkpoint or an operator. */
+  /** All lower numbers are resolved: the config, a checkpoint or an operator says so. */
   readonly first: string
   /**
-   * One above the highest known number. Each number from `first` up to here is open, in a gap, or resolved. In a placed
-   * stream, it is the first number above the cursor's block or one above a later number, and lower ones may be unread.
+   * One above the highest known number. Each number from `first` to below `next` is open, in a gap, or resolved. In a
+   * placed stream, `next` is the first number above the cursor's block, or one above a later known number. Lower
+   * numbers may then be unread.
    */
   readonly next: string
   readonly cursor?: ScannedBlock
   readonly open: readonly OpenNumber[]
-  /** Started numbers that are parked or wait for a reason of their own. `maxOpen` does not count them. */
+  /**
+   * Numbers whose transfers have started and are parked, or wait for a reason of their own. `maxOpen` does not count
+   * them.
+   */
   readonly outside: readonly OutsideNumbers[]
   readonly gaps: readonly Gap[]
-  /** Numbers completed before the source showed them. They stay unresolved until their ids can be compared. */
+  /**
+   * Numbers that were completed before the source showed them. They stay unresolved until their ids can be compared.
+   */
   readonly unknownCompletions: IntervalSet
-  /** The latest numbers that were resolved without a delivery, cancelled and skipped ones longest. `counts` has all. */
+  /**
+   * The latest numbers that were resolved without a delivery. Cancelled and skipped numbers stay longest. `counts` has
+   * all.
+   */
   readonly exceptions: readonly StreamException[]
-  /** Heights of some numbers, fewer of the older ones. A higher number never has a lower height. */
+  /** Heights of some numbers. Older numbers have fewer marks. A higher number never has a lower height. */
   readonly marks: readonly (readonly [number: string, height: number])[]
   /** First block to read. A checkpoint or an operator vouches for earlier blocks. Absent: no blocks are read. */
   readonly start?: number
@@ -40,20 +49,20 @@ export interface StreamState {
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   readonly orders?: readonly GivenOrder[]
-  /** Messages that other servers had and the spy has not sent since its last message. */
+  /** Messages that other servers had, and that the spy did not send. Cleared by the spy's next message. */
   readonly missedBySpy?: { readonly from: string; readonly to: string; readonly since: number }
   readonly updatedAt?: number
 }
 
 export interface StreamConfig {
-  /** `native-bridge:{source}:{target}` or `{bridge}:{source}:{emitter or contract}`, with names of the config. */
+  /** `native-bridge:{source}:{target}` or `{bridge}:{source}:{emitter or contract}`, with the names of the config. */
   readonly stream: string
   /** `{network id}/{contract}`, the owner of the numbers. Checkpoints of other origins are refused. */
   readonly origin: string
   readonly first: string
   readonly start?: number
   readonly maxOpen: number
-  /** The numbers are places of logs (places.ts). A number of a read block is nothing unless an agent reports it. */
+  /** Numbers are places of logs (places.ts). In a read block, only the numbers that an agent reports are transfers. */
   readonly placed?: true
 }
 
@@ -65,24 +74,27 @@ export interface ScannedBlock {
 export interface OpenNumber {
   readonly number: string
   readonly height?: number
-  /** Completed before it was seen (`unknownCompletions`). An agent must check its delivery by id. */
+  /** The number was completed before it was seen (`unknownCompletions`). An agent must check the delivery by its id. */
   readonly early?: true
   /** Error code of a parked transfer that stays in `open` because it is `early`. `maxOpen` does not count it. */
   readonly parked?: string
-  /** `counts` may have this number already (`OutsideNumbers`). 0: as anything but completed. */
+  /**
+   * `counts` may already include this number (`OutsideNumbers`). 0: not as `completed`, but maybe as another outcome.
+   */
   readonly counted?: 0 | 1
 }
 
 export interface OutsideNumbers {
   readonly code: string
-  /** The transfers are not parked: they retry by themselves. */
+  /** The transfers are not parked. They retry by themselves. */
   readonly waits?: true
   /** Some of the numbers are resolved, because there was no room for more intervals (`boundedOutside`). */
   readonly condensed?: true
   /**
-   * At most this many of the numbers are resolved, and were counted in `counts` before the intervals were joined. The
-   * state does not show which. So that no number is counted twice, completing one of them lowers `counted` first. At 0,
-   * each number that is left may still be counted as an exception. Absent: none is counted.
+   * At most this many of the numbers are resolved, and `counts` had them before the intervals were joined. The state
+   * does not show which numbers these are. Completing any number therefore lowers `counted` first, so that no number is
+   * counted twice. At 0, each number that is left may still be counted as an exception. Absent: `counts` has none of
+   * the numbers.
    */
   readonly counted?: number
   readonly packed: PackedIntervals
@@ -101,12 +113,12 @@ export interface Gap {
   readonly from: string
   readonly to: string
   readonly state: GapState
-  /** Only for `unstarted`: the reason's code, and the chain if the reason concerns one chain. */
+  /** Only for `unstarted`: the error code of the reason. `chain` is set if the reason concerns one chain. */
   readonly code?: string
   readonly chain?: string
   /** No number of the gap is in a lower block. */
   readonly height?: number
-  /** As in `OutsideNumbers`, after two gaps became one. */
+  /** As in `OutsideNumbers`. Set after two gaps were merged. */
   readonly counted?: number
   readonly at: number
 }
@@ -125,7 +137,7 @@ export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks'
 
 export interface Backfill {
   readonly left: IntervalSet
-  /** Number of blocks ordered since the list was last empty. Progress is measured against it. */
+  /** Number of blocks ordered since the list was last empty. Progress is measured against this number. */
   readonly ordered: number
   readonly by?: string
 }
@@ -137,7 +149,7 @@ export interface Distrusted {
   readonly at: number
 }
 
-/** A node's next block has another parent than the last scanned block, although that block was final. */
+/** The next block of a node has another parent than the last scanned block, although the scanned block was final. */
 export interface ForkAlarm {
   readonly height: number
   readonly known: string
@@ -145,7 +157,9 @@ export interface ForkAlarm {
   readonly at: number
 }
 
-/** Numbers in final blocks of the source. The agent has started all except those in `delivered` or `ignored`. */
+/**
+ * Numbers in final blocks of the source. The agent has started the transfers of all except `delivered` and `ignored`.
+ */
 export interface Finding {
   readonly numbers: readonly (readonly [number: string, height?: number])[]
   readonly delivered?: IntervalSet
@@ -155,20 +169,23 @@ export interface Finding {
 
 /** All numbers in the logs of a range of blocks, each in `numbers` or in `passed`. */
 export interface Reading extends Finding {
-  /** Numbers that the agent's view does not want (`isWanted`). If the stream wants one, it rejects the reading. */
+  /** Numbers that the agent does not want by its view (`isWanted`). If the stream wants one, it rejects the reading. */
   readonly passed: IntervalSet
 }
 
 export type StreamRequest =
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
-  /** Numbers that a spy (`received`), an audit or the source's table showed. The spy did not send `missedBySpy`. */
+  /**
+   * Numbers from a spy (`received`), from an audit or from the source's table. `missedBySpy`: the spy did not send
+   * these.
+   */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
-  /** Reads all blocks above `block` again after a fork. A quorum of nodes still has `block`. */
+  /** Reads all blocks above `block` again after a fork. Most nodes still have `block`. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /**
-   * `upTo`: the source's highest number at the final block `height`. `present`: numbers in its table. For a placed
-   * stream, `present` are logs in read blocks whose transfers are neither under way nor over.
+   * `upTo`: the source's highest number at the final block `height`. `present`: the numbers in the source's table. In a
+   * placed stream, `present` are logs in read blocks whose transfers are neither under way nor over.
    */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
   | (Pick<Gap, 'from' | 'to' | 'code' | 'chain'> & {
@@ -176,7 +193,8 @@ export type StreamRequest =
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
     })
   /**
-   * Completed by any account in these final blocks of the target. The completion of a known number has its known id.
+   * Numbers that any account completed in these final blocks of the target. If the stream knows a number's transfer,
+   * the completion has the id of this transfer.
    */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
@@ -201,7 +219,7 @@ interface Named {
 
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
 
-/** `present`: the request has an old view or nothing new. `full`: there is no room, and nothing changed. */
+/** `present`: the request came from an old view or had nothing new. `full`: there is no room, and nothing changed. */
 export type StreamAnswer =
   | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }
   | { readonly kind: 'full'; readonly room: number }
@@ -218,7 +236,7 @@ export interface StreamResponse {
 
 export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'counts' | 'updatedAt'> {
   readonly stream: string
-  /** The first block of the next `scanned`. Absent: the scan begins at the head (BOOTSTRAP). */
+  /** The first block of the next `scanned`. Absent: the scan begins at the chain's head (BOOTSTRAP). */
   readonly nextHeight?: number
   readonly parentHash?: string
   readonly completedNumber?: string
@@ -238,10 +256,10 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   readonly alarms: readonly StreamAlarm[]
 }
 
-/** distrusted: a watermark was too high. crowded: the space for numbers outside the window is half full. */
+/** `distrusted`: a watermark was too high. `crowded`: the space for numbers outside the window is half full. */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'
 
-/** The id has the chains' numbers, which never change. The name has the chains' names in the config. */
+/** `id` has the chains' numbers, which never change. `name` has the chains' names in the config. */
 export interface StreamName {
   readonly id: string
   readonly name: string

@@ -5,13 +5,17 @@ import { count, countedOf, done, except, isUnresolved, present, refused, reopen,
 import { bringBack, moveOutside, outsideReason, uncounted } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING, for any account. A number that the source has not shown raises an alarm. */
+/**
+ * MIP-61's COMPLETE_EVENT_PROCESSING, for deliveries by any account. A number that the source has not shown raises an
+ * alarm.
+ */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
   const unknownCompletions = union(state.unknownCompletions, unseen(state, numbers)).slice(0, limits.unknownCompletions)
   const more = unknownCompletions.flatMap(([low, high]) => missingBetween(state.unknownCompletions, low, high))
-  // Several agents send the same blocks, whose numbers may have left the full list since.
+  // Several agents report the same blocks. `unknownCompletions` is limited, so it may have dropped a number since the
+  // first report. Only the first report of a range counts, so that no number is counted twice.
   const isFirst = state.target === undefined || from === state.target + 1
   const follows = state.target === undefined || from <= state.target + 1
   const target = follows ? Math.max(to, state.target ?? 0) : state.target
@@ -34,7 +38,7 @@ function overlap(a: string, b: string, from: string, to: string): IntervalSet {
   return low > high ? [] : [[String(low), String(high)]]
 }
 
-/** Handles a reorg of the target's final blocks. Apart from it, only an operator's order lowers the watermark. */
+/** Handles a reorg of the target's final blocks. Only such a reorg, or an operator's order, lowers the watermark. */
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
   const reopened = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
@@ -43,14 +47,17 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/** Records an exception. An `undone` number must be seen again before it can become an exception. */
+/** Records an exception. A number that is `undone` must be seen again before it can become an exception. */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
   return done(except(state, { number, outcome, ...(by !== undefined && { by }), reason, at }))
 }
 
-/** An `early` number stays in `open`: its delivery must still be checked. A condensed interval keeps its code. */
+/**
+ * Moves a parked number outside the window. An `early` number stays in `open`, because its delivery must still be
+ * checked. A number in a condensed interval keeps the interval's code.
+ */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
   const outside = outsideReason(state, number)

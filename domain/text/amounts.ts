@@ -6,14 +6,16 @@ const anyCoin = 'native coins'
 
 export interface Amount {
   readonly wei: string
-  /** The symbol that was typed, in capitals. Absent: the unit was wei, gwei, ether or `native coins`. */
+  /** The symbol that was typed, in capitals. Absent if the unit was wei, gwei, ether or `native coins`. */
   readonly coin?: string
 }
 
 /** Maximum digits before the point. 2^256 has 78 digits. */
 const mostDigits = 77
 
-/** Parses `5gwei`, `0.05 ETH` or a number of wei. Undefined: not an amount, or a fraction of a wei. */
+/**
+ * Parses `5gwei`, `0.05 ETH` or a number of wei. Returns undefined if the text is no amount or has a fraction of a wei.
+ */
 export function parseAmount(text: string): Amount | undefined {
   const [, whole, fraction = '', unit = 'wei'] = /^([0-9]+)(?:\.([0-9]+))?\s*((?:native )?[a-z]{1,10})?$/i.exec(text.trim()) ?? []
   if (whole === undefined || whole.length > mostDigits) return undefined
@@ -48,7 +50,10 @@ export function gweiText(wei: string): string {
   return `${scaled(wei, decimalsOf.gwei)} gwei`
 }
 
-/** An exact number of tokens: `12.5`. @param units smallest units, decimal */
+/**
+ * An exact number of tokens: `12.5`.
+ * @param units smallest units, decimal
+ */
 export function unitsText(units: string, decimals: number): string {
   return scaled(units, decimals)
 }
@@ -61,7 +66,7 @@ function inUnit(wei: string, coin: string = anyCoin, shown: (digits: string) => 
   return value < leastCoins ? `${shown(scaled(wei, decimalsOf.gwei))} gwei` : `${shown(scaled(wei, decimalsOf.ether))} ${coin}`
 }
 
-/** `1.5` of 1500000 with 6 decimals, exact. */
+/** Exact decimal: 1500000 with 6 decimals is `1.5`. */
 export function scaled(wei: string, decimals: number): string {
   const digits = String(BigInt(wei)).padStart(decimals + 1, '0')
   const fraction = trimEnd(digits.slice(digits.length - decimals), '0')

@@ -1,8 +1,8 @@
 const longest = 300
 
 /**
- * Matches characters that control a terminal, reorder or end a line, or cannot be seen (Unicode 15 ch. 23; UAX 9).
- * It is a function because workflows freeze exports, and a global RegExp must write its `lastIndex`.
+ * Matches characters that control a terminal, reorder or end a line, or cannot be seen (Unicode 15 ch. 23; UAX 9). It
+ * is a function, because a global RegExp writes its `lastIndex` and workflows freeze what modules export.
  */
 export const invisible = (): RegExp => /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
@@ -21,7 +21,7 @@ export function cut(text: string, most: number): string {
   return text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Makes a line safe to print on a terminal: invisible characters become code points (`<U+1B>`). */
+/** Makes a line safe to print on a terminal. Invisible characters become code points (`<U+1B>`). */
 export function harmless(line: string): string {
   return line.replaceAll(invisible(), (sign) => `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}>`)
 }
@@ -30,7 +30,9 @@ export function harmlessLines(text: string): string {
   return text.split('\n').map(harmless).join('\n')
 }
 
-/** Returns the text if a shell reads it as one argument and not as an option. Strangers choose the ids of workflows. */
+/**
+ * Returns the text if a shell reads it as one argument and not as an option. Strangers can choose the ids of workflows.
+ */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }

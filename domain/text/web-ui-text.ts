@@ -3,17 +3,17 @@ import { cut, oneLine, utf8Bytes } from './printable.ts'
 
 // Temporal's Web UI shows summaries as plain text or Markdown, and current details as Markdown.
 
-/** Temporal allows 400 bytes by default (user_metadata.proto), and encryption adds some. */
+/** By default Temporal allows 400 bytes (user_metadata.proto). Encryption adds some bytes. */
 const mostSummaryBytes = 200
 const longestForeign = 500
 
-/** Markup is replaced and not escaped, because Temporal's command line would show the escapes. */
+/** Replaces markup instead of escaping it, because Temporal's command line would show the escapes. */
 const instead: Readonly<Record<string, string>> = {
   ...{ '[': '(', ']': ')', '{': '(', '}': ')', '<': '‹', '>': '›' },
   ...{ '`': "'", '*': '·', '\\': '/' },
 }
 
-/** Makes one line without markup or links. The line is cut, because a summary that is too long would fail a task. */
+/** Makes one line without markup or links. The line is cut, because a longer summary would fail a workflow task. */
 export function summaryText(text: unknown): string {
   const plain = withoutLinks(oneLine(text).replaceAll(/[[\]{}<>`*\\]/g, (character) => instead[character] ?? ' '))
   let bytes = 0

@@ -1,15 +1,19 @@
 import type { LaneId } from '../lane/lane.ts'
 
-/** `signed`: no node has accepted it yet. `open`: a node has. `outbid`: another attempt for the nonce was mined. */
+/**
+ * `signed`: no node has accepted it yet. `open`: a node has accepted it. `outbid`: another attempt for the nonce was
+ * mined.
+ */
 export interface SignedAttempt extends Omit<TransferTransaction, 'lane' | 'nonce' | 'round' | 'hash' | 'fate' | 'gasPaid'> {
   readonly hash: string
   readonly fate: 'signed' | 'open' | 'mined' | 'reverted' | 'outbid'
 }
 
 /**
- * `recorded`: in the ledger, but no process has reported it. `signed`: no node has accepted it. `pending`: a node has.
- * `reverted`: mined without effect. `replaced`: another attempt for the nonce was mined. `reorged`: its block left the
- * chain, and it may be mined again. `dropped`: the lane took over the nonce, or another transaction used it.
+ * `recorded`: in the ledger, but no process has reported it. `signed`: no node has accepted it. `pending`: a node has
+ * accepted it. `reverted`: mined without effect. `replaced`: another attempt for the nonce was mined. `reorged`: its
+ * block left the chain, and it may be mined again. `dropped`: the lane took over the nonce, or another transaction used
+ * it.
  */
 export type TransactionFate = 'recorded' | 'signed' | 'pending' | 'mined' | 'reverted' | 'replaced' | 'reorged' | 'dropped'
 
@@ -19,7 +23,7 @@ export interface TransferTransaction {
   readonly nonce: number
   readonly round: number
   readonly kind: 'call' | 'noop'
-  /** Absent while the fate is `recorded`, like `to`. */
+  /** Absent while the fate is `recorded`. So is `to`. */
   readonly hash?: string
   readonly to?: string
   readonly value?: string
@@ -29,9 +33,11 @@ export interface TransferTransaction {
   readonly fate: TransactionFate
   /** Gas of the whole transaction. Absent: not in a block. */
   readonly gasUsed?: string
-  /** Wei; for a batch, the transfer's share. Absent: not in a block. */
+  /** Wei. For a batch, the share of this transfer. Absent: not in a block. */
   readonly gasPaid?: string
-  /** When the attempt was recorded, before it is signed. After a takeover: when the new process learned of it. */
+  /**
+   * When the attempt was recorded, before it was signed. After a takeover: when the new process learned of the attempt.
+   */
   readonly at?: number
   readonly acceptedAt?: number | undefined
   readonly includedAt?: number
@@ -87,7 +93,7 @@ export function dropAttempts(known: readonly TransferTransaction[], round: numbe
   return known.map((one) => (one.round === round && unmined.includes(one.fate) ? { ...one, fate: 'dropped' } : one))
 }
 
-/** @param nonces that may still be mined. An entry without `nonce` means all earlier grants of the lane */
+/** @param nonces nonces that may still be mined. An item without `nonce` stands for all earlier grants of its lane */
 export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,

@@ -6,18 +6,18 @@ import type { Delivery } from './transfer.ts'
 export interface TransferContent {
   /** Decimal, in the message's units. Token bridge: at most 8 decimals. Native bridge: the token's smallest unit. */
   readonly amount: string
-  /** Decimals of `amount`. Absent: not known, so that `amount` is shown as raw units. */
+  /** Decimals of `amount`. Absent: not known, and `amount` is shown as raw units. */
   readonly decimals?: string
   /** `<chain id>/<64 hex digits>`, as in the asset list. */
   readonly token: string
   readonly recipient: string
 }
 
-/** For a delivery at the source. Decimal. */
+/** A payment that was made on the source for the delivery. Decimal. */
 export interface Payment {
   /** Wei of the source's coin. */
   readonly paid: string
-  /** The same in wei of the target's coin, at the prices of the quote. */
+  /** The payment in wei of the target's coin, at the prices of the quote. */
   readonly worth: string
   /** Wei of the target's coin that the delivery carries. */
   readonly coins: string
@@ -38,7 +38,9 @@ const shapes = {
   coins: digits,
 } as const satisfies Record<keyof KnownContent, RegExp>
 
-/** Omits every malformed field, because anyone with access to Temporal can write a memo. */
+/**
+ * Reads the content from a memo. Omits every malformed field, because anyone with access to Temporal can write a memo.
+ */
 export function contentIn(memo: unknown): KnownContent {
   const given = Object(memo) as Readonly<Record<string, unknown>>
   const known = Object.entries(shapes).flatMap(([name, shape]) => {
@@ -48,7 +50,7 @@ export function contentIn(memo: unknown): KnownContent {
   return Object.fromEntries(known) as KnownContent
 }
 
-/** The content with its amount as people read it. */
+/** The content, with the amount as people read it. */
 export function shownContent(memo: unknown): KnownContent & { readonly tokenAmount?: string } {
   const content = contentIn(memo)
   const { amount, decimals } = content
@@ -57,8 +59,8 @@ export function shownContent(memo: unknown): KnownContent & { readonly tokenAmou
 }
 
 /**
- * Wei of the target's coin: the payment without coins and gas of Portage's own transactions. Undefined: nobody paid, or
- * it is not delivered.
+ * Profit in wei of the target's coin: the payment without the coins and the gas of Portage's own transactions. Returns
+ * undefined if nobody paid, or if the transfer is not delivered.
  */
 export function profitOf(
   { worth, coins = '0' }: KnownContent,

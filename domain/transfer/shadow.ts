@@ -8,11 +8,14 @@ export interface ShadowCall {
   readonly gasLimit: string
   /** Wei per gas. */
   readonly maxFee: string
-  /** Wei, at the market of the last try. */
+  /** Wei, at the market's fees during the last try. */
   readonly cost: string
 }
 
-/** Why the transfer waits. `shadowCallIn` reads it back: a transfer's status has no other place for the figures. */
+/**
+ * Text that says why the transfer waits. `shadowCallIn` parses it, because a transfer's status has no other place for
+ * the figures.
+ */
 export function shadowReason({ lane, to, selector, gasLimit, maxFee, cost }: ShadowCall): string {
   const price = `${gasLimit} gas at up to ${gweiText(maxFee)}`
   return `${lane} would call ${selector} of ${to} with ${price}; it costs ${exactAmountText(cost, undefined)} now`
@@ -20,7 +23,7 @@ export function shadowReason({ lane, to, selector, gasLimit, maxFee, cost }: Sha
 
 const form = /^(\S+) would call (0x[0-9a-f]{0,8}) of (0x\w{1,64}) with (\d{1,20}) gas at up to ([\d.]{1,99} gwei); it costs (.{1,99}) now$/i
 
-/** Undefined: the reason is another one. */
+/** Returns undefined if the reason is not one of `shadowReason`. */
 export function shadowCallIn(reason: string): ShadowCall | undefined {
   const [, lane = '', selector = '', to = '', gasLimit = '', price = '', paid = ''] = form.exec(reason) ?? []
   const [maxFee, cost] = [parseAmount(price)?.wei, parseAmount(paid)?.wei]

@@ -1,16 +1,18 @@
 import { type ErrorCode, RelayerError } from '../catalogue/errors.ts'
 export type BridgeName = string
-/** As in the config: `ethereum`. The names are the same across a fleet. */
+/** The chain's name in the config: `ethereum`. All processes of a fleet use the same names. */
 export type ChainName = string
 
-/** Every step carries the message as base64, and Temporal accepts 2 MiB per value. */
+/** Maximum size. Every step carries the message as base64, and Temporal accepts 2 MiB per value. */
 export const mostMessageBytes = 200_000
 
-/** Plain JSON. The message's signatures, or its row in the source contract's table, were checked before. */
+/** Plain JSON. The message's signatures, or its row in the source contract's table, have already been checked. */
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** The source chain's number in the protocol, decimal. Ids contain it, because a config may rename the chain. */
+  /**
+   * The source chain's number in the protocol, decimal. Ids contain this number, because a config may rename the chain.
+   */
   readonly sourceId: string
   readonly targetChain: ChainName
   /** 64 lower-case hex digits without 0x. */
@@ -21,13 +23,13 @@ export interface Transfer {
   readonly digest: string
   /** The signed message, base64. */
   readonly message: string
-  /** From the submission that started the transfer. A transfer that a person starts again has none. */
+  /** Terms of the submission that started the transfer. A transfer that a person starts again has none. */
   readonly terms?: Terms
 }
 
 export type TransferRoute = Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>
 
-/** Limits of a submission. They can only lower the limits of the config and of the signer. */
+/** Limits that a submission sets. They can only lower the limits of the config and of the signer. */
 export interface Terms {
   /** Wei per gas, decimal. */
   readonly maxFeePerGas?: string
@@ -59,17 +61,17 @@ export function isOutcome(state: TransferState): boolean {
   return transitions[state].length === 0
 }
 
-/** A transfer is parked after this many reverts, or after something else has used this many of its nonces. */
+/** A transfer is parked after `reverts` reverts, or after something else has used `spentNonces` of its nonces. */
 export interface ParkLimits {
   readonly reverts: number
   readonly spentNonces: number
 }
 
-/** More spent nonces than reverts are allowed, because a spent nonce is not the transfer's fault. */
+/** More spent nonces than reverts are allowed, because the transfer does not cause a spent nonce. */
 export const defaultParkAfter: ParkLimits = { reverts: 5, spentNonces: 20 }
 
 export interface Delivery {
-  /** The sender, lower case. Absent if the chain shows only that there was a delivery. */
+  /** The sender's address, lower case. Absent if the chain shows only that there was a delivery. */
   readonly by?: string
   readonly ours: boolean
   readonly txHash?: string
@@ -99,7 +101,9 @@ const byState = {
 /** `transfer_pending_failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/** Undefined: another bridge, or the transfer ended without a delivery. Without `code`, a revert is not recognised. */
+/**
+ * Undefined for another bridge, and for a transfer that ended without a delivery. Recognises a revert only with `code`.
+ */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined
@@ -107,7 +111,7 @@ export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; co
   return failed ? 'transfer_pending_failed' : byState[state]
 }
 
-/** Names a source chain outside the config. No chain of a config may have such a name. */
+/** Names a source chain that is not in the config. No chain of a config may have such a name. */
 export function unconfiguredSource(wormholeChainId: number): ChainName {
   return `wormhole-${wormholeChainId}`
 }

@@ -24,7 +24,10 @@ import { closedFor } from '../view.ts'
 type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
 type FindRequest = Extract<LaneRequest, { kind: 'find' }>
 
-/** Returns the nonce that the intent holds, or grants one. @param fromEarlierRun true: grants no new nonce */
+/**
+ * Returns the nonce that the intent holds, or grants one.
+ * @param fromEarlierRun if true, no new nonce is granted
+ */
 export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: boolean): Step {
   const { owner, attempt } = request
   const existing = held(state, { ...owner, id: request.id })
@@ -109,7 +112,7 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** A closing lane turns away only hundreds of intents, and their late steps soon time out. */
+/** Enough tombstones: a closing lane withdraws only hundreds of intents, and their late steps soon time out. */
 const tombstoneLimit = 1_024
 
 export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now: number): Step {
@@ -122,7 +125,7 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
   // The tombstone outlives the entry, so a late step gets no nonce even after the no-op is final.
   if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
   const mayLeave = state.closing?.mode === 'forbidden' || !isReported(state, now)
-  // On a replaced chain no transaction of the lane can be mined before a reset, so any intent may leave.
+  // On a replaced chain, no transaction of the lane can be mined before a reset. So any intent may leave.
   const free = state.replaced !== undefined || (how === 'abandon' && !isMined(state, entry) && mayLeave)
   return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }
 }
@@ -133,7 +136,7 @@ export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry[
   return put(state, { ...entry, fill: reason, maybeSent: true })
 }
 
-/** The value is kept, because the call may be mined instead of the no-op. */
+/** Keeps the value, because the call may be mined instead of the no-op. */
 function orphan({ owner, ...rest }: Entry): Entry {
   return {
     ...rest,

@@ -4,21 +4,21 @@ import { inBlock } from '../storage/pack.ts'
 import { openFallen, withoutFinal } from '../storage/pages.ts'
 import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
-/** Limits what a node's false answer can add to the ledger. */
+/** Maximum number of entries that a node's false answer can add to the ledger. */
 const coveredLimit = 1_000
-/** A lower height counts as a lagging node's for this long. Processes are never silent for longer. */
+/** For this time (ms), a lower height counts as the report of a lagging node. Processes are never silent for longer. */
 const leadMs = 60_000
 
-/** A synced ledger gets entries for the 1,000 lowest unmined nonces, so that no-ops can fill them. */
+/** Applies a report. A synced ledger gets entries for the 1,000 lowest unmined nonces, so that no-ops can fill them. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   if (state.replaced) return { state, rolledBack: [] }
-  // A process whose node lags may still report which nonces it drives.
+  // A process whose node lags may still report the nonces that it drives.
   if (known && observation.height < known.height) {
     const entries = claimed(state.entries, observation, known.latest)
     // Attempts may have been added since the last report, so the funds are reviewed again.
     if (now - known.leadAt <= leadMs) return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }), rolledBack: [] }
-    // Nobody reports the known height any more: a node was wrong, or the chain has gone back.
+    // No process reports the known height any more. A node was wrong, or the chain has gone back.
     return observe(lowered(state, known, observation.height), observation, now)
   }
   // A lower `finalized` comes from a lagging node, unless most nodes report it (`undone`).
@@ -55,7 +55,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   return { state: rememberForgotten(state, after, now), rolledBack }
 }
 
-/** After a long gap, idle times begin again, because no process could report its nonces. */
+/** After a long gap, all idle times begin again, because no process could report its nonces during the gap. */
 function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
@@ -108,9 +108,9 @@ function claimed(entries: LaneState['entries'], seen: Observation, latest: numbe
 /** The lowest unmined nonce becomes an orphan if no process claims it for `fillAfterBlocks`. */
 function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAfterBlocks: number): Entry {
   const { nonce, owner, fill, claimedBlock } = entry
-  // An entry in a block packs better without heights. A rollback sets them again.
+  // Heights are cleared once the entry is in a block, because it then packs better. A rollback sets them again.
   if (nonce < seen.latest) return entry.sinceBlock === 0 && claimedBlock === 0 ? entry : { ...entry, ...inBlock }
-  // The idle time of a nonce that fell out of its block begins again, so that the lane does not fill it immediately.
+  // The idle time of a nonce that fell out of its block begins again, so that the lane does not fill the nonce at once.
   const sinceBlock = hasFallen ? seen.height : entry.sinceBlock
   const idle = seen.height - Math.max(sinceBlock, claimedBlock, seen.since)
   const isLost = nonce === seen.latest && owner && !fill && idle >= fillAfterBlocks
@@ -134,7 +134,7 @@ function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }
 
-/** Joins adjacent ranges, so that steady use of the key elsewhere makes one range. */
+/** Joins adjacent ranges. Otherwise steady use of the key outside Portage would fill the list. */
 function withRange(known: readonly ForgottenNonces[], { from, to, at }: ForgottenNonces): ForgottenNonces[] {
   const last = known.at(-1)
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]
@@ -142,14 +142,14 @@ function withRange(known: readonly ForgottenNonces[], { from, to, at }: Forgotte
 
 /**
  * Repairs a ledger that was reset or restored, so that it does not grant nonces that processes already have. If the
- * chain's nonce is below a final nonce, the chain is another one, and nothing changes.
+ * chain's nonce is below a nonce that was final, another chain answers, and nothing changes.
  */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // With equal counts, `next` is below `known.next` if nonces were returned, and above it only after a reset.
+  // With equal counts, `next` is below `known.next` only if nonces were returned, and above it only after a reset.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -163,15 +163,15 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   return rememberForgotten(state, reconciled, now)
 }
 
-/** Stops grants until the account is read, because a reset ledger does not know its last answers. */
+/** Stops grants until the account is read. A ledger that was reset does not know its last answers. */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }
 
-/** The run that a reset removed may have granted returned nonces again. */
+/** Reusable nonces become `inherited`: the run that a reset removed may have granted them again. */
 function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
   const { latest = 0, height = 0 } = observed ?? {}
-  // An entry in a block must have no heights, because it may be packed before the next observation.
+  // An entry in a block must have no heights, because the entry may be packed before the next observation.
   const since = ({ nonce }: Entry) => (nonce < latest ? inBlock : { sinceBlock: height })
   const inherited = Object.values(entries)
     .filter(reusable)

@@ -33,7 +33,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
     case 'pause':
       return done(pause(state, order.pause, orderOf(order).by))
     case 'resume':
-      // A process with an old view must not end a newer pause.
+      // Nothing ends if the pause is of another kind: a process with an old view must not end a newer pause.
       return done(order.only !== undefined && state.paused?.kind !== order.only ? state : without(state, 'paused'))
     case 'drain':
     case 'forbid': {
@@ -43,7 +43,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
     case 'activate':
       return done(without(state, 'paused', 'closing'))
     case 'setWindow':
-      // Signals may be typed by hand: a window of `"8"`, null or -1 would open or shut the lane.
+      // A person may type a signal by hand. A window of `"8"`, null or -1 would open or shut the lane.
       if (!Number.isSafeInteger(order.window) || order.window < 0) return refuse(state, 'conflict', 'the window is a whole number')
       return done({ ...state, config: { ...state.config, window: order.window } })
     case 'resync':
@@ -98,7 +98,7 @@ function configure(state: LaneState, given: LaneConfig): LaneState {
   return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } })
 }
 
-/** Accepts only the ledger's final block: a process with an old view must not halt a lane after a reset. */
+/** Accepts only the ledger's own final block. A process with an old view must not halt a lane after a reset. */
 function replaced(state: LaneState, { height, hash }: { height: number; hash: string }): LaneState {
   const known = state.observed?.final
   return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state

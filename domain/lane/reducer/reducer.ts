@@ -51,14 +51,14 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A nonce that is to be filled gets no call, which would outbid the no-op. A no-op for any other nonce follows an
-  // outdated order.
+  // A nonce that is to be filled gets no call, because the call would outbid the no-op. A no-op for any other nonce
+  // follows an outdated order.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }
   const attempts: Attempt[] = [...entry.attempts, request.attempt]
   const { raise, ...rest } = entry
-  // An attempt that was requested before the operator's order may be too cheap to fulfil it.
+  // This attempt may have been requested before the operator's order, and may then be too cheap to fulfil it.
   const owed = raise && !meets(raise, request.attempt) ? { raise: { ...raise, after: attempts.length } } : {}
   const changed = count(put(state, { ...rest, ...owed, attempts, maybeSent: true }), 'attempts')
   const isFirstNoop = isNoop && !entry.attempts.some((one) => one.kind === 'noop')

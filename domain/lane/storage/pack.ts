@@ -1,6 +1,6 @@
 import type { Attempt, Entry, PackedEntries } from '../lane.ts'
 
-/** Intent ids of transfers and operator transactions: `{start}:{number}:{16 hex digits}/{round}`. */
+/** Form of the intent ids of transfers and operator transactions: `{start}:{number}:{16 hex digits}/{round}`. */
 const usualId = /^(.*):([^:/]*):([0-9a-f]{16})\/(0|[1-9][0-9]{0,9})$/
 const usualHash = /^0x[0-9a-f]{64}$/
 const usualRequest = /^([0-9a-f]{8})-(0|[1-9][0-9]{0,14})$/
@@ -13,7 +13,7 @@ type Rest = Partial<Omit<Entry, 'nonce' | 'owner' | 'attempts'>> & { readonly ow
 interface Parts {
   readonly nonce: number
   readonly attempts: readonly Attempt[]
-  /** An intent id that has not these three parts is stored whole in `start`. Absent: the entry has no owner. */
+  /** Start of the intent id, or the whole id if it has not the usual parts. Absent: the entry has no owner. */
   readonly start?: string
   readonly number?: string
   readonly digest?: string
@@ -69,7 +69,7 @@ function count(counter: UnfinishedDictionary, { attempts, start, number, hash, p
     for (const value of [gasLimit, maxFee, tip, dataFee]) if (value !== undefined) counter.number(value)
 }
 
-/** In the field for the owner, `-` means no owner, and `.` precedes an unusual intent id. */
+/** In the owner's field, `-` means no owner. A `.` precedes an unusual intent id. */
 function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   const { nonce, attempts, start, number, digest, round, hash, rest } = parts
   const isNext = before !== undefined && nonce === before.nonce + 1
@@ -87,7 +87,7 @@ function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   return fields.at(-1) === '' ? fields.slice(0, -1).join(',') : fields.join(',')
 }
 
-/** `*` means that the call may have been sent. The process is omitted if the previous entry has the same one. */
+/** `*` means that the call may have been sent. The process is omitted if it is the same as in the previous entry. */
 function requestText({ maybeSent, process, request }: Parts, before: Parts | undefined, to: Dictionary): string {
   const sent = maybeSent ? '*' : ''
   if (process === undefined || request === undefined) return sent
@@ -155,7 +155,7 @@ function attemptOf(words: readonly string[], text: string): Attempt {
   return { kind: isNoop ? 'noop' : 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
 }
 
-/** If false, the intent owns no entry. If true, the unpacked entries must be checked. */
+/** False: no entry belongs to the intent. True: an entry may, and the entries must be unpacked to find out. */
 export function mayOwn({ words, text }: PackedEntries, intentId: string): boolean {
   const [, start, , digest] = usualId.exec(intentId) ?? []
   if (start === undefined || digest === undefined) return words.includes(intentId)
@@ -172,7 +172,7 @@ export interface Dictionary {
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const canonicalDecimal = /^(0|[1-9][0-9]*)$/
 
-/** Call `word` or `number` for every string of the page, then `dictionary`. */
+/** Counts the strings of a page. Call `word` or `number` for every string, then `dictionary`. */
 export class UnfinishedDictionary {
   readonly #counts = new Map<string, number>()
   readonly #isInline = (word: string): boolean => canonicalDecimal.test(word) && this.#counts.get(word) === 1

@@ -3,7 +3,7 @@ import type { LaneRequest } from '../messages.ts'
 import { reusable } from '../entries.ts'
 import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 
-/** `page`: entries in one page. `loose`: entries in blocks that stay unpacked. */
+/** `page`: number of entries in one page. `loose`: number of entries in blocks that stay unpacked. */
 export interface PageSizes {
   readonly page: number
   readonly loose: number
@@ -11,7 +11,7 @@ export interface PageSizes {
 
 const sizes: PageSizes = { page: 250, loose: 250 }
 const readable = 128
-/** Each nonce that a rollback unpacks causes a signal, and a run may send 2,000 (limit.numPendingSignals.error). */
+/** Each nonce that a rollback unpacks causes a signal. A run may send only 2,000 (limit.numPendingSignals.error). */
 const openAhead = 1_000
 
 export function paged(state: LaneState, { page, loose }: PageSizes = sizes): LaneState {
