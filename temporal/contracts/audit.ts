@@ -3,15 +3,15 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 export interface AuditInput {
   chain: ChainName
   hours: number
-  /** Runs that closed within this time, ms, wait for the next audit, because nodes may lag. */
+  /** Runs that closed within this time (ms) are left to the next audit, because nodes may lag. */
   graceMs: number
 }
 
-/** The lists hold the first 200 ids. */
+/** Each list has at most the first 200 ids. */
 export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   checked: number
   intact: number
-  /** Transfers whose final effect is gone. They raise an alarm and are started again. */
+  /** Transfers whose effect was final and is gone. They raise an alarm and are started again. */
   undoneCount: number
   undone: string[]
   reopenedCount: number
@@ -19,7 +19,9 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   idleCount: number
   idle: string[]
   underway: number
-  /** Transfers on which nodes disagree, or whose effect is missing in one block only. The next audit checks again. */
+  /**
+   * Transfers on which nodes disagree, or whose effect was missing in only one block. The next audit checks them again.
+   */
   unsure: number
 }
 
@@ -31,7 +33,7 @@ export const auditGraceMs = 60_000
 
 export const auditPrefix = 'audit:'
 
-/** Id of a chain's schedule. The id of a scheduled audit is this id and the time. */
+/** Id of a chain's schedule. The id of a scheduled audit is this id followed by the time. */
 export function auditId(chain: ChainName): string {
   return `${auditPrefix}${chain}`
 }

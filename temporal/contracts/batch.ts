@@ -8,7 +8,7 @@ export interface BatchInput {
   intent: Intent
   /** Intent ids, in the order of the call. */
   members: string[]
-  /** Carried over by continue-as-new, like the fields below. */
+  /** Set by continue-as-new, as are the fields below. */
   checks?: number
   cleared?: boolean
   held?: Held
@@ -19,17 +19,23 @@ export type BatchEnd =
   /** The batch never got a nonce, or returned the nonce unsigned. */
   | { state: 'unsent'; detail: string }
   | { state: 'spent'; detail: string; nonce: number }
-  /** It is unknown what happened to the nonce. Each member asks the chain whether it was delivered. */
+  /** Nobody knows what happened to the nonce. Each member asks the chain whether it was delivered. */
   | { state: 'lost'; detail: string }
 
 export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members' | 'cleared'> & (BatchEnd | { state: 'underway'; detail: string })
 
 export interface BatchSteps {
-  /** Runs on the lane's queue and asks for no nonce. `members` is absent once the call may have been sent. */
+  /**
+   * Runs on the lane's queue. `members` is absent once the call may have been sent. The step checks them before it
+   * signs.
+   */
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/** Sent right before signing: no member is withdrawn or has a nonce. Later the call is sent again unchecked. */
+/**
+ * Sent right before the first signing: no member was withdrawn or has a nonce. Afterwards members are not checked
+ * again.
+ */
 export const batchClearedSignal = defineSignal('cleared')
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')
 export const batchStatusQuery = defineQuery<BatchStatus>('status')

@@ -1,8 +1,8 @@
-/** How soon another process takes over. Kept in the memo `failover`, so that each replay finds the same values. */
+/** How soon another process takes over. Stored in the memo `failover`, so that each replay reads the same values. */
 export interface FailoverTimes {
-  /** Heartbeat time-out of steps with a lane's key, ms. */
+  /** Heartbeat time-out (ms) of steps with a lane's key. */
   readonly heartbeatMs: number
-  /** Longest time to wait for a process with the key, ms. */
+  /** Longest wait (ms) for a process with the key. */
   readonly laneTaskMs: number
 }
 

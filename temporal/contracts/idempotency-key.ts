@@ -4,7 +4,9 @@ export interface IdempotencyKeyInput {
   workMs: number
 }
 
-/** Temporal keeps an answer as long as closed workflows. `released`: the request failed and may be sent again. */
+/**
+ * Temporal keeps an answer as long as it keeps closed workflows. `released`: the request failed and may be sent again.
+ */
 export type KeptAnswer = { kind: 'answered'; status: number; body: unknown } | { kind: 'released' }
 
 export const answeredSignal = defineSignal<[KeptAnswer]>('answered')

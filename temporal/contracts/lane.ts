@@ -9,13 +9,13 @@ export interface LaneInput {
   updatesPerRun?: number
 }
 
-/** Applies observations and requests, each request id only once. */
+/** Applies observations and requests. Each request id is applied only once. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 
-/** If a signal lacks author and reason, its order is recorded as `unnamed`. */
+/** If a signal has no author and reason, its order is recorded as `unnamed`. */
 type Named = { order: Order }
 
-/** These are signals, because Temporal keeps signals while no worker serves the ledger. */
+/** Orders of a lane are signals, because Temporal keeps signals while no worker serves the ledger. */
 export const pauseSignal = defineSignal<[Named?]>('pause')
 export const resumeSignal = defineSignal<[Named?]>('resume')
 export const drainSignal = defineSignal<[Named?]>('drain')

@@ -8,15 +8,18 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 export interface OperatorTransactionInput extends Order {
   lane: LaneId
   intent: Intent
-  /** An automatic top-up: nothing is sent unless this account has less than `minimum`, wei. */
+  /** An automatic top-up. Nothing is sent unless the balance of `address` is below `minimum` (wei). */
   onlyBelow?: { address: string; minimum: string }
-  /** First round. It is unique, because automatic top-ups of a lane share a workflow id. Absent: 1. */
+  /**
+   * Number of the first round. Automatic top-ups of a lane share a workflow id, so each needs its own number. Absent:
+   * 1.
+   */
   firstRound?: number
   progress?: OperatorTransactionProgress
 }
 
 export interface OperatorTransactionProgress {
-  /** Number in the intent's id. The next round begins when another transaction has used the nonce of this round. */
+  /** Number in the intent's id. The next round begins after another transaction used the nonce of this round. */
   round: number
   sentBefore: boolean
   waits: number
@@ -27,10 +30,13 @@ export interface OperatorTransactionProgress {
   cancelledBy?: Order
 }
 
-/** Hashes are recorded, because some signers (KMS) make another signature, and so another hash, each time. */
+/** Recorded, because some signers (KMS) make another signature, and so another hash, each time. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
-/** The hashes find a nonce's transactions on the chain even if the ledger has forgotten the nonce. */
+/**
+ * Hashes of a nonce's transactions. With them, the chain shows the transactions even if the ledger has forgotten the
+ * nonce.
+ */
 export interface Held {
   nonce: number
   tried: SignedHash[]
@@ -56,21 +62,23 @@ export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput
 }
 
 export interface OperatorTransactionSteps {
-  /** Runs on the lane's queue. If a process crashes, the next try signs the same bytes. */
+  /** Runs on the lane's queue. After a crash of the process, the next try signs the same bytes. */
   sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult>
 }
 
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent' | 'onlyBelow'> {
   intentId: string
-  /** Asks for no new nonce. If the ledger has none for the intent, looks up `held` and `earlier`. */
+  /** Do not ask for a new nonce. If the ledger has no nonce for the intent, look up `held` and `earlier`. */
   lookUpOnly: boolean
   held?: Held
   earlier?: Held[]
-  /** Mine a no-op instead. */
+  /** Mine a no-op instead of the call. */
   cancel: boolean
-  /** For finding an earlier payment, ms since the epoch. Absent for a batch, which its contract delivers only once. */
+  /**
+   * Limits the search for an earlier payment, ms since the epoch. Absent for a batch: its contract delivers only once.
+   */
   orderedAt?: number
-  /** Intents of a batch. An unsigned call is not signed if one of them was withdrawn. */
+  /** Intents of a batch. If one of them was withdrawn, a call that is not signed yet is never signed. */
   members?: string[]
 }
 
@@ -79,9 +87,9 @@ export type SendOperatorTransactionResult =
   | { kind: 'pending'; held: Held; reason: string }
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
   | { kind: 'impossible'; reason: string }
-  /** Most nodes show the nonce as final, used by a no-op or an external transaction. */
+  /** Most nodes show that the nonce is final, and that a no-op or an external transaction used it. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external' }
-  /** The workflow was reset and forgot this later round, which has a nonce. */
+  /** The workflow was reset and has forgotten this later round. The later round has a nonce. */
   | { kind: 'superseded'; intentId: string }
   | { kind: 'withdrawn' }
   | { kind: 'none' }
@@ -89,6 +97,6 @@ export type SendOperatorTransactionResult =
   | { kind: 'lost'; reason: string }
 
 export const cancelOperatorTransactionSignal = defineSignal<[{ order: Order }?]>('cancel')
-/** Sent by the process with the key before it sends the transaction. */
+/** The process with the key sends this signal before it sends the transaction. */
 export const operatorTransactionSignedSignal = defineSignal<[SignedHash & { intentId: string; nonce: number }]>('signed')
 export const operatorTransactionStatusQuery = defineQuery<OperatorTransactionStatus>('status')

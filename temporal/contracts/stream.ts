@@ -5,9 +5,11 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
 export interface StreamInput {
   config: StreamConfig
-  /** Used if the stream has no state yet. The process that starts the stream has checked the checkpoint's block. */
+  /**
+   * Used only if the stream has no state yet. The process that starts the stream has checked the checkpoint's block.
+   */
   checkpoint?: StreamCheckpoint
-  /** A watermark above the source's numbers. The stream begins without this watermark and raises an alarm. */
+  /** A watermark above the source's numbers. The stream does not use it and raises an alarm. */
   distrusted?: Omit<Distrusted, 'at'>
   state?: StreamState
   updatesPerRun?: number
@@ -15,7 +17,7 @@ export interface StreamInput {
 
 /** A repeated update changes nothing. Refusals have the type `malformedUpdate` or `runIsFull`. */
 export const applyStreamUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
-/** These are signals, because batch operations send only signals. Without `order`, the author is `unnamed`. */
+/** Signals, because batch operations can send only signals. Without `order`, the author is `unnamed`. */
 export const pauseStreamSignal = defineSignal<[{ order: Order }?]>('pause')
 export const resumeStreamSignal = defineSignal<[{ order: Order }?]>('resume')
 export const streamStatusQuery = defineQuery<StreamState>('status')

@@ -12,11 +12,11 @@ export interface KeylessSteps {
   validate(input: { transfer: Transfer }): Promise<Passed | Stopped>
   checkDelivered(input: AdmitInput): Promise<Passed | Stopped>
   prepare(input: AdmitInput): Promise<Ready | Stopped>
-  /** Reads the effect in the finalized state. Waits up to `waitMs` for the block of `landed` to be final. */
+  /** Reads the effect from the target's finalized state. Waits up to `waitMs` until the block of `landed` is final. */
   confirm(input: ConfirmInput): Promise<Confirmation>
   getLaneStatus(input: { chain: ChainName; lane: LaneId }): Promise<LaneStatusAnswer>
   withdraw(input: WithdrawInput): Promise<Withdrawal>
-  /** Whether a transaction of the transfer may still bring the effect. Called before a transfer ends undelivered. */
+  /** Whether a transaction of the transfer may still cause the effect. Called before a transfer ends undelivered. */
   confirmEnd(input: ConfirmEndInput): Promise<EndConfirmation>
 }
 
@@ -28,20 +28,23 @@ export interface LaneSteps {
 
 /** Steps on the queue of the target chain, for processes that also hold the key. */
 export interface LocalBroadcastSteps {
-  /** `elsewhere`: this process cannot broadcast, and has sent nothing. */
+  /** Answers `elsewhere` if this process cannot broadcast. It has then sent nothing. */
   broadcastLocally(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
 }
 
 export interface AdmitInput {
   transfer: Transfer
   avoid?: LaneId[]
-  /** A node showed the effect, but most nodes denied it. Since then, one node alone cannot stop the transfer. */
+  /** A node showed the effect, but most nodes denied it. One node alone can no longer stop the transfer. */
   disputed?: true
   /** Time of the last retry, ms since the epoch. Losses before this time do not quarantine the transfer. */
   retriedAt?: number
-  /** A delivery reverted, or a lane quarantined the transfer. The call must not run the recipient's code. */
+  /**
+   * True after a delivery reverted, or after a lane quarantined the transfer. The call must not run the recipient's
+   * code.
+   */
   wrapped?: boolean
-  /** ms since the epoch, for metrics. Absent after the first try. */
+  /** Start of the transfer, ms since the epoch, for metrics. Absent after the first try. */
   startedAt?: number
 }
 
@@ -53,7 +56,7 @@ export type Stopped =
   | { kind: 'delivered'; delivery: Delivery }
   /** The effect is not final. Check again after `finalInMs`. */
   | { kind: 'unsettled'; finalInMs: number }
-  /** The transfer gets no nonce now. `unverified`: the signatures are not checked yet. */
+  /** The transfer gets no nonce for now. `unverified`: its signatures are not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
   /** The message with its attestation, base64. Admit the transfer again with this message. */
   | { kind: 'attested'; message: string }
@@ -63,15 +66,15 @@ export type Stopped =
 export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
   lane: LaneId
-  /** Hash of (to, value, data). The ledger accepts no call with another hash for this intent. */
+  /** Hash of (to, value, data). The ledger accepts only a call with this hash for the intent. */
   callHash: string
   /** Absent: `defaultParkAfter`. */
   parkAfter?: ParkLimits
-  /** The call of this stage, if the delivery takes several calls. */
+  /** If the delivery takes several calls: the stage that this call is for. */
   stage?: string
-  /** Of a plug-in package, whose code the process with the key does not run. */
+  /** Set for a plug-in package, whose code does not run in the process with the key. */
   plan?: CallPlan
-  /** The process that admitted the transfer also holds the key, and has briefly reserved a step slot. */
+  /** The process that admitted the transfer also has the key, and has reserved a step slot for a short time. */
   local?: true
 }
 
@@ -89,7 +92,10 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local' | 'parkAfte
   seenAt?: number
 }
 
-/** `requeued`: a worker may have had this task before. `follow`: goes on with the intent's nonce, gets no new one. */
+/**
+ * `requeued`: a worker may already have had this task. `follow`: the step follows the intent's nonce and gets no new
+ * one.
+ */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 export type AttemptRecord = SignedAttempt
@@ -103,9 +109,9 @@ export interface Landed {
   gasPaid: string
   attempts: number
   tried: AttemptRecord[]
-  /** Workflow id of the batch. `gasPaid` is then the transfer's share. */
+  /** Workflow id of the batch. `gasPaid` is then the share of this transfer. */
   batch?: string
-  /** When the transaction was first seen in a block, ms since the epoch, for metrics. Only set at the first try. */
+  /** When the transaction was first seen in a block, ms since the epoch, for metrics. Set only at the first try. */
   includedAt?: number
 }
 
@@ -116,9 +122,11 @@ export type BroadcastResult =
   | { kind: 'included'; landed: Landed; finalInMs: number }
   /** Not in a block yet. Call again with the same intent. `tried`: attempts that this process signed. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
-  /** The lane grants no nonce: it is paused, full, out of funds and so on. `retryInMs`: no other lane would help. */
+  /**
+   * The lane grants no nonce: it is paused, full, out of funds and so on. With `retryInMs`, no other lane would help.
+   */
   | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs?: number }
-  /** Final, but reverted or without the effect. */
+  /** The call is final, but it reverted or had no effect. */
   | { kind: 'reverted'; landed: Landed; reason: string }
   /** A no-op or an external transaction used the nonce in a final block. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[] }
@@ -129,12 +137,12 @@ export type BroadcastResult =
 
 export interface ConfirmInput {
   transfer: Transfer
-  /** The transaction of Portage. Absent if somebody else may have caused the effect. */
+  /** Portage's own transaction. Absent if somebody else may have caused the effect. */
   landed?: Landed
-  /** The stage of the round. The answer `passed` means that its effect is final and the transfer needs another call. */
+  /** The stage of the round. The answer is `passed` if the effect of this stage is final and another call is needed. */
   stage?: string | undefined
   waitMs: number
-  /** Most nodes must agree that there is no effect, because the transfer would then end undelivered. */
+  /** Most nodes must agree that there is no effect, because the transfer would otherwise end undelivered by mistake. */
   requireAgreement?: true
   seenAt?: number
 }
@@ -144,7 +152,7 @@ export type Confirmation =
   | { kind: 'passed'; delivery: Delivery }
   | { kind: 'unsettled'; finalInMs: number }
   | { kind: 'reverted'; reason: string }
-  /** The effect was rolled back, or never existed. */
+  /** The effect was rolled back, or was never there. */
   | { kind: 'gone' }
 
 export interface LaneNonce {
@@ -161,21 +169,24 @@ export interface ConfirmEndInput {
 export type EndConfirmation =
   | { kind: 'delivered'; delivery: Delivery }
   | { kind: 'free' }
-  /** These nonces may still be mined with the effect. */
+  /** These nonces may still be mined and cause the effect. */
   | { kind: 'held'; nonces: LaneNonce[] }
   | { kind: 'unsettled'; finalInMs: number }
 
 export interface LaneStatusAnswer {
   lane: LaneStatus
   others: number
-  /** How long a transfer leaves its nonce with a lane that is forbidden or has no worker, ms. */
+  /** Time (ms) for which a transfer leaves its nonce with a lane that is forbidden or has no worker. */
   abandonAfterMs: number
 }
 
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /** `leave`: only if there is no nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane keeps the nonce. */
+  /**
+   * `leave` withdraws the intent only if it has no nonce. `cancel` fills the nonce with a no-op. `abandon` leaves the
+   * nonce to the lane.
+   */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

@@ -35,14 +35,14 @@ export interface TransferProgress {
   spent: number
   waits: number
   lane?: LaneId
-  /** Lanes that granted no nonce since the last wait. `code` and `reason` are those of the last of these lanes. */
+  /** Lanes that granted no nonce since the last wait. `code` and `reason` come from the last of these lanes. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
   /** A lane refused a nonce because the recipient or the token is quarantined. A retry removes the field. */
   quarantined?: true
-  /** The round in progress. It may hold a nonce, so the next try continues this round. */
+  /** The round that is under way. It may hold a nonce, so the next try continues this round. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
-  /** Lanes of earlier rounds with their highest nonces. A cancelled transfer ends once none of these can be mined. */
+  /** Lanes of earlier rounds, each with its highest nonce. A cancelled transfer ends once none of them can be mined. */
   left?: LaneNonce[]
   code?: ErrorCode
   reason?: string
@@ -62,13 +62,15 @@ export interface TransferStatus
   rounds: number
 }
 
-/** Tries again now, even if parked or overdue. `gate`: only if waiting. Without `order`, the author is `unnamed`. */
+/**
+ * Tries again now, even if parked or overdue. With `gate`, only if waiting. Without `order`, the author is `unnamed`.
+ */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
-/** A no-op fills the transfer's nonce. If the transfer's call is mined instead, the transfer is delivered. */
+/** Cancels the transfer: a no-op fills its nonce. If its call is mined instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
 export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')
 /** A copy of the message with newer signatures, base64. `validate` checks its digest. */
 export const adoptSignal = defineSignal<[{ message: string; order?: Order }]>('adopt')
-/** Sent by the lane when this nonce is no longer in a block. */
+/** The lane sends this signal when the nonce is no longer in a block. */
 export const rolledBackSignal = defineSignal<[{ intentId: string; nonce: number }]>('rolledBack')
 export const statusQuery = defineQuery<TransferStatus>('status')

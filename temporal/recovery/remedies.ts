@@ -7,7 +7,10 @@ const scheduleToStart = 2
 /** NON_DETERMINISTIC_ERROR of temporal.api.enums.v1.WorkflowTaskFailedCause. */
 const nonDeterministic = 24
 
-/** Chains know the state of transfers, so these start again. A reset keeps operators' orders, which no chain knows. */
+/**
+ * Transfers start again, because chains know their state. Other workflows are reset, because only a reset keeps the
+ * orders of operators.
+ */
 export const remedies = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },
@@ -22,14 +25,14 @@ export type Finding = keyof typeof remedies
 
 export async function recover(client: TemporalClient, run: RunId, finding: Finding): Promise<boolean> {
   const { action, why } = remedies[finding]
-  // The record comes first, so that receivers are notified of the reversal even after a crash.
+  // Recorded before the restart, so that receivers are notified of the reversal even after a crash.
   if (finding === 'effectGone') await recordReversal(client, run.workflowId)
   if (action === 'start again') await restartTransfer(client, run.workflowId, { why })
   if (action === 'reset') await resetToFirstTask(client, run, why)
   return action !== 'none'
 }
 
-/** Diagnoses the last task that ended. Returns undefined if this task completed, or if no task has ended. */
+/** Diagnoses the last task that ended. Returns undefined if it completed, or if no task has ended. */
 export function diagnoseTask(
   events: readonly HistoryEvent[],
 ): { finding: Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>; reason: string } | undefined {
@@ -38,14 +41,14 @@ export function diagnoseTask(
     if (event.workflowTaskCompletedEventAttributes) return undefined
     if (failed)
       return { finding: Number(failed.cause) === nonDeterministic ? 'unfitting' : 'failing', reason: failed.failure?.message ?? '' }
-    // If the sticky process does not fetch a task in time, any other process gets the task, so this is no failure.
+    // No failure: if the sticky process does not fetch a task in time, another process gets the task.
     if (timedOut && Number(timedOut.timeoutType) !== scheduleToStart)
       return { finding: 'unanswered', reason: 'no process answers its tasks' }
   }
   return undefined
 }
 
-/** `quietSince`: ms since the epoch. */
+/** Whether a run has waited for nothing since before `quietSince` (ms since the epoch). */
 export function isIdle(events: readonly HistoryEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {

@@ -9,11 +9,13 @@ import { type Service, startPolling } from '../../runtime/wait.ts'
 import { diagnoseTask, recover } from './remedies.ts'
 
 const everyMs = 10_000
-/** A run is not reset again within this time, ms, because two versions on one queue could undo each other's resets. */
+/**
+ * A run is not reset again within this time (ms). Two versions on one queue could otherwise undo each other's resets.
+ */
 const restMs = 60_000
 /** A task is stuck after this many tries. The first try may have ended because its process stopped. */
 const triesUntilStuck = 3
-/** Further tries if no process answered, because a process may have been paused. */
+/** If no process answered, a task gets this many more tries, because a process may have been paused. */
 const moreUnanswered = 1
 const answerMs = 5_000
 
@@ -29,7 +31,7 @@ export interface WorkflowRecoveryOptions {
 export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service {
   const { client, logger, metrics, tries = triesUntilStuck } = options
   const logged = new Set<string>()
-  // Counters begin at 0, because an alert on growth does not see a first value of 1.
+  // Counters begin at 0. Otherwise an alert on growth would not notice the first count.
   for (const type of ledgerWorkflows) metrics.portage_workflows_reset_total.inc({ type }, 0)
 
   const check = async (signal: AbortSignal) => {

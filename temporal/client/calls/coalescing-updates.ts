@@ -13,7 +13,7 @@ export interface CoalescingOptions<Request, Response> {
   onResponse(response: Response): void
   readonly unreachable: ErrorCode
   readonly facts: Facts
-  /** Minimum time from an update with these requests to the next update, ms. A full update does not wait. */
+  /** Minimum time (ms) between an update with these requests and the next update. A full update does not wait. */
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
@@ -56,8 +56,8 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
   }
 
   /**
-   * Returns undefined if `isStale` returns true when the requests are sent.
-   * Throws the code `unreachable` after `close`, and INTERNAL if the workflow refuses the requests as malformed.
+   * Returns undefined if `isStale` returns true when the requests are about to be sent. Throws the code `unreachable`
+   * after `close`, and INTERNAL if the workflow refuses the requests as malformed.
    */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
@@ -108,7 +108,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     this.#busy = false
   }
 
-  /** A timer may fire up to 2 ms early, because Node counts whole milliseconds. */
+  /** Waits once more if needed: a timer may fire up to 2 ms early, because Node counts whole milliseconds. */
   async #spaced(): Promise<void> {
     const isFull = () => !this.#options.fits(this.#queue.flatMap(({ requests }) => requests))
     const waitMs = () => this.#nextAt - performance.now()
@@ -131,7 +131,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return taken
   }
 
-  /** All tries have the same update id, because a run of the workflow applies an id only once. */
+  /** All tries have the same update id. A run of the workflow applies each id only once. */
   async #deliver(requests: readonly Request[]): Promise<Response | RelayerError> {
     const { build, facts, logger } = this.#options
     const send = build(requests)
@@ -146,7 +146,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
           logger.error('a workflow refuses an update as malformed', { code: 'INTERNAL', ...facts, reason: refusal.detail })
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
-        // A full run refuses updates until the next run begins. This is normal, so it needs no warning.
+        // A full run refuses updates until the next run begins. This refusal is normal and needs no warning.
         const level = refusal || !isLogged(tries) ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
         logger[level]('a workflow did not answer; the update is sent again', { code: 'WORKFLOW_UNANSWERED', ...facts, tries, reason })
@@ -156,7 +156,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return this.#unreachable()
   }
 
-  /** An update does not return while no worker serves the workflow. So `close` ends the wait. */
+  /** An update does not return while no worker serves the workflow, so `close` ends the wait for it. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
     const wait = new Wait<T>({ signal: this.#closing.signal }, () => wait.reject(this.#unreachable()))
     work.then(wait.resolve, wait.reject)

@@ -11,19 +11,19 @@ import { type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 import { startUnlessTaken } from './workflow-calls.ts'
 
-/** `first`: no earlier request has this key. The caller does the work and then calls `answer` once. */
+/** `first`: no earlier request has this key. The caller then does the work and calls `answer` once. */
 export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
 
 const workMs = 90_000
-/** Time limit of the workflow. The server enforces it without a worker, so no key stays taken for ever. */
+/** Time limit of the workflow. The server enforces it even without a worker, so no key stays taken for ever. */
 const longestRun = '10 minutes'
 const answerWaitMs = 5_000
 const serverTimeoutMs = 10_000
 
 /**
- * `key`: sender, route and the client's key. `request`: all that the answer depends on.
+ * `key`: sender, route and the client's key. `request`: everything that the answer depends on.
  * Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_BUSY, TEMPORAL_UNAVAILABLE.
  */
 export async function claimKey(

@@ -11,7 +11,10 @@ export interface TemporalCredentials {
   readonly apiKey?: string
 }
 
-/** Throws TEMPORAL_CREDENTIALS for unreadable or invalid files, and for an expired certificate or a wrong key. */
+/**
+ * Reads the files. Throws TEMPORAL_CREDENTIALS if one is unreadable or invalid, the certificate expired or the key
+ * wrong.
+ */
 export function readCredentials({ tls, apiKey }: TemporalAccess): TemporalCredentials {
   return { ...(tls && { tls: readTls(tls) }), ...(apiKey && { apiKey: readApiKey(apiKey) }) }
 }
@@ -20,7 +23,7 @@ export function connectionOptions({ address, headers }: TemporalAccess, { tls, a
   const { serverName, ca, pair } = tls ?? {}
   return {
     address,
-    // Without this option, the SDK would use TLS whenever there is an API key.
+    // Set explicitly, because the SDK would otherwise use TLS whenever there is an API key.
     tls: tls
       ? {
           ...(serverName !== undefined && { serverNameOverride: serverName }),

@@ -7,7 +7,7 @@ export interface DeploymentVersion {
   readonly buildId: string
 }
 
-/** `inactive`: gets no work. `ramping`: gets a share of new work. `draining`: gets only transfers that began on it. */
+/** `inactive`: gets no work. `ramping`: gets a share of new work. `draining`: gets only transfers that it has begun. */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>
@@ -17,7 +17,7 @@ const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'r
 const answerMs = 10_000
 /** gRPC's INVALID_ARGUMENT, NOT_FOUND and FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
-/** A worker is gone after this time without a poll, ms. A poll takes 60 s (matching.longPollExpirationInterval). */
+/** A worker is gone after this time (ms) without a poll. One poll takes 60 s (matching.longPollExpirationInterval). */
 export const pollerGoneMs = 75_000
 
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
@@ -56,13 +56,13 @@ export async function versionStatus(client: TemporalClient, version: DeploymentV
 }
 
 interface Promotion extends DeploymentVersion {
-  /** Percentage of new work. Undefined: the version becomes current, and lanes and streams move to it. */
+  /** Percentage of new work. Undefined: the version becomes current, and the lanes and streams move to it. */
   readonly percent?: number | undefined
   readonly ignoreMissingQueues?: boolean | undefined
   readonly by: string
 }
 
-/** Gives new work to a version. Throws INPUT_INVALID if Temporal refuses, and errors of `fromTemporal`. */
+/** Gives new work to a version. Throws INPUT_INVALID if Temporal refuses, and the errors of `fromTemporal`. */
 export async function promoteVersion(client: TemporalClient, promotion: Promotion): Promise<void> {
   const { deploymentName, buildId, percent: percentage, ignoreMissingQueues: ignoreMissingTaskQueues = false, by: identity } = promotion
   const { options, workflowService } = client
@@ -88,8 +88,8 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
 }
 
 /**
- * Whether no version has work yet, and no worker without a version polls the queues of this version.
- * Of several new versions, the one whose build id sorts first counts as the first.
+ * Whether no version has work yet, and no worker without a version polls the queues of this version. If several new
+ * versions have workers, the one whose build id sorts first counts as the first.
  */
 export async function isFirstVersion(client: TemporalClient, version: DeploymentVersion): Promise<boolean> {
   const { current, ramping } = await describeDeployment(client, version.deploymentName)
@@ -101,7 +101,10 @@ export async function isFirstVersion(client: TemporalClient, version: Deployment
   return buildIds.toSorted()[0] === version.buildId
 }
 
-/** The server's own check also counts workers that have ended, so it accepts a version that no worker runs. */
+/**
+ * Queues without a live worker of the version. The server's own check is not enough: it also counts workers that have
+ * ended.
+ */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
   const queues = (await pollersOf(client, version)).map(({ name, live }) => {
     const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)

@@ -13,7 +13,7 @@ import { malformedUpdate, runIsFull } from '../../contracts/names.ts'
 
 /** gRPC's CANCELLED, DEADLINE_EXCEEDED (Portage's own deadline) and FAILED_PRECONDITION (no poller). */
 const withoutWorkerCodes = [1, 4, 9]
-/** gRPC's codes of an invalid page token: INVALID_ARGUMENT, or UNKNOWN or INTERNAL from a server on SQL. */
+/** gRPC's codes for an invalid page token: INVALID_ARGUMENT, or UNKNOWN or INTERNAL from a server that uses SQL. */
 const unreadableCodes = [2, 3, 13]
 const notFoundCode = 5
 const unavailable = 14
@@ -36,7 +36,7 @@ export function refusalCode(error: unknown): ErrorCode | undefined {
   return refusals.get(grpcCode(error) ?? 0)
 }
 
-/** Whether no workflow with this id takes signals: none was started, it ended, or Temporal was wiped. */
+/** Whether no workflow with this id takes signals. None was started, it has ended, or Temporal was wiped. */
 export function isGone(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError
 }
@@ -58,7 +58,7 @@ export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || isMissing(error)
 }
 
-/** The server also answers `not found` for a missing workflow, so the error's text decides. */
+/** The server also answers `not found` for a missing workflow, so this function checks the error's text. */
 function namesMissingNamespace(error: unknown): boolean {
   if (error instanceof NamespaceNotFoundError) return true
   const cause = serverWord(error)
@@ -69,7 +69,7 @@ export function isRefusedArgument(error: unknown): boolean {
   return unreadableCodes.includes(grpcCode(error) ?? 0)
 }
 
-/** Like `isGone`, but for the gRPC errors of calls that bypass the SDK's methods. */
+/** Like `isGone`, for the gRPC errors of calls that bypass the SDK's methods. */
 export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
@@ -103,7 +103,8 @@ export interface TemporalErrorCodes {
 
 /**
  * Returns a RelayerError with one of `codes`, TEMPORAL_NAMESPACE, TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or
- * TEMPORAL_UNAVAILABLE (also for a missing worker if `unserved` is absent). Returns other errors unchanged.
+ * TEMPORAL_UNAVAILABLE. A missing worker is also TEMPORAL_UNAVAILABLE if `codes` has no `unserved`. Returns other
+ * errors unchanged.
  */
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error

@@ -13,7 +13,7 @@ const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), 
 const settingsFrame = 4
 
 /**
- * Finds out why a connection fails, because the SDK does not report it. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS,
+ * Finds out why a connection fails. The SDK does not report the reason. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS,
  * TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED.
  */
 export async function checkHandshake(
@@ -27,7 +27,7 @@ export async function checkHandshake(
     stage.handshakeDone = true
     socket.write(preface)
   })
-  // An idle time-out would never end a connection whose server sends single bytes.
+  // A timer, because an idle time-out would never end a connection whose server sends single bytes.
   const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   socket.once('end', () => socket.destroy(Object.assign(new Error('the server ended the connection'), { code: 'ECONNRESET' })))
   try {
@@ -39,7 +39,7 @@ export async function checkHandshake(
   } finally {
     clearTimeout(timer)
     socket.removeAllListeners()
-    // The server may still reset the connection, and an error without a listener would end the process.
+    // The server may still reset the connection. An error without a listener would end the process.
     socket.on('error', () => {})
     socket.destroy()
   }
@@ -49,7 +49,8 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   const at = hostAndPort(address)
   if (!tls) return connectTcp(at)
   const { serverName, ca, pair } = tls
-  // SNI has only names (RFC 6066), so an IP address gets an empty name. The certificate must still match the address.
+  // SNI allows only names (RFC 6066), so an IP address gets an empty name. The certificate must still match the
+  // address.
   const servername = serverName ?? (isIP(at.host) ? '' : at.host)
   return connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...(pair && { cert: pair.certificate, key: pair.key }) })
 }
@@ -68,7 +69,9 @@ const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNA
 /** TLS alerts of a server that rejects Portage's certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
-/** In TLS 1.3, the server checks Portage's certificate after the handshake. It may close before its alert is read. */
+/**
+ * In TLS 1.3, the server checks Portage's certificate after the handshake. It may close before its alert can be read.
+ */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'
@@ -78,7 +81,10 @@ function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undef
   return handshakeDone && (code === 'ECONNRESET' || code === 'EPIPE') ? 'TEMPORAL_CERTIFICATE_REFUSED' : undefined
 }
 
-/** If a TLS server closes a plain connection, HTTP/2 reports no error. So this function tries a TLS handshake. */
+/**
+ * If a TLS server closes a plain connection, HTTP/2 reports no error. A TLS handshake shows whether it is such a
+ * server.
+ */
 async function speaksTls(address: string): Promise<boolean> {
   const socket = connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs })
   socket.once('timeout', () => socket.destroy(new Error('no handshake')))
@@ -86,7 +92,7 @@ async function speaksTls(address: string): Promise<boolean> {
     await once(socket, 'secureConnect')
     return true
   } catch (error) {
-    // A server that wants a certificate or another cipher answers with a TLS alert.
+    // A TLS alert also shows a TLS server: one that wants a certificate or another cipher.
     return error instanceof Error && /\balert\b/i.test(error.message)
   } finally {
     socket.destroy()

@@ -10,7 +10,7 @@ export type NamespaceSetup = Awaited<ReturnType<typeof setUpNamespace>>
 interface SearchAttributes {
   readonly made: readonly string[]
   readonly present: readonly string[]
-  /** Attributes whose type is not Keyword, which breaks queries. A server cannot change a type. */
+  /** Attributes whose type is not Keyword. Such a type breaks queries, and a server cannot change it. */
   readonly wrongType: readonly string[]
   readonly refused: readonly string[]
 }
@@ -19,11 +19,11 @@ interface SearchAttributes {
 const keyword = 2
 const hour = 3_600
 const pauseMs = 250
-/** Time for the server to learn new names, ms. The server's cache of namespaces is up to 10 s old. */
+/** Time (ms) for the server to learn new names. Its cache of namespaces is up to 10 s old. */
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Resolves once the server knows the namespace and its search attributes. Throws what `openConnection` throws. */
+/** Resolves once the server knows the namespace and its search attributes. Throws the errors of `openConnection`. */
 export async function setUpNamespace(target: TemporalAccess, { retentionHours }: { readonly retentionHours: number }) {
   const { address, namespace } = target
   const connection = await openConnection(target)

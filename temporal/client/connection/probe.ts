@@ -11,9 +11,9 @@ type Call = ReturnType<Interceptor>
 type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
 const answerTimeoutMs = 5_000
-/** No workflow has this id. A signal to it shows whether the server permits writing. */
+/** No workflow has this id. A signal to this id shows whether the server permits writing. */
 const noWorkflow = 'portage-permission-check'
-/** gRPC's CANCELLED. The SDK does not retry a call with this code. */
+/** gRPC's CANCELLED. The SDK does not retry a call that ends with this code. */
 const cancelled = 1
 
 interface ConnectOptions {
@@ -21,7 +21,9 @@ interface ConnectOptions {
   readonly timeoutMs?: number
 }
 
-/** Throws what `checkHandshake` throws, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED. All of these are retriable. */
+/**
+ * Throws TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED and the errors of `checkHandshake`. All of them are retriable.
+ */
 export async function openConnection(
   target: TemporalAccess,
   { stopping, timeoutMs = answerTimeoutMs }: ConnectOptions = {},
@@ -37,20 +39,21 @@ export async function openConnection(
   } catch (cause) {
     // The SDK leaves a failed connection open.
     await connection?.close()
-    // Every accepted key may read the server's capabilities, so a refusal shows that the key is not accepted.
+    // Every accepted key may read the server's capabilities. So a refusal shows that the server does not accept the
+    // key.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, facts, cause)
     throw await connectionError(target, credentials, cause, facts)
   }
 }
 
-/** Throws what `openConnection` throws, TEMPORAL_PERMISSION and TEMPORAL_NAMESPACE. */
+/** Throws TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE and the errors of `openConnection`. */
 export async function probeTemporal(
   target: TemporalAccess,
   options: ConnectOptions & { /** Also checks the permission to write. */ readonly writes?: boolean } = {},
 ): Promise<void> {
   const { timeoutMs = answerTimeoutMs, writes } = options
   const { address, namespace } = target
-  // Read only once: if the files changed between two reads, the real error would be hidden.
+  // Read only once. If the files changed between two reads, the second read would hide the real error.
   const credentials = readCredentials(target)
   const connection = await openConnection(target, options, credentials)
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
@@ -98,7 +101,10 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/** The SDK retries in a timer, where an error ends the process. So a retry on a closed connection gets a status. */
+/**
+ * Retries that cannot end the process. The SDK retries in a timer, where a thrown error would end the process. So a
+ * retry on a closed connection ends with a status instead.
+ */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {

@@ -14,7 +14,10 @@ import { runningNames } from '../visibility/runs.ts'
 
 const queryTimeoutMs = 5_000
 
-/** Only this function starts ledgers. Throws WorkflowNotFoundError if there is neither a ledger nor `start`. */
+/**
+ * Applies requests to a ledger. No other function starts ledgers. Throws WorkflowNotFoundError if there is neither a
+ * ledger nor `start`.
+ */
 export function applyToLane(
   client: TemporalClient,
   lane: LaneId,
@@ -69,7 +72,7 @@ export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: La
 
 export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>
 
-/** Throws INPUT_INVALID if the ledger refuses, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Throws INPUT_INVALID if the ledger refuses the order, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: LedgerOrder, order: Order): Promise<LaneView> {
   const requests = [{ ...ask, order: checkedOrder(order), id: 'operator' }]
   const applied = within(client, orderTimeoutMs, () => applyToLane(client, lane, { requests }))
@@ -87,7 +90,9 @@ export interface LaneWorkflow<Status> {
   readonly status: Status | undefined
 }
 
-/** Returns all running workflows and the last `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
+/**
+ * Returns all running workflows and the last `closed` workflows that ended, newest first. Throws TEMPORAL_UNAVAILABLE.
+ */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,

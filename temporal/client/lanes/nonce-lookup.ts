@@ -14,7 +14,7 @@ const batchTimeoutMs = 5_000
 
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** Asks the workflow of each nonce for its newest transaction hash, because ledgers store no hashes. Never throws. */
+/** Asks the workflow that owns each nonce for its newest transaction hash. Ledgers store no hashes. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,
@@ -30,7 +30,7 @@ export async function hashesOfNonces(
   return new Map((await Promise.all(found)).flatMap(([nonce, hash]) => (hash === undefined ? [] : [[nonce, hash] as const])))
 }
 
-/** Returns a filter for a nonce's transfers. Uses `minedHash` if the ledger lacks the nonce. */
+/** Returns a filter for the transfers of a nonce. If the ledger lacks the nonce, the filter uses `minedHash`. */
 export async function transfersOfNonce(
   client: TemporalClient,
   lane: LaneId,

@@ -28,7 +28,7 @@ export async function listOperatorTransactions(client: TemporalClient, lane: Lan
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/** Accepts the first 8 to 16 digits of an id's last part. Throws INPUT_INVALID if no id or several ids match. */
+/** Finds an id by the first 8 to 16 digits of its last part. Throws INPUT_INVALID if no id or several ids match. */
 export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
   if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
   const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
@@ -43,7 +43,7 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
   )
 }
 
-/** Starts nothing if the same person repeats a `key`. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
+/** Starts nothing if the same person has already used `key`. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(
   client: TemporalClient,
   input: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
@@ -55,12 +55,13 @@ export async function startOperatorTransaction(
   return id
 }
 
-/** After an automatic top-up that did not end as `done`, the next one to the same lane waits this long, ms. */
+/** Wait (ms) after an automatic top-up that did not end as `done`, before the next one to the same lane. */
 const afterFailureMs = 10 * 60_000
 
 /**
- * Orders a top-up. All top-ups of a lane have one workflow id, of which Temporal lets only one run be open. Undefined:
- * one is open, or has just failed, so nothing was ordered. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE.
+ * Orders a top-up. All top-ups of a lane share one workflow id, and Temporal lets only one run of an id be open.
+ * Returns undefined, and orders nothing, if a run is open or has just failed. Throws INPUT_INVALID,
+ * TEMPORAL_UNAVAILABLE.
  */
 export async function startTopUp(
   client: TemporalClient,
@@ -127,7 +128,10 @@ async function reasonOfWait(client: TemporalClient, id: string): Promise<string>
   )
 }
 
-/** If a nonce is in flight, a no-op fills it. Throws INPUT_INVALID (not found or ended), TEMPORAL_UNAVAILABLE. */
+/**
+ * Cancels the transaction. If its nonce is in flight, a no-op fills the nonce. Throws INPUT_INVALID if it is not found
+ * or has ended, and TEMPORAL_UNAVAILABLE.
+ */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith(operatorTransactionPrefix))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')

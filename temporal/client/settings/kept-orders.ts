@@ -22,16 +22,18 @@ export interface KeptOrders {
   readonly unread?: true
 }
 
-/** Maximum number of orders that a workflow keeps, and that the settings keep (domain/order.ts, domain/settings). */
+/** Maximum number of orders that a workflow keeps (domain/order.ts), and that the settings keep (domain/settings). */
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 const atOnce = 8
-/** Time limit for reading all transfers or operator transactions, ms. Strangers may start any number of them. */
+/**
+ * Time limit (ms) for reading all transfers, or all operator transactions. Strangers may start any number of either.
+ */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
 
-/** Omits operator transactions that closed before `since`, ms since the epoch. Throws TEMPORAL_UNAVAILABLE. */
+/** Omits operator transactions that closed before `since` (ms since the epoch). Throws TEMPORAL_UNAVAILABLE. */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
   const readers: Record<Subject, () => Promise<KeptOrders[]>> = {
     settings: () => ofEach('settings', ['settings'], () => ofSettings(client)),
@@ -88,7 +90,7 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
     return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
   }
   return ofRuns(client, 'operator transaction', query, ask, (status, id, startedAt) => {
-    // Anyone with access to Temporal can start a run with another result, so each field may be absent.
+    // Anyone with access to Temporal can start such a run with a malformed result. So any field may be absent.
     const { by, reason, lane, intent, cancelledBy } = status
     const at = (status as Partial<typeof status>).orderedAt ?? startedAt
     const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }

@@ -24,7 +24,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
   if (last?.status.name === 'RUNNING') return
-  // A notifier completes if no config has its receiver. If the receiver returns, its notifier starts without a state.
+  // A notifier completes when no config has its receiver. If the receiver returns, its notifier starts without a state.
   const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
   const input: NotifierInput = { receiver, ...(known && { state: known }) }
   await startUnlessTaken(client, 'notifier', {
@@ -51,12 +51,15 @@ export function countNotifierOrders(client: TemporalClient, receiver: string): P
 
 type GivenNotifierOrder = Exclude<NotifierOrder, { kind: 'raise' | 'test' }>
 
-/** Needs no worker. Throws INPUT_INVALID (no name or reason), RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/**
+ * Sends an order as a signal, which needs no worker. Throws INPUT_INVALID (no name or reason), RECEIVER_NOT_FOUND,
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function orderOfNotifier(client: TemporalClient, receiver: string, given: GivenNotifierOrder): Promise<void> {
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
 
-/** Sends a notification of an event that Temporal's lists lack. A repeated id changes nothing. */
+/** Sends a notification of an event that is not in Temporal's lists. A repeated id changes nothing. */
 export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
   return signal(client, receiver, { kind: 'raise', notification })
 }

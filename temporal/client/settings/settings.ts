@@ -17,19 +17,19 @@ const queryTimeoutMs = 5_000
 const summary = 'changes of operators, on top of the config'
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 
-/** Returns empty settings if there is no workflow. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Returns empty settings if there is no settings workflow. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
   const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
   // A process of an older version answers with fewer lists.
   return { ...noSettings, ...(await within(client, timeoutMs, ask).catch(rethrowAs(codes))) }
 }
 
-/** Starts the settings after a wipe of Temporal, without a worker. Returns false if settings exist. */
+/** Starts the settings workflow after a wipe of Temporal. Needs no worker. Returns false if settings exist. */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
     startUnlessTaken(client, 'settings', {
       workflowId: settingsWorkflowId,
-      // A terminated run keeps its settings, and the next change starts a new run with them.
+      // A terminated run still has its settings: the next change starts a new run with them.
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [{ settings } satisfies SettingsInput],
       staticSummary: summary,
@@ -41,7 +41,7 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
   const before = await readSettings(client)
   try {
-    // A request that is refused here starts no workflow.
+    // Checked first, so that a refused request starts no workflow.
     assertSettingsOrders(request)
   } catch (error) {
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
@@ -59,9 +59,11 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   return { before, after }
 }
 
-/** Without a signal, a waiting transfer may notice the change half an hour later. Never throws. */
+/**
+ * Wakes waiting transfers. Without the signal, a transfer may notice the change only half an hour later. Never throws.
+ */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The list lags, so a listed transfer may be parked by now. `gate` does not wake parked transfers.
+  // The list lags, so a listed transfer may be parked by now. With `gate`, the signal does not wake parked transfers.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService
@@ -83,7 +85,7 @@ function waitingTransfersOf(order: SettingsOrder): string[] {
     if (scope.kind === 'transfer') return [transfersWith(waiting, running, `WorkflowId = '${scope.id.replaceAll(/[^\w:-]/g, '')}'`)]
     return [transfersWith({ ...waiting, TargetChain: scope.kind === 'chain' || scope.kind === 'call' ? scope.chain : undefined }, running)]
   }
-  // A transfer whose fee was worth too little waits.
+  // Transfers wait if their fee was worth too little.
   if (order.kind === 'setTariff')
     return order.scope.kind === 'fee' ? [transfersWith({ ...waiting, TargetChain: order.scope.chain }, running)] : []
   if (order.kind !== 'unhalt') return []

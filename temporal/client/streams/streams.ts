@@ -5,10 +5,10 @@ import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { orderTimeoutMs, queryOrWake, sendOrder, updateOrStart } from '../calls/workflow-calls.ts'
 import { runningNames } from '../visibility/runs.ts'
 
-/** Time limit of a query, ms: the sticky time-out of a worker that has just ended, and one workflow task. */
+/** Time limit of a query (ms): the sticky time-out of a worker that has just ended, plus one workflow task. */
 const queryTimeoutMs = 12_000
 
-/** Takes a stream's name in the config, or its id with chain numbers. All functions of this file take both. */
+/** Accepts a stream's name in the config, or its id with chain numbers. So do all functions of this file. */
 export function workflowIdOf({ streamNames }: TemporalClient, stream: string): string {
   return streamWorkflowId(streamNames?.idOf(stream) ?? stream)
 }
@@ -17,7 +17,10 @@ export function nameOf({ streamNames }: TemporalClient, stream: string): string 
   return streamNames?.nameOf(stream) ?? stream
 }
 
-/** Only this function starts streams. Throws WorkflowNotFoundError if there is neither a stream nor `begin`. */
+/**
+ * Applies requests to a stream. No other function starts streams. Throws WorkflowNotFoundError if there is neither a
+ * stream nor `begin`.
+ */
 export function applyToStream(
   client: TemporalClient,
   stream: string,

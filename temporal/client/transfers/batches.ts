@@ -32,7 +32,7 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Records that no member was withdrawn or has a nonce. Now the call may be signed. */
+/** Records that no member was withdrawn or has a nonce. After this, the call may be signed. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
@@ -49,7 +49,9 @@ export async function batchEntries(client: TemporalClient, lane: LaneId) {
   )
 }
 
-/** Throws if the memo is unreadable. Otherwise a transfer could end although the batch may deliver it. */
+/**
+ * Returns the members. Throws if the memo is unreadable: a transfer must not end while the batch may still deliver it.
+ */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])
@@ -66,7 +68,10 @@ export function isMember(members: readonly string[], intentId: string): boolean 
   return members.includes(tombstone(intentId))
 }
 
-/** The nonce of a batch that may deliver the intent. Withdraw the intent first, so that no later batch contains it. */
+/**
+ * Returns the nonce of a batch that may deliver the intent. Withdraw the intent first, so that no later batch contains
+ * it.
+ */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
     if (isMember(await batchMembers(client, id), intentId)) return nonce
@@ -74,7 +79,7 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-/** Returns the batches whose nonces are not final. `known` caches members, which never change. */
+/** Returns the batches whose nonces are not final. `known` caches their members, which never change. */
 export async function carriedByBatches(client: TemporalClient, lane: LaneId, known = new Map<string, ReadonlySet<string>>()) {
   const entries = await batchEntries(client, lane)
   const present = new Set(entries.map(({ id }) => id))

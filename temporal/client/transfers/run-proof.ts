@@ -9,21 +9,26 @@ import { ifGone, isForAll } from '../connection/errors.ts'
 import { type ClosedTransfer, readClosedRun } from './closed-runs.ts'
 import type { TransferRow } from './transfer-list.ts'
 
-/** Whether id, bridge and queue match. This proves nothing, because anyone with access to Temporal can copy them. */
+/** Whether id, bridge and queue match. A match proves nothing, because anyone with access to Temporal can copy them. */
 export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttributes: attributes }: WorkflowExecutionInfo): boolean {
   const [bridge, target] = [attributes.get(searchAttributes.Bridge), attributes.get(searchAttributes.TargetChain)]
   const parts = transferIdParts(workflowId)
   return parts !== undefined && parts.bridge === bridge && target !== undefined && taskQueue === chainQueue(target)
 }
 
-/** `unread`: the run is unreadable or gone. `foreign`: the run differs, or lacks the required encryption. */
+/**
+ * `unread`: the run is unreadable or gone. `foreign`: the run contradicts the list, or lacks the required encryption.
+ */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/** Servers keep closed runs for days. So the reversed run exists at least this long after the record, ms. */
+/**
+ * Servers keep closed runs for days. If the reversed run is missing within this time (ms) after the reversal, the
+ * reversal is foreign.
+ */
 const keptMs = 3_600_000
 
-/** Compares a listed transfer with its history. Throws errors of `fromTemporal`. */
+/** Compares a listed transfer with its history. Throws the errors of `fromTemporal`. */
 export async function proofOf(
   client: TemporalClient,
   listed: Pick<TransferRow, 'id' | 'txHash'> & {
@@ -37,7 +42,7 @@ export async function proofOf(
   const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
   if (record !== 'same') return record
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
-  // If a receiver is notified late, the server may have deleted the run already.
+  // The server may already have deleted the run if the receiver is notified late.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes: attributes } = described
   // After a restore of Temporal, the lists may be newer than the runs. So an open run proves nothing.

@@ -15,7 +15,7 @@ import { startUnlessTaken } from '../calls/workflow-calls.ts'
 import { contentMemo, startedAtMemo, stateOf, toRow } from './transfer-list.ts'
 import type { transfersWith } from './transfer-queries.ts'
 
-/** `known`: the transfer runs or has an outcome. Otherwise it is started (again). Throws TEMPORAL_UNAVAILABLE. */
+/** Starts a transfer, unless it runs or has an outcome (`known`). Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(
   client: TemporalClient,
   id: string,
@@ -32,7 +32,7 @@ export async function startTransfer(
   return isNew ? 'started' : 'known'
 }
 
-/** Replaces a rejected run: a stranger may have started it with a wrong message. The caller has verified `input`. */
+/** Replaces a rejected run, which a stranger may have started with a wrong message. The caller has verified `input`. */
 export async function startInPlaceOfRejected(
   client: TemporalClient,
   id: string,
@@ -48,7 +48,10 @@ export async function startInPlaceOfRejected(
   return true
 }
 
-/** Drops progress and deadline and, if a person orders the restart, the terms. Throws INTERNAL if input is missing. */
+/**
+ * Starts a transfer again without its progress and deadline and, if a person orders it, without its terms. Throws
+ * INTERNAL if the input is missing.
+ */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
@@ -66,7 +69,7 @@ function withoutTerms({ terms: _, ...transfer }: Transfer): Transfer {
   return transfer
 }
 
-/** If another process has already started a run, USE_EXISTING keeps that run. */
+/** USE_EXISTING, so that a run that another process has started meanwhile continues. */
 async function startAgain(client: TemporalClient, id: string, start: Start): Promise<void> {
   const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
   await client.workflow.start('transfer', { ...startOptions(id, start), ...policies })
@@ -76,7 +79,9 @@ export async function storedTransfer(client: TemporalClient, id: string, runId?:
   return (await storedStart(client, id, runId)).input.transfer
 }
 
-/** Records that the delivery of a run (default: the latest) is gone. Call this before you start the transfer again. */
+/**
+ * Records that the delivery of a run (default: the latest run) is gone. Call this before you start the transfer again.
+ */
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
   const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
   if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
@@ -126,14 +131,14 @@ async function storedStart(client: TemporalClient, id: string, runId?: string): 
   const [payload] = input?.payloads ?? []
   if (!payload) throw new RelayerError('INTERNAL', { detail: 'The first event of this workflow holds no input.', facts: { transfer: id } })
   const { namespace, loadedDataConverter } = client.options
-  // Calls that bypass the SDK's methods also bypass the codec.
+  // Decodes here, because calls that bypass the SDK's methods also bypass the codec.
   const decode = <Value>(given: typeof payload): Promise<Value> =>
     decodeFromPayloadsAtIndex(loadedDataConverter, 0, [given], { type: 'workflow', namespace, workflowId: id })
   const kept = memo?.fields?.[contentMemo]
   return { input: await decode(payload), content: contentIn(kept && (await decode(kept).catch(() => undefined))) }
 }
 
-/** Returns undefined if the run is unreadable. Such a run is not Portage's and must not block the message. */
+/** Returns undefined if the run is unreadable. Portage did not start such a run, so it must not block the message. */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
     const transfer = await storedTransfer(client, id, runId)

@@ -24,14 +24,14 @@ export function createTrafficReader(client: TemporalClient) {
   const reading = keptRead(readLists, { fromAnswer: (answer) => (answer ? answer.at + everyMs - Date.now() : 0) })
 
   return {
-    /** `asOf`, `endedSince`: ISO 8601. `isOpenCut`: only the newest open transfers are counted. */
+    /** `asOf` and `endedSince` are ISO 8601. `isOpenCut`: only the newest open transfers are counted. */
     async read(minutes: TrafficMinutes) {
       const { at, open, isOpenCut } = await reading()
       const window = trafficWindow(minutes, at)
       const since = ended.completeSince
       return {
         ...{ asOf: new Date(at).toISOString(), minutes, stepMs: window.stepMs, open: open.length, isOpenCut },
-        // Transfers that ended before `endedSince` are not counted. Absent: the time window is complete.
+        // Transfers that ended before `endedSince` are not counted. Absent: all of the period's transfers are counted.
         ...(since > window.from && { endedSince: new Date(since).toISOString() }),
         ...trafficOf([...open, ...ended.samples], window),
       }
@@ -42,7 +42,7 @@ export function createTrafficReader(client: TemporalClient) {
 class EndedTransfers {
   readonly #samples = new Map<string, TransferTraffic & { readonly closedAt: number }>()
   #readUntil = 0
-  /** The samples have all transfers that ended at or after this time, ms since the epoch. */
+  /** `samples` has all transfers that ended at or after this time (ms since the epoch). */
   completeSince = 0
 
   get samples(): Iterable<TransferTraffic> {

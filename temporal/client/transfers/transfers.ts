@@ -60,7 +60,10 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
 }
 
-/** Oldest first. For a pending transfer, adds attempts that only the ledger knows. Never throws. */
+/**
+ * Returns the transactions, oldest first. For a pending transfer, adds attempts that only the ledger knows. Never
+ * throws.
+ */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
   const { id, lane, state, transactions = [] } = status
   if (lane === undefined || (state !== 'broadcasting' && state !== 'pending')) return transactions
@@ -68,7 +71,7 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   const entries = ledger ? Object.values(unpaged(ledger).entries) : []
   const added = entries.flatMap(({ nonce, owner, attempts }): TransferTransaction[] => {
     if (!owner || workflowOf(owner.intentId) !== id) return []
-    // The ledger appends attempts, so the attempts after the known ones are new.
+    // The ledger appends attempts. So its attempts after the known ones are new.
     const known = transactions.filter((one) => one.lane === lane && one.nonce === nonce).length
     const round = roundOf(owner.intentId)
     return attempts.slice(known).map((one) => {
@@ -95,8 +98,8 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**
- * Gives a copy with newer signatures to a transfer without a transaction. A copy wakes a parked transfer, so a parked
- * transfer gets a copy only if its signatures are outdated. `isNewer` gets the stored message, base64.
+ * Gives a copy with newer signatures to a transfer that has no transaction. A copy would wake a parked transfer, so a
+ * parked transfer gets one only if its signatures are outdated. `isNewer` gets the stored message, base64.
  */
 export async function offerCopy(
   client: TemporalClient,

@@ -17,7 +17,7 @@ interface DescribedRun {
   readonly memo?: { readonly fields?: Record<string, Payload> | null } | null
 }
 
-/** Turns unreadable values into `{ unreadable: code }`, because a stranger's memo could break the SDK's lists. */
+/** Turns unreadable values into `{ unreadable: code }`. Otherwise a stranger's memo could break the SDK's lists. */
 async function makeMemoReadable(converter: LoadedDataConverter, namespace: string, { execution, memo }: DescribedRun): Promise<void> {
   const fields = memo?.fields ?? {}
   const context = { type: 'workflow' as const, namespace, workflowId: execution?.workflowId ?? '' }
