@@ -14,7 +14,7 @@ const rooms = ['domain', 'temporal', 'workflows']
 
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/** Bundling takes 2 s of CPU, so callers share the bundle. `traced` adds workflows/trace-headers.ts. */
+/** Bundling takes 2 s of CPU, so callers share one bundle. `traced` adds workflows/trace-headers.ts. */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
   bundles.set(traced, bundle)
@@ -36,7 +36,7 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
     const made = await bundleWorkflowCode({
       workflowsPath: path('index.ts'),
       failureConverterPath: path('failure-converter.ts'),
-      // These modules run once per thread. They keep no state of a workflow (test/house/workflow-modules.test.ts).
+      // These modules run once per thread. They hold no state of a workflow (test/house/workflow-modules.test.ts).
       preloadModules: [path('index.ts')],
       logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message, { code: 'INTERNAL' })),
       workflowInterceptorModules,
@@ -50,7 +50,7 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
   return { code: await (cache ? cachedCode(cache, make) : make()) }
 }
 
-/** The cache is in node_modules, because anyone who can write there can change the code anyway. */
+/** The cache may be in node_modules: anyone who can write there can change the code anyway. */
 async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   const temporal = (name: string) => createRequire(import.meta.url).resolve(`@temporalio/${name}/package.json`)
   const packages = join(dirname(temporal('worker')), '../..')
@@ -70,7 +70,7 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   }
 }
 
-/** A sink runs after a task's code and before its report, so a crash in the sink is in the middle of the task. */
+/** A sink runs after the code of a task and before the task is reported. So a crash in the sink interrupts the task. */
 export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }
@@ -78,7 +78,7 @@ export const crashSinks: InjectedSinks<CrashSinks> = {
 const mostFiles = 8
 
 interface BundleCache {
-  /** Portage executes files of this directory, so only users who may change the code may write here. */
+  /** Portage runs the files in this directory. Only users who may change the code may write to it. */
   readonly directory: string
   readonly key: string
 }
@@ -92,7 +92,7 @@ export async function cachedCode({ directory, key }: BundleCache, make: () => Pr
   return code
 }
 
-/** The digest before the code reveals a corrupted file. */
+/** The code with its digest in front, which reveals a corrupted file. */
 export function keptCode(code: string): string {
   return `${digest(code)}\n${code}`
 }
@@ -112,7 +112,7 @@ export async function keyOf(files: readonly string[], facts: readonly string[]):
 
 async function store(directory: string, file: string, code: string): Promise<void> {
   await mkdir(directory, { recursive: true })
-  // Processes that start together write the same bytes, so it does not matter which rename is the last.
+  // Processes that start at the same time write the same bytes, so any of them may rename last.
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, keptCode(code))
   await rename(draft, file)

@@ -6,18 +6,18 @@ import { type Deployment, versionOptions } from './deployment.ts'
 import type { Temporal } from './temporal.ts'
 import { Worker, type WorkerOptions } from '@temporalio/worker'
 
-/** The number of pollers is fixed, because autoscaling pollers lost tasks for 10 s on a busy dev server. */
+/** The number of pollers is fixed. With autoscaling pollers, a busy dev server lost tasks for 10 s. */
 export const defaultTuning = {
   maxCachedWorkflows: 1_000,
   workflowTasks: 40,
   workflowPollers: 8,
   lanePollers: 4,
-  /** Updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
+  /** Number of updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
   updatesPerRun: undefined as number | undefined,
-  /** How long a workflow task waits for the process that has the workflow in its cache, ms. */
+  /** Time (ms) for which a workflow task waits for the process that has the workflow in its cache. */
   stickyMs: 10_000,
   graceMs: 5_000,
-  /** Time after which the process leaves unfinished activities to another process, ms. */
+  /** Time (ms) after which a stopping process leaves unfinished activities to another process. */
   forceMs: 20_000,
 }
 
@@ -30,7 +30,7 @@ export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.Proce
   return {
     ...defaultTuning,
     maxCachedWorkflows,
-    // Tasks run one by one, because a second task would evict a workflow with a local activity, which costs 10 s.
+    // One task at a time: a second task would evict a workflow with a local activity, which would cost 10 s.
     ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }),
     updatesPerRun: updatesPerRun ? Number(updatesPerRun) : undefined,
     stickyMs: worker.stickySeconds * 1_000,
@@ -65,10 +65,10 @@ export async function createWorker(
     ...versionOptions(deployment, versioning),
     ...options,
     ...(bundle && 'code' in bundle && codec.encrypts && { workflowBundle: withEncodedFailures(bundle) }),
-    // Without keys the codec is left out, because it would fail a task for any payload that claims to be encrypted.
+    // Without keys there is no codec. It would fail a task for any payload that claims to be encrypted.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
-  // The SDK's option names a file to load, which a compiled process does not have.
+  // Set directly, because the SDK's option names a file to load, which a compiled process does not have.
   if (codec.encrypts) worker.options.loadedDataConverter.failureConverter = encodedFailures
   return worker
 }

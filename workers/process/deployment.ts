@@ -14,7 +14,7 @@ import {
 } from '../../temporal/client/connection/deployments.ts'
 import { pause, type Service, startPolling } from '../../runtime/wait.ts'
 
-/** A server answers only about ten such requests a second in one namespace. */
+/** A server answers only about ten such requests per second and namespace. */
 const pollEveryMs = 10_000
 
 export interface Deployment extends DeploymentVersion {
@@ -26,7 +26,9 @@ export function deploymentOf(config: Pick<Config, 'worker' | 'bridges'>): Deploy
   return deployment && { deploymentName: deployment.name, buildId: buildIdOf(config) ?? '', endWhenDrained: deployment.endWhenDrained }
 }
 
-/** PINNED: a workflow keeps its first version (transfers). AUTO_UPGRADE: it uses the current one (lanes, streams). */
+/**
+ * PINNED: the workflow keeps its first version (transfers). AUTO_UPGRADE: it uses the current version (lanes, streams).
+ */
 export function versionOptions(
   deployment: DeploymentVersion | undefined,
   defaultVersioningBehavior: 'PINNED' | 'AUTO_UPGRADE',
@@ -41,7 +43,9 @@ interface DeploymentWatch {
   readonly deployment: Deployment
   readonly logger: Logger
   readonly atStart: VersionStatus | undefined
-  /** Not called if the version was drained at the start, because it may be promoted again. */
+  /**
+   * Called when the version is drained. Not called if it was already drained at the start: it may be promoted again.
+   */
   readonly onDrained: () => void
   readonly everyMs?: number
 }
@@ -65,13 +69,14 @@ export async function beginVersion(
 export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = pollEveryMs }: DeploymentWatch): Service {
   const { deploymentName, buildId, endWhenDrained } = deployment
   let before: VersionStatus | undefined
-  // The version may be promoted and drained again before the first check. So the status at the start is the first
-  // status.
+  // Initialised from the status at the start, because the version may be promoted and drained again before the first
+  // check.
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
     const version = { deploymentName, buildId }
     const read = await versionStatus(client, version)
-    // Without a current version no ledger works, so no token could be made to promote one.
+    // The first version promotes itself. Without a current version no ledger works, so nobody could get a token to
+    // promote one.
     const isFirst = read === 'inactive' && read !== before && (await isFirstVersion(client, version))
     if (isFirst) await promoteVersion(client, { ...version, by: 'portage: the first version of the fleet' })
     const status = isFirst ? 'current' : read
@@ -91,8 +96,8 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
 }
 
 /**
- * Whether Workers that ended as drained must start again, because somebody has promoted their version since.
- * Waits until Temporal lists no recent poll, because it then refuses a promotion.
+ * Whether Workers that ended as drained must start again, because somebody has promoted their version since. Waits
+ * until Temporal lists no recent poll, because from then on Temporal refuses a promotion.
  */
 export async function mustStartAgain(
   read: () => Promise<VersionStatus>,

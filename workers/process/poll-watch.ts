@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { readSdkMetrics } from '../telemetry/sdk-metrics.ts'
 import type { WorkerTuning } from './create-worker.ts'
 
-/** A queue is unpolled if no poll has begun for this time, ms. The SDK begins a new poll every 70 s. */
+/** A queue is unpolled if no poll has begun for this time (ms). The SDK begins a new poll every 70 s. */
 const quietMs = 240_000
 const giveUpMs = 60_000
 const everyMs = 20_000
@@ -16,13 +16,16 @@ export interface UnpolledQueue {
   readonly forMs: number
 }
 
-/** Reads the metrics of the SDK's core, because a Worker may stop polling without an error. `clock`: ms. */
+/**
+ * Finds unpolled queues in the metrics of the SDK's core, because a Worker may stop polling without an error. `clock`
+ * returns ms.
+ */
 export function createPollLook(queues: ReadonlySet<string>, clock: () => number = () => performance.now()) {
   const moved = new Map<string, { readonly count: string; readonly at: number }>()
   let lookedAt = -Infinity
   return (metrics: string): readonly UnpolledQueue[] => {
     const now = clock()
-    // This process was suspended or starved, so unchanged counts do not show that a Worker stopped polling.
+    // This process was suspended or starved. So unchanged counts do not show that a Worker stopped polling.
     if (now - lookedAt > 3 * everyMs) moved.clear()
     lookedAt = now
     const found = pollsOf(metrics).filter(({ taskQueue }) => queues.has(taskQueue))
@@ -36,7 +39,7 @@ export function createPollLook(queues: ReadonlySet<string>, clock: () => number 
   }
 }
 
-/** `isPolled`: a poll is open, or the Worker does not poll because it has no free slot. */
+/** `isPolled`: a poll is open, or the Worker has no free slot and so does not poll. */
 function pollsOf(metrics: string) {
   const rows = metrics.split('\n').flatMap((line) => {
     const [, name, labels = '', count = ''] = /^(\w+)\{([^}]*)\} (\d+)$/.exec(line) ?? []
@@ -59,7 +62,10 @@ function pollsOf(metrics: string) {
   ]
 }
 
-/** Aborts `failure` if a queue is unpolled too long. After `forceMs` the process ends even if its Workers hang. */
+/**
+ * Aborts `failure` if a queue is unpolled for too long. Ends the process after `forceMs` and a margin, even if its
+ * Workers hang.
+ */
 export function watchPolls(
   workers: readonly Pick<Worker, 'options'>[],
   logger: Logger,

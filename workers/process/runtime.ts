@@ -31,7 +31,10 @@ import { tuningFrom } from './create-worker.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
-/** If the process is stopped while it waits, nothing starts. Throws RelayerError: bad config or key, ADMIN_LISTEN. */
+/**
+ * Waits for Temporal and at least one chain, then starts the role. If the process is stopped during this wait, nothing
+ * starts. Throws a RelayerError for a bad config or key, and ADMIN_LISTEN.
+ */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
   if (role === 'all') demandNoPlugins(config)
@@ -59,7 +62,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       }
     }
     const running = supervise(work, { onStop: admin.stopping, close: closeAll, logger })
-    // A process without Workers has no version. `stopped` reports the error that is ignored here.
+    // A process without Workers has no version. The error that is ignored here is reported by `stopped`.
     if (version && work.ledgers.length + work.workers.length > 0)
       work.services.push(
         watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),
@@ -67,14 +70,14 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
     return running
   } catch (error) {
     await stopWork(work)
-    // Closing fails if some Workers never ran. The connection then closes when the process ends.
+    // Closing fails if a Worker never ran. The connection then closes when the process ends.
     await dependencies?.close().catch(() => {})
     await admin.close()
     throw error
   }
 }
 
-/** A process with a key runs no code of plug-ins. Without keys (shadow mode), one process may do everything. */
+/** A process with a key may not run code of plug-ins. Without keys (shadow mode), one process may do everything. */
 function demandNoPlugins({ bridges, chains }: Config): void {
   const withKeys = Object.values(chains).some(({ shadow, lanes }) => !shadow && lanes.some(({ signer }) => signer))
   if (!bridges.plugins || !withKeys) return
@@ -144,7 +147,7 @@ async function startRole(
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }
 
-/** Returns undefined, and loads no library, if no endpoint is named or OTEL_SDK_DISABLED is set. */
+/** Returns undefined, and loads no library, if there is no endpoint or OTEL_SDK_DISABLED is set. */
 export async function startTracing(
   { otlpEndpoint, traceRatio }: Config['telemetry'],
   { role, env, logger }: { readonly role: Role; readonly env: NodeJS.ProcessEnv; readonly logger: Logger },
@@ -153,7 +156,7 @@ export async function startTracing(
   const isOff = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true'
   if (isOff || (!named && otlpEndpoint === undefined)) return undefined
   const { createTracing } = await import('../telemetry/otlp.ts')
-  // The exporter itself reads the environment variables.
+  // Undefined if the environment names an endpoint, because the exporter itself reads the environment.
   const tracing = createTracing({ endpoint: named ? undefined : otlpEndpoint, ratio: traceRatio, role, logger })
   useTracing(tracing)
   logger.info('traces are sent over OTLP', { by: named ? 'the environment' : 'telemetry.otlpEndpoint', ratio: traceRatio })

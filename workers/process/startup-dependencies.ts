@@ -33,7 +33,10 @@ const noNetwork: Network = {
   close: () => {},
 }
 
-/** Connects Temporal and at least one chain. Returns undefined if stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
+/**
+ * Connects Temporal and at least one chain. Returns undefined if the process is stopped meanwhile. Throws
+ * INPUT_INVALID, CHAIN_ID_MISMATCH.
+ */
 export async function awaitStartupDependencies(
   role: Role,
   config: Config,
@@ -94,7 +97,7 @@ function keepConnecting(chain: Chain, options: RetryOptions): void {
 
 const firstMs = 250
 const longestMs = 5_000
-/** Pause after Temporal refused the credentials, ms. More tries do not help and may lock the client out. */
+/** Pause (ms) after Temporal refused the credentials. More tries do not help and may lock the client out. */
 const refusedMs = 30_000
 const refusals: ReadonlySet<ErrorCode> = new Set(['TEMPORAL_CERTIFICATE_REFUSED', 'TEMPORAL_API_KEY_REFUSED', 'TEMPORAL_PERMISSION'])
 const logAgainMs = 5 * 60_000

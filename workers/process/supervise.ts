@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface ProcessWork {
-  /** Workers of ledgers stop last, because steps that are ending may still ask ledgers. */
+  /** Workers of ledgers. They stop last, because steps that are ending may still call ledgers. */
   readonly ledgers: Worker[]
   readonly workers: Worker[]
   readonly agents: LaneAgent[]
@@ -68,7 +68,8 @@ export function supervise(
     stopped,
     stop: async () => {
       stopWorkers()
-      // Calls that wait for a nonce go to another process now. Calls with a nonce continue here until the time limit.
+      // From now on, calls that wait for a nonce go to another process. Calls with a nonce continue here until the time
+      // limit.
       for (const agent of agents) agent.quiesce()
       await stopServices()
       await stopped

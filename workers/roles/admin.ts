@@ -51,7 +51,7 @@ export async function openAdmin(
   logger.info('the admin port listens', { role, host: admin.host, port: server.port })
   return {
     waitsFor(dependency: string, { code }: RelayerError): void {
-      // Requests need no token here, so the answer shows only the error's code and meaning. The log shows the details.
+      // Requests need no token here. So the answer has only the error's code and title, and the log has the details.
       const { message } = new RelayerError(code)
       const names = dependency === 'nodes' ? chains.map((chain) => `chain ${chain}`) : [dependency.toLowerCase()]
       checks = async () => names.map((name) => missing(name, message))

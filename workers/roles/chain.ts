@@ -19,10 +19,13 @@ import type { Worker } from '@temporalio/worker'
 import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Workflows of these types fail if they do not replay, and start again from the chains' state. Others are reset. */
+/**
+ * If a workflow of these types does not replay, it fails and starts again from the chains' state. Other types are
+ * reset.
+ */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
-/** Local broadcasts have separate slots, so that they delay no withdrawal. */
+/** Steps that need no key. Local broadcasts have separate slots, so that they do not delay withdrawals. */
 const keylessSlots = 50
 
 export async function createChainWorker(
@@ -62,7 +65,7 @@ export async function createChainWorker(
   return { worker, services: [...(gates ? [gates] : []), openLanes.start(), scheduleAudits(name, context)] }
 }
 
-/** Returns undefined for the defaults, because every admission would add them to a history. */
+/** Returns undefined for the defaults. Otherwise every admission would add them to a history. */
 export function parkAfterOf({ transfers }: Pick<Config, 'transfers'>): ParkLimits | undefined {
   const given = { reverts: transfers.parkAfterReverts, spentNonces: transfers.parkAfterSpentNonces }
   const isDefault = given.reverts === defaultParkAfter.reverts && given.spentNonces === defaultParkAfter.spentNonces
@@ -83,7 +86,7 @@ export async function createTransferWorker(
     maxConcurrentLocalActivityExecutions: 100,
     maxConcurrentActivityTaskExecutions: keylessSlots + localSlots,
     workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
-    // As many pollers as a lane has, because local steps that the server does not start eagerly use this queue.
+    // As many pollers as a lane has, because this queue also gets local steps that the server does not start eagerly.
     activityTaskPollerBehavior: pollers(localSlots > 0 ? tuning.lanePollers : 2),
     workflowFailureErrorTypes: unfitting,
   })
@@ -110,7 +113,7 @@ function createGateWatcher(name: ChainName, lanes: LaneStatusCache, context: Pro
   })
 }
 
-/** This Worker is separate, so that waiting transfers do not delay a grant. */
+/** The ledgers have a Worker of their own, so that waiting transfers do not delay a grant. */
 export async function createLedgerWorker({ logger, ...hosting }: Hosting & { logger: Logger }): Promise<Worker> {
   return createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: ledgerQueue,
@@ -121,12 +124,12 @@ export async function createLedgerWorker({ logger, ...hosting }: Hosting & { log
   })
 }
 
-/** Temporal has no schedule after a wipe, so the schedule is checked at this interval, ms. */
+/** Interval (ms) at which the schedule is checked. After a wipe, Temporal has no schedule. */
 const againMs = 15_000
 
 function scheduleAudits(chain: ChainName, { client, config, logger, metrics }: ProcessParts): Service {
   const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened, portage_audits_total: audits } = metrics
-  // Counters begin at 0, because an alert on growth does not see a first value of 1.
+  // Counters begin at 0. Otherwise an alert on growth would not notice the first count.
   for (const counter of [undone, reopened, audits]) counter.inc({ chain }, 0)
   let isSet = false
   let isLogged = false

@@ -31,7 +31,7 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
-  /** Limits the requests of this process to each API server. */
+  /** One per process, because it limits the requests to each API server. */
   readonly vaaLookup: VaaLookup
 }
 
@@ -53,7 +53,7 @@ export function createContext(parts: ProcessParts): ProcessContext {
 
 const haltingCodes = Object.entries(errorCatalogue).flatMap(([code, { haltRoute }]) => (haltRoute ? [code] : []))
 
-/** Maximum characters of a reason (domain/settings/request.ts). */
+/** Longest reason of an order, in characters (domain/settings/request.ts). */
 const longestReason = 500
 
 function createRouteHalts({ client, config, logger, metrics, network }: ProcessParts): HaltRoute {
@@ -100,7 +100,7 @@ export function withEarnings(
         if (wei > 0n) metrics.portage_fees_earned_wei_total.inc({ chain, bridge }, Number(wei))
         if (payment) metrics.portage_delivery_cost_wei_total.inc({ chain, bridge }, Number(payment.coins))
       } catch {
-        // An error of a metric must not fail a delivery.
+        // A failed metric must not fail a delivery.
       }
     },
   }

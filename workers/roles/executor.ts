@@ -21,7 +21,7 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
 import { createPriceFeed } from './price-feed.ts'
 
-/** Undefined unless the config has the key of a quoter. Throws SIGNER_UNAVAILABLE. */
+/** Undefined unless the config has a quoter's key. Throws SIGNER_UNAVAILABLE. */
 export async function openProvider({
   config,
   network,
@@ -54,7 +54,7 @@ function pricesOf({ chains }: ExecutorSettings): (chain: ChainName) => bigint {
   return (chain) => ofChain(prices, { chain })
 }
 
-/** If the signing service is offline, each quote asks it again. */
+/** While the signing service is offline, each quote tries to open it again. */
 async function openQuoter({ quoter }: ExecutorSettings, spec: SignerConfig, logger: Logger) {
   const opened = keptReads((address: string) => createQuoteSigner(spec, address))
   await opened.get(quoter).catch((error: unknown) => {
@@ -77,7 +77,9 @@ const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {
   cancelled: 'aborted',
 }
 
-/** Answers from the source's block and from the request's transfer. Undefined without an Executor in the config. */
+/**
+ * Answers from the source's block and from the transfer of the request. Undefined without an Executor in the config.
+ */
 export function createRequestsOf({
   config,
   network,
@@ -88,7 +90,7 @@ export function createRequestsOf({
   const { quoter, chains: ofRequests } = terms
   const decode = network.bridges.get(executor)?.decode
 
-  /** @param first index in the block of the transaction's first log */
+  /** @param first index, in its block, of the first log of the transaction */
   const knownOf = async (
     id: number,
     log: PlacedLog,

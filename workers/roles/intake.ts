@@ -24,7 +24,8 @@ import { connectNetwork } from './network.ts'
 export function startIntake(context: ProcessContext): Service & { spies(): readonly SpyHealth[] } {
   const { config, network, submitter, logger, metrics } = context
   const signed = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
-  // A process that does not serve all chains cannot start all transfers of a placed source, and would wait for ever.
+  // Placed sources need a process that serves all chains. Another one cannot start all of their transfers, and would
+  // wait for ever.
   const isWhole = Object.keys(config.chains).every((name) => network.served.includes(name))
   const sources = [...network.bridges.values()].flatMap((bridge) => bridge.sources)
   const scanned = sources.flatMap((source) =>
@@ -39,7 +40,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // The bytes are not a valid VAA. The submitter has refused them too.
+      // Ignored, because the submitter has refused these bytes too: they are not a valid VAA.
     }
   }
   const listener: SpyListener = {
@@ -113,10 +114,10 @@ function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'e
   return `${emitterChain}/${emitter}`
 }
 
-/** Throws STREAM_NOT_FOUND, and errors of connecting and reading. */
+/** Connects and audits a stream. Throws STREAM_NOT_FOUND, and the errors of connecting and reading. */
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
-  // Connects only the chains of the route, so that an outage of another chain does no harm.
+  // Connects only the chains of the route. An outage of another chain then does no harm.
   const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined, runsPlugins: true })
   try {
     const now = await readSettings(client)
@@ -127,7 +128,10 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
   }
 }
 
-/** Uses a running process's connections. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, read errors. */
+/**
+ * Audits a stream with the connections of a running process. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and read
+ * errors.
+ */
 export async function auditHere(context: ProcessContext, stream: string, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)

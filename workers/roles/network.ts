@@ -18,11 +18,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface Network {
-  /** Contains the served chains, and the source chains of their native routes, whose tables are read. */
+  /** The served chains, and the source chains of their native routes. The tables of these sources are read. */
   readonly chains: ReadonlyMap<ChainName, ConfiguredChain>
   readonly served: readonly ChainName[]
   readonly bridges: Bridges
-  /** One per process, because it limits the requests per server. */
+  /** One per process, because it limits the requests to each server. */
   readonly vaaLookup: VaaLookup
   close(): void
 }
@@ -30,16 +30,22 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /** Called for each unreachable chain if any chain connects. Absent: all must connect. `close` aborts `closing`. */
+  /**
+   * Called for each unreachable chain if at least one chain connects. Absent: all must connect. `close` aborts
+   * `closing`.
+   */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
-  /** Loads the plug-ins of the config. Never true in a process with a key. */
+  /** Whether the plug-ins of the config are loaded. Never true in a process with a key. */
   readonly runsPlugins?: boolean
-  /** Rules of operators, in place of the config's. Absent: none. */
+  /** Rules of operators, which override the config's. Absent: none. */
   readonly tariff?: () => readonly TariffRule[]
 }
 
-/** Throws CHAIN_ID_MISMATCH, INPUT_INVALID, NODE_UNAVAILABLE (with `onAway`: only if all chains are away). */
+/**
+ * Throws CHAIN_ID_MISMATCH, INPUT_INVALID and NODE_UNAVAILABLE. With `onAway`, NODE_UNAVAILABLE only if no chain
+ * connects.
+ */
 export async function connectNetwork(
   config: Config,
   { only, stopping, onAway, logger, runsPlugins = false, tariff }: NetworkOptions = {},
@@ -95,8 +101,8 @@ async function readPlugins(config: Config, logger?: Logger): Promise<LoadedPlugi
 }
 
 /**
- * The source proves the deliveries of a native route, and of a request for execution. Throws CONFIG_INVALID if the
- * source is not connected.
+ * Throws CONFIG_INVALID if a source chain of the target is not connected. The source proves the deliveries of native
+ * routes and of requests for execution.
  */
 export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
   const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))

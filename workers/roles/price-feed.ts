@@ -13,7 +13,10 @@ const timeoutMs = 5_000
 /** Clocks differ. */
 const mostAheadSeconds = 60
 
-/** Dollars per coin, 10 decimals: the median of the sources. @param usual the prices of the config */
+/**
+ * Returns dollars per coin, 10 decimals: the median of the sources.
+ * @param usual the prices of the config
+ */
 export function createPriceFeed(
   { sources, everySeconds, maxAgeSeconds, mostChangePercent }: Feed,
   usual: (chain: ChainName) => bigint,
@@ -27,7 +30,7 @@ export function createPriceFeed(
       if (typeof answer === 'string') failures.set(source, answer)
       else {
         failures.delete(source)
-        // An older copy must not replace a newer one.
+        // A source may answer with an older copy, which must not replace a newer one.
         if (answer.at >= (latest.get(source)?.at ?? 0)) latest.set(source, answer)
       }
     }
@@ -58,7 +61,7 @@ export function createPriceFeed(
   }
 }
 
-/** A reason that names no path of a URL, which may hold a key. */
+/** Returns prices, or why there are none. The reason has no path of a URL, because the path may contain a key. */
 async function read(source: Source): Promise<CoinPrices | string> {
   const answer = source.kind === 'http' ? await httpText(new URL(source.url), { timeoutMs, mostBytes }) : await readBounded(source.path)
   if (answer.kind !== 'found') return answer.kind === 'absent' ? 'not found' : answer.why

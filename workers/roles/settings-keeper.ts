@@ -31,9 +31,8 @@ const againMs = 5_000
 const stopMs = 2_000
 
 /**
- * Restores the settings of a checkpoint to an empty Temporal before any work. If the checkpoint is newer than the
- * settings,
- * the role `ledger` repeats only the halts, denials and revocations of the checkpoint.
+ * If Temporal has no settings, restores those of a checkpoint before any work. If the checkpoint is newer than the
+ * settings, the role `ledger` repeats only the halts, denials and revocations of the checkpoint.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
   const { config, client, namespace, watch, logger, merges } = options
@@ -79,7 +78,7 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
   }
 
   if (kept && watch.current().version === 0) {
-    // Without the settings, a process would act as if nothing were halted.
+    // Without these settings, the process would act as if nothing were halted.
     if ((await restore(options, kept)) || watch.isRead()) watch.learn(kept.settings)
   }
   const end = watch.subscribe((settings) => {
@@ -124,7 +123,10 @@ async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
   }
 }
 
-/** Undefined: no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE, because an unread checkpoint may contain halts. */
+/**
+ * Undefined if there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE, because an unread checkpoint may have
+ * halts.
+ */
 async function readKept(
   files: ReturnType<typeof createCheckpointFiles>,
   namespace: string,

@@ -23,9 +23,8 @@ interface PolicyParts {
 }
 
 /**
- * A lane's key signs proven deliveries, listed operator calls, and payments to the treasury or (top-ups) to other
- * lanes.
- * Throws CONFIG_INVALID if a listed call is a delivery.
+ * A lane's key signs proven deliveries, listed operator calls, and payments to the treasury or (as top-ups) to other
+ * lanes. Throws CONFIG_INVALID if a listed call is a delivery.
  */
 export function signingPolicy({ chainName, chain, lane, dataFee, bridges, settings, spendingFolder }: PolicyParts): SigningPolicy {
   const { lanes, treasury, topUp } = chain
@@ -42,12 +41,12 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, settin
   const others = lanes.map((one) => one.address).filter((other) => other !== address)
   return {
     calls: allow ?? calls,
-    // A lane that lists its calls makes no others.
+    // A lane with a list of allowed calls makes no other calls.
     openCalls: allow ? {} : Object.assign({}, ...bridges.map((bridge) => bridge.openCalls ?? {})),
     operatorCalls,
     coinPayees: payees,
     otherLanes: others,
-    // Without other payers, a thief of a key gets coins only from the lane that the config lets pay.
+    // If the config names a lane that pays top-ups, only this lane may pay. So a thief of another key cannot.
     topUps: chain.signing.topUps && (topUp === undefined || topUp.from === address),
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],
@@ -62,7 +61,7 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, settin
   }
 }
 
-/** A bridge whose deliveries have this form must prove the call. Throws CALL_UNJUSTIFIED, read errors. */
+/** Every call must be proved by a bridge whose deliveries have this form. Throws CALL_UNJUSTIFIED and read errors. */
 async function proveCall(bridges: PolicyParts['bridges'], call: Intent, targetChain: ChainName): Promise<TransferRoute[]> {
   const [to, selector] = [call.to.toLowerCase(), selectorOf(call.data) ?? '']
   const provers = bridges.filter(({ calls, openCalls = {} }) => selector in openCalls || calls[to]?.includes(selector))
@@ -94,7 +93,9 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }
 
-/** If the signing service is offline, each signature asks it again. Throws SIGNER_UNAVAILABLE (permanent). */
+/**
+ * While the signing service is offline, each signature tries to open it again. Throws SIGNER_UNAVAILABLE (permanent).
+ */
 export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
   try {
     return await open()

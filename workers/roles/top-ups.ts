@@ -12,15 +12,17 @@ import { startTopUp } from '../../temporal/client/lanes/operator-transactions.ts
 import type { ProcessParts } from './context.ts'
 import { createRaise } from './lane-notices.ts'
 
-/** Blocks between two rounds, and the limits of this time, ms. */
+/** Blocks between two rounds. The time between them stays between `leastMs` and `mostMs`. */
 const [everyBlocks, leastMs, mostMs] = [10, 1_000, 15_000] as const
-/** Author of the orders. */
+/** Author of the top-up orders. */
 const by = 'automatic'
 
 type Payer = Pick<LaneAgent, 'lane' | 'balance' | 'checkSigning'>
 type Parts = Pick<ProcessParts, 'config' | 'client' | 'logger' | 'metrics' | 'network'>
 
-/** Tops up the lanes of each chain from the lane of `chains.<name>.topUp`, in the processes with this lane's key. */
+/**
+ * Tops up the lanes of each chain from the lane of `chains.<name>.topUp`. Runs in each process with this lane's key.
+ */
 export function topUps(parts: Parts, payers: readonly Payer[]): Service[] {
   return lanesOf(parts.config).flatMap(({ id, chain: name, lane }) => {
     const config = chainOf(parts.config, name)
@@ -40,7 +42,7 @@ interface Paying {
   readonly payer: Payer
 }
 
-/** A round orders at most one payment, because only signed payments count against the limits of the key. */
+/** A round orders at most one payment: the limits of the key count only payments that are already signed. */
 function createRound(parts: Parts, { chain, config, topUp, lane, payer }: Paying) {
   const { client, logger, metrics } = parts
   const { from, minimum, level, maxPaymentWei } = topUp
@@ -79,7 +81,7 @@ function createRound(parts: Parts, { chain, config, topUp, lane, payer }: Paying
 
   return async () => {
     const lanes = config.lanes.filter(({ address }) => address !== from)
-    // The causes of a failed read are reported with the nodes.
+    // Failures of these reads are ignored here, because they are reported with the nodes.
     const balances = await Promise.all(lanes.map(({ address }) => chain.balanceOf(address).catch(() => undefined)))
     let isOrdered = false
     for (const [index, { address }] of lanes.entries()) {

@@ -43,7 +43,7 @@ export interface ProcessTracing extends Tracing {
   close(): Promise<void>
 }
 
-/** Records and sends spans of traces that begin at the intake. Other calls begin no trace. */
+/** Records and sends the spans of traces that begin at the intake. Other calls do not begin a trace. */
 export function createTracing({ endpoint, ratio, role, logger }: TracingOptions): ProcessTracing {
   const exporter = new OTLPTraceExporter(endpoint === undefined ? {} : { url: new URL('v1/traces', `${trimEnd(endpoint, '/')}/`).href })
   const given = envDetectorSync.detect() as Resource
@@ -107,7 +107,7 @@ function createSampler(ratio: number): Sampler {
   }
 }
 
-/** Removes secrets, because error texts contain URLs. Spans that cannot be sent are lost. */
+/** Removes secrets, because error texts may contain URLs. Spans that cannot be sent are lost. */
 function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
   let loggedAt = -Infinity
   const log = ({ code, error }: ExportResult) => {
