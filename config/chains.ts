@@ -17,7 +17,7 @@ export function chainOf(config: Pick<Config, 'chains'>, name: ChainName): ChainC
   return chain
 }
 
-/** Returns one chain, or all if no name is given. Throws INPUT_INVALID. */
+/** Returns the named chain, or all chains if `name` is undefined. Throws INPUT_INVALID. */
 export function auditedChains(config: Pick<Config, 'chains'>, name: ChainName | undefined): ChainName[] {
   if (name === undefined) return Object.keys(config.chains)
   chainOf(config, name)
@@ -28,7 +28,7 @@ export function idOf(chain: ChainConfig, address: string): LaneId {
   return laneId(chain.family, chain.networkId, address)
 }
 
-/** Leaves out the lanes of chains in shadow mode, because no process serves them. */
+/** Returns the lanes of all chains, except those in shadow mode: no process serves their lanes. */
 export function lanesOf(config: Pick<Config, 'chains'>) {
   return Object.entries(config.chains).flatMap(([chain, settings]) =>
     settings.shadow ? [] : settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
@@ -39,7 +39,7 @@ export function chainsOfLanes(config: Pick<Config, 'chains'>): ReadonlyMap<LaneI
   return new Map(lanesOf(config).map(({ id, chain }) => [id, chain]))
 }
 
-/** Names of bridges, as transfers have them. */
+/** Names of bridges as they appear in transfers. */
 export function bridgeNames({ plugins = {}, ...bridges }: Config['bridges']): string[] {
   return [...Object.keys(bridges), ...Object.keys(plugins)]
 }
@@ -80,7 +80,10 @@ export function configRules(config: Config): FeeRule[] {
   return rules
 }
 
-/** On Arbitrum a delivery needs more gas units (they include the data fee), at a hundredth of Ethereum's price. */
+/**
+ * On Arbitrum, a delivery needs more gas units, because they include the data fee. A unit costs a hundredth of
+ * Ethereum's price.
+ */
 const arbitrumGasFactor = 10
 
 export function feeDefaults(config: Config): FeeDefaults {
@@ -89,7 +92,10 @@ export function feeDefaults(config: Config): FeeDefaults {
   return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors }
 }
 
-/** Variables in URLs of nodes that are added at runtime. Only the config names them: the host receives their values. */
+/**
+ * Values of the variables in URLs of nodes that are added at runtime. The node's host receives these values, so only
+ * the config may list the variables.
+ */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,
@@ -97,13 +103,13 @@ export function nodeVariables(
   return Object.fromEntries(urlVariables.map((variable) => [variable, env[variable]]))
 }
 
-/** Limits of the lane override limits of the chain. Numbers are decimal strings. */
+/** The limits of the lane override those of the chain. Numbers are decimal strings. */
 export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>, { signing: ofLane }: Pick<LaneSettings, 'signing'> = {}) {
   const limits = { ...ofChain, ...ofLane }
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }
 }
 
-/** Returns all ids of a source chain that transfer ids contain: its name, Wormhole chain id and network id. */
+/** Returns all forms of a source chain in transfer ids: its name, its Wormhole chain id and its network id. */
 export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): readonly string[] {
   return Object.entries(chains).flatMap(([name, { networkId, wormholeChainId }]) => {
     const ids = [name, String(networkId), ...(wormholeChainId === undefined ? [] : [String(wormholeChainId)])]
@@ -111,7 +117,10 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
   })
 }
 
-/** Finds a lane by id or configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND, INPUT_INVALID. */
+/**
+ * Finds a lane by its id or its configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND,
+ * INPUT_INVALID.
+ */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
   if (forms.lane.pattern.test(name)) return laneOfChain(config, name.toLowerCase(), chain)
   const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())
@@ -125,7 +134,7 @@ function laneOfChain(config: Pick<Config, 'chains'>, lane: LaneId, chain: string
   throw new RelayerError('LANE_NOT_FOUND', { detail: `It is no lane of ${chain}.`, facts: { lane, chain } })
 }
 
-/** Throws LANE_NOT_FOUND unless there is exactly one lane. */
+/** Returns the only lane of the list. Throws LANE_NOT_FOUND if there is none, or more than one. */
 export function theOnlyLane(lanes: readonly LaneId[], about: { readonly lane: string; readonly chain: string | undefined }): LaneId {
   const [one, ...more] = new Set(lanes)
   if (one !== undefined && more.length === 0) return one

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { Config } from './schema/schema.ts'
 
-/** Creates a missing data folder (mode 0700, ignored by git). Throws DATA_FOLDER_UNUSABLE. */
+/** Creates the data folder if it is missing (mode 0700, ignored by git). Throws DATA_FOLDER_UNUSABLE. */
 export async function makeDataFolder(path: string): Promise<string> {
   try {
     const made = await mkdir(path, { recursive: true, mode: 0o700 })
     if (made === undefined) return path
-    // The umask reduces the mode that `mkdir` sets.
+    // Set again, because the umask reduces the mode that `mkdir` sets.
     await chmod(path, 0o700)
     await writeFile(join(path, '.gitignore'), '*\n', { mode: 0o600 })
     return path

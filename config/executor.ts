@@ -6,7 +6,7 @@ interface ExecutorConfig extends Pick<Config, 'bridges'> {
   readonly chains: Readonly<Record<string, Pick<ChainConfig, 'wormholeChainId'>>>
 }
 
-/** The Executor's part of a config in the numbers of its protocol. Undefined if the config has none. */
+/** The Executor's part of a config, in the units of its protocol. Undefined if the config has none. */
 export function executorOf({ bridges, chains }: ExecutorConfig) {
   const { executor } = bridges
   if (!executor) return undefined
@@ -19,7 +19,7 @@ export function executorOf({ bridges, chains }: ExecutorConfig) {
     const dropOffContracts = { ERV1: dropOffContract, ERN1: nttDropOffContract, ERC1: cctpV1DropOffContract, ERC2: cctpV2DropOffContract }
     const prefixes = prefixesOf(name, bridges)
     const caps = { maxGasLimit: BigInt(maxGasLimit), maxMsgValue: BigInt(maxMsgValue), maxGasDropOff: BigInt(maxGasDropOff) }
-    // Rounded up, because the payer pays the fraction.
+    // The base fee is rounded up, so that the payer pays the fraction.
     const prices = { price: dollarsOf(price), baseFee: (BigInt(baseFee) + weiPerUnit - 1n) / weiPerUnit }
     return [[id, { name, ...addresses, dropOffContracts: defined(dropOffContracts), prefixes, ...prices, caps }] as const]
   })
@@ -28,7 +28,7 @@ export function executorOf({ bridges, chains }: ExecutorConfig) {
 
 type Prefix = 'ERV1' | 'ERN1' | 'ERC1' | 'ERC2'
 
-/** The requests that are delivered to this chain: none for transfers that a product delivers for free. */
+/** The kinds of requests that are delivered to this chain. A product that delivers for free takes no requests. */
 function prefixesOf(name: string, { ntt, cctp }: ExecutorConfig['bridges']): readonly Prefix[] {
   const isNtt = ntt?.tokens.some(({ free, peers }) => !free && Object.hasOwn(peers, name))
   const { v1, v2 } = (cctp && !cctp.free && cctp.chains[name]) || {}
@@ -41,7 +41,7 @@ function defined<K extends string>(values: Readonly<Record<K, string | undefined
 
 export type ExecutorSettings = NonNullable<ReturnType<typeof executorOf>>
 
-/** A quote's numbers have 10 decimals. */
+/** Numbers of a quote have 10 decimals. */
 const decimals = 10
 const weiPerUnit = 10n ** BigInt(18 - decimals)
 
@@ -50,11 +50,13 @@ function dollarsOf(text: string): bigint {
   return BigInt(whole + fraction.padEnd(decimals, '0'))
 }
 
-/** `at`: seconds since the epoch, when these prices held. Chain → dollars per coin, 10 decimals. */
+/**
+ * `at` is the time of the prices, seconds since the epoch. `dollars` maps chain names to dollars per coin, 10 decimals.
+ */
 const pricesSchema = z.object({ at: z.int().min(1), dollars: z.record(z.string(), dollars.transform(dollarsOf)) })
 export type CoinPrices = z.output<typeof pricesSchema>
 
-/** Of a source of `priceFeed`. Undefined for another text. */
+/** Parses the answer of a source of `priceFeed`. Undefined if the text has another form. */
 export function readPrices(text: string): CoinPrices | undefined {
   try {
     return pricesSchema.parse(JSON.parse(text))

@@ -1,7 +1,7 @@
 import type { LaneId } from '../domain/lane/lane.ts'
 import type { ChainConfig, Config } from './schema/schema.ts'
 
-/** Network id → coin, as in viem and ethereum-lists/chains. All have 18 decimals. */
+/** Network id → name of the coin, as in viem and ethereum-lists/chains. All of these coins have 18 decimals. */
 const known: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ETH: [
@@ -60,7 +60,7 @@ export function coinOfChain(config: Pick<Config, 'chains'>, name: string): strin
   return chain && coinOf(config, chain.networkId)
 }
 
-/** Network id → block explorer, from Wormhole's SDK (constants/explorer). A test compares the two. */
+/** Network id → block explorer, from Wormhole's SDK (constants/explorer). A test compares this table with the SDK. */
 export const knownExplorers: Readonly<Record<string, string>> = {
   '1': 'https://etherscan.io/',
   '56': 'https://bscscan.com/',

@@ -2,12 +2,12 @@ import type { Receiver } from '../domain/notification/notification.ts'
 import { fileSource, variableSource } from './credential-sources.ts'
 import type { Config } from './schema/schema.ts'
 
-/** Returns no secrets, for processes that only raise notifications. */
+/** Returns receivers without their secrets, for processes that only raise notifications. */
 export function receiverFilters({ notifications }: Pick<Config, 'notifications'>): readonly Pick<Receiver, 'name' | 'filter'>[] {
   return notifications.map(({ name, url: _, secrets: __, ...filter }) => ({ name, filter }))
 }
 
-/** Secrets are read later. Throws CONFIG_INVALID for a variable that is not set. */
+/** Secrets are read when they are needed. Throws CONFIG_INVALID for a variable that is not set. */
 export function receiversOf({ notifications }: Pick<Config, 'notifications'>, env: NodeJS.ProcessEnv): ReadonlyMap<string, Receiver> {
   return new Map(
     notifications.map(({ name, url, secrets, ...filter }, index) => {

@@ -62,7 +62,7 @@ function payloadEncryption({ encryption }: TemporalConfig, env: NodeJS.ProcessEn
   return { keys: sources, required }
 }
 
-/** An API key implies TLS, as in every SDK of Temporal. */
+/** An API key implies TLS, as in all SDKs of Temporal. */
 function tlsOf({ tls, tlsDisabled, serverName, ca, certificate, key, apiKey }: Layer): TlsSettings | undefined {
   if (tlsDisabled?.value === true || !(tls ?? apiKey)) return undefined
   return { serverName: serverName?.value, ca, certificate, key }
@@ -106,7 +106,7 @@ function profileLayer({ profile: configured }: TemporalConfig, env: Record<strin
     try {
       return loadClientConfigProfile({ ...(profile && { profile }), disableEnv: true, configFileStrict: true, overrideEnvVars: env })
     } catch (cause) {
-      // @temporalio/envconfig 1.24 throws a TypeError for a file without any profile.
+      // @temporalio/envconfig 1.24 throws a TypeError for a file without a profile.
       if (!(cause instanceof TypeError)) throw cause
       if (profile === undefined) return {}
       throw new Error('the file has no profile', { cause })
@@ -129,7 +129,7 @@ const variables: Readonly<Record<keyof Layer, string>> = {
 }
 
 function variableLayer(env: Record<string, string>): Layer {
-  // The SDK reads any other text as false, so `yes` would disable TLS.
+  // The SDK reads any other text as false. So `yes` would turn TLS off.
   if (!['1', 'true', '0', 'false', undefined].includes(env['TEMPORAL_TLS'])) {
     throw problem('TEMPORAL_TLS', 'is neither true nor false', 'Set it to true or false.')
   }
@@ -162,7 +162,7 @@ const profileSchema = z.object({
   grpcMeta: z.record(z.string(), z.string().regex(/^[ -~]*$/)).optional(),
 })
 
-/** The error must not quote the file, which may contain a secret. */
+/** The error must not contain the file's text, which may have a secret. */
 function load(where: string, read: () => ClientConfigProfile): z.output<typeof profileSchema> {
   let profile: ClientConfigProfile
   try {

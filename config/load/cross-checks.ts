@@ -5,7 +5,7 @@ import { checkExecutor } from './executor-checks.ts'
 import { isShownName, pathText, type Problem } from './problems.ts'
 import { type Chains, checkChain, type Fields, listed, map, maps, repeated } from './raw-tree.ts'
 
-/** Reads the unchecked tree, so that one error lists these problems together with those of the schema. */
+/** Reads the unchecked tree. So one error lists these problems together with the problems that the schema finds. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
@@ -31,7 +31,7 @@ export function crossCheck(raw: unknown): Problem[] {
 
 const defaultApiPort = 8099
 
-/** A process of role `all` or `api` listens on both ports. */
+/** A process with the role `all` or `api` listens on both ports, so they must differ. */
 function checkPorts(api: unknown, admin: unknown): Problem[] {
   if (admin !== api || !admin) return []
   return [{ path: 'admin.port', problem: 'is the port of the API (api.port)', remedy: 'Choose another one; 0 takes any free port.' }]
@@ -86,7 +86,7 @@ function checkLanes(path: string, lanes: readonly Fields[]): Problem[] {
   )
 }
 
-/** Automatic top-ups must be possible, and must end the shortage that they react to. */
+/** Automatic top-ups must be possible, and must raise a balance above every minimum. */
 function checkTopUp(path: string, { topUp, signing, lanes }: Fields): Problem[] {
   if (topUp === undefined) return []
   const { from, minimum, level } = map(topUp)
@@ -187,7 +187,7 @@ function checkMessageRoutes(routes: readonly Fields[], wormhole: unknown, chains
   return [
     ...needsWormhole(path, wormhole),
     ...routes.flatMap(({ source, target }, index) => [
-      // A route names its own emitter, so any source of Wormhole may be given.
+      // Any source of Wormhole is allowed, because each route names its emitter.
       ...checkSource(`${path}.routes[${index}].source`, source, { everySource: 'any' }, chains),
       ...checkChain(`${path}.routes[${index}].target`, target, names),
       ...(typeof target === 'string' && source === target ? [loop(`${path}.routes[${index}].target`)] : []),
@@ -220,7 +220,7 @@ const neededByWormhole = {
   contracts: 'Add core and tokenBridge: the Wormhole contracts of the chain.',
 }
 
-/** Two spellings of one token would make its fee ambiguous. */
+/** Finds two spellings of one token, which would make its fee ambiguous. */
 function checkTokens(path: string, table: Fields): Problem[] {
   const tokens = Object.keys(table).map((token) => token.toLowerCase().replace('/0x', '/'))
   return repeated(
@@ -240,7 +240,8 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // A contract's id of a transfer lacks the source chain: equal transfers from two sources would have one id.
+  // Each contract belongs to one route. Its transfer ids lack the source chain, so equal transfers from two sources
+  // would have one id.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   const ends = routes.flatMap(({ source, target }, index) => {

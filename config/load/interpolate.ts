@@ -2,14 +2,14 @@ import { pathText, type Problem } from './problems.ts'
 
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{[^}]*\}?/g
 
-/** Replaces `${NAME}` in texts with the environment variable's value. Problems never quote the value. */
+/** Replaces `${NAME}` in texts with the value of the environment variable. Problems never contain the value. */
 export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly tree: unknown; readonly problems: Problem[] } {
   const problems: Problem[] = []
   const walk = (node: unknown, path: readonly PropertyKey[]): unknown => {
     if (typeof node === 'string') return replace(node, path)
     if (Array.isArray(node)) return node.map((item, index) => walk(item, [...path, index]))
     if (typeof node !== 'object' || node === null) return node
-    // zod silently drops a field with this name.
+    // A field with this name is reported, because zod would drop it without an error.
     if (Object.hasOwn(node, '__proto__'))
       problems.push({ path: pathText([...path, '__proto__']), problem: 'is no name for a field', remedy: 'Rename it.' })
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value, [...path, key])]))

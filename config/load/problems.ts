@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { forms, isOf } from '../../domain/text/forms.ts'
 import { type Field, fieldAt } from '../schema/fields.ts'
 
-/** A mistake in a config. It must quote no value, because values may be secrets. */
+/** A mistake in a config. It must not contain a value of the config, because values may be secrets. */
 export interface Problem {
   readonly path: string
   readonly problem: string
@@ -24,11 +24,11 @@ export function pathText(path: readonly PropertyKey[]): string {
 }
 
 const hiddenName = '(a name that is not shown)'
-/** Keys of the config's maps: numbers of chains, selectors, `*`, tokens of Wormhole. */
+/** Keys of the config's maps: chain numbers, selectors, `*`, and Wormhole tokens. */
 const keyOfMap = /^([0-9]{1,5}|\*|0x[0-9a-fA-F]{8}|[0-9]{1,5}\/(0x)?[0-9a-fA-F]{1,64}|__proto__)$/
 const fieldLike = /^[A-Za-z][a-z]{0,20}([A-Z][a-z]{1,20}){0,5}$/
 
-/** Whether a problem may quote this field name. After a misplaced colon, a name may be a secret. */
+/** Whether a problem may contain this field name. If a colon is in the wrong place, a name may be a secret. */
 export function isShownName(name: string): boolean {
   return fieldLike.test(name) || isOf(forms.name, name) || isOf(forms.address, name) || keyOfMap.test(name)
 }

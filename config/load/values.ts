@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Form, forms, isLink } from '../../domain/text/forms.ts'
 
 export const text = (form: RegExp, rule: string) => z.string().regex(form, rule)
-/** Arguments for `refine`: exactly one of two fields is set. The rule applies even if other fields are wrong. */
+/** Arguments for `refine`: exactly one of the two fields must be set. Checked even if other fields are wrong. */
 export const oneOf = <A extends string, B extends string>(one: A, other: B) =>
   [
     (fields: { readonly [Field in A | B]?: unknown }) => (fields[one] === undefined) !== (fields[other] === undefined),
@@ -28,7 +28,7 @@ export const hash = lowerCase(ofForm(forms.hash))
 export const selector = lowerCase(ofForm(forms.selector))
 export const lane = lowerCase(ofForm(forms.lane))
 export const decimal = ofForm(forms.decimal, quoted)
-/** Text, because JSON and YAML numbers lose digits. At most a thousand billion coins of 18 decimals. */
+/** A text, because numbers in JSON and YAML lose digits. At most a thousand billion coins of 18 decimals. */
 export const wei = text(/^[1-9][0-9]{0,29}$/, 'must be a decimal number of wei in quotes, above 0')
 export const sequence = ofForm(forms.u64, quoted)
 export const gasUnits = ofForm(forms.gas, quoted)

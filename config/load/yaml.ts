@@ -1,7 +1,7 @@
 import { type DocumentOptions, type ErrorCode, parseDocument, type ParseOptions, type SchemaOptions } from 'yaml'
 import { invalid, type Problem } from './problems.ts'
 
-/** The library's own messages quote the file, which may contain secrets. */
+/** Texts for the library's errors. Its own messages quote the file, which may contain secrets. */
 const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   BAD_ALIAS: 'an alias (*name) is not the name of an anchor (&name)',
   BAD_DQ_ESCAPE: 'a text in double quotes has an unknown escape',
@@ -17,24 +17,26 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNEXPECTED_TOKEN: 'something is where it does not belong',
 }
 
-/** Functions that read the tree recursively need a limit. No config nests this deep. */
+/** Functions that read the tree recursively need a limit of depth. No config nests this deep. */
 const deepest = 50
 
 const options: ParseOptions & DocumentOptions & SchemaOptions = {
-  // The library prints warnings to stderr, and they quote the text.
+  // Otherwise the library prints warnings to stderr, and these quote the text.
   logLevel: 'error',
-  // Without YAML's hexadecimal numbers, an address keeps its digits and needs no quotes.
+  // Turns off YAML's hexadecimal numbers, so that an address needs no quotes.
   customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),
 }
 
-/** The text with other values at these paths. Comments and all other values stay. The text must be valid. */
+/**
+ * Returns the text with other values at these paths. Comments and all other values stay. The text must be valid YAML.
+ */
 export function editYaml(text: string, edits: readonly (readonly [path: readonly string[], value: unknown])[]): string {
   const document = parseDocument(text, options)
   for (const [path, value] of edits) document.setIn(path, document.createNode(value))
   return document.toString({ lineWidth: 0 })
 }
 
-/** Throws CONFIG_INVALID, which does not quote the text. */
+/** Throws CONFIG_INVALID, which never contains the text. */
 export function readYaml(text: string, source: string): unknown {
   try {
     const document = parseDocument(text, options)

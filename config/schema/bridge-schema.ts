@@ -93,7 +93,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   assets: z.array(originToken).optional().describe('Origin tokens to deliver. Absent: all.'),
 })
 
-/** The emitter of a contract: its address may be given instead of 64 digits. */
+/** The emitter of a contract. Its address is accepted in place of 64 digits. */
 export const emitterOrAddress = z
   .union([emitter, address], { error: 'must be an emitter (64 hex digits) or the address of an emitting contract' })
   .transform((value) => value.replace('0x', '').padStart(64, '0'))
@@ -118,7 +118,7 @@ function typesOf(view: string): string[] {
     .filter((type, _, all) => type !== '' || all.length > 1)
 }
 
-/** Types that each value of the message fits. */
+/** For each value of the message, the types of arguments that can hold it. */
 const fitting: Readonly<Record<string, RegExp>> = {
   $digest: /^(bytes32|uint256)$/,
   $emitter: /^(bytes32|uint256)$/,
@@ -153,7 +153,7 @@ export const deliveredViewSchema = z
     return types.length === args.length && args.every((arg, index) => fitsType(arg, types[index] ?? ''))
   }, 'must have one argument of the right type for each type of the view')
 
-/** The messages of one emitter to one contract. */
+/** The messages that one emitter sends to one contract. */
 const receiverRouteSchema = z.strictObject({
   source: sourceName.describe('Source chain (without a node: `wormhole-<chain id>`).'),
   emitter: emitterOrAddress.describe('Emitter: the address of the emitting contract, or 64 hex digits.'),

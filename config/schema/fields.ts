@@ -26,7 +26,7 @@ export function configJsonSchema(): Field {
   return { title: 'The config of Portage', ...(withReferences(configFields()) as Field) }
 }
 
-/** A text with rules (pattern, enum…) may also be a reference `${NAME}`. Keys of maps cannot be references. */
+/** Allows a reference `${NAME}` in place of any text with rules (pattern, enum…). Keys of maps cannot be references. */
 function withReferences(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withReferences)
   if (typeof node !== 'object' || node === null) return node
@@ -42,5 +42,8 @@ function withReferences(node: unknown): unknown {
   }
 }
 
-/** Rules that `${NAME}` would break. `const` is not one of them: the kind of a union is never a reference. */
+/**
+ * Rules that a reference `${NAME}` would break. `const` is not listed, because the kind of a union is never a
+ * reference.
+ */
 const ruled = ['pattern', 'format', 'enum', 'allOf', 'maxLength'] as const

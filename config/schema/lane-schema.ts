@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { address, between, callStart, decimal, gasUnits, oneOf, path, selector, url, variable, wei, whole } from '../load/values.ts'
 
-/** The most specific rule that sets a field decides its value (domain/fees/fees.ts). */
+/** If several rules set a field, the most specific rule decides (domain/fees/fees.ts). */
 export const feePolicySchema = z.strictObject({
   maxFeePerGas: decimal.optional().describe('Highest price per unit of gas, wei.'),
   maxTip: decimal
@@ -15,7 +15,7 @@ export const feePolicySchema = z.strictObject({
   gasLimit: gasUnits.optional().describe('Highest gas limit of a transaction. A call that needs more is not sent.'),
 })
 
-/** `environment` is for development only, because keys in environment variables leak easily. */
+/** `environment` is only for development, because keys in environment variables leak easily. */
 export const signerSchema = z.discriminatedUnion('kind', [
   z
     .strictObject({
@@ -58,11 +58,11 @@ const limits = {
   maxPaymentWei: wei.describe('Highest payment of coins to the treasury or to another lane.'),
 }
 
-/** Only the config can raise these limits. The defaults limit what a stranger can waste. */
+/** Only the config can raise these limits. The defaults limit the damage that a stranger can cause. */
 export const signingLimitsSchema = z
   .strictObject({
     ...limits,
-    // Ethereum's own limit per transaction (EIP-7825).
+    // The same as Ethereum's limit per transaction (EIP-7825).
     maxGasPerTransaction: limits.maxGasPerTransaction.default(16_777_216),
     maxTipPerGasWei: limits.maxTipPerGasWei.default('10000000000000'),
     maxDataFeePerTransactionWei: limits.maxDataFeePerTransactionWei.default('100000000000000000'),

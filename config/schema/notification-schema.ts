@@ -10,7 +10,9 @@ function isReceiverUrl(text: string): boolean {
 }
 
 const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'metadata'])
-/** Addresses at which cloud machines find credentials (AWS, Google, Alibaba), this host, and link-local ones. */
+/**
+ * Addresses of this host, link-local addresses, and those where cloud machines find credentials (AWS, Google, Alibaba).
+ */
 const credentialAddresses = new BlockList()
 credentialAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
 for (const [net, bits] of [
