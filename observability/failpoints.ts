@@ -1,4 +1,7 @@
-/** Crash tests kill or stop a process here: PORTAGE_FAILPOINTS=`after-grant=kill@3` (at the third `after-grant`). */
+/**
+ * Places where crash tests kill or stop a process. PORTAGE_FAILPOINTS=`after-grant=kill@3` kills it at the third
+ * `after-grant`.
+ */
 export type Failpoint =
   | 'after-grant'
   | 'after-sign'

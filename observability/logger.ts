@@ -11,7 +11,9 @@ export type LogLevel = (typeof logLevels)[number]
 /** Fields of a warning or error. If `remedy` is absent, the logger adds the remedy of the code (domain/catalogue). */
 export type WarningFields = Record<string, unknown> & { readonly code: Code }
 
-/** Removes secrets from all fields. Errors belong in the field `error`. `warn` and `error` are for people to act on. */
+/**
+ * Removes secrets from all fields. Pass errors in the field `error`. Use `warn` and `error` only if a person must act.
+ */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void
@@ -24,12 +26,12 @@ export interface LoggerOptions {
   readonly level?: LogLevel
   readonly pretty?: boolean
   readonly joined?: boolean
-  /** Default: stderr, so that stdout holds only results. */
+  /** Default: stderr, so that stdout has only results. */
   readonly destination?: DestinationStream
 }
 
 export function createLogger(options: LoggerOptions = {}): Logger {
-  // Writes are synchronous, so that a crash does not lose the line that explains it.
+  // Writes are synchronous. So a crash does not lose the line that explains it.
   const destination = options.destination ?? pino.destination({ dest: 2, sync: true })
   const target = pino(
     {
@@ -37,7 +39,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       base: null,
       messageKey: 'message',
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      // A new object for each line, because pino changes it.
+      // A new object per line, because pino changes the object.
       mixin: () => ({ ...traceFields() }),
       formatters: { level: (label) => ({ level: label }) },
     },

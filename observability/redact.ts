@@ -1,6 +1,6 @@
 const hidden = '[redacted]'
 
-/** Longer texts are cut, because strangers choose some of them (paths, answers of servers). */
+/** Longer texts are cut, because strangers can choose some of them (paths, answers of servers). */
 const longestText = 32_768
 
 const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
@@ -10,17 +10,17 @@ const assignmentPattern =
   /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;)}]+/gi
 
 const bearerPattern = /\bbearer\s+[\w.~+/=-]+/gi
-/** Finds candidates. Only a word that decodes from base64 to a text with a colon (`user:password`) is removed. */
+/** Finds candidates. A word is removed only if it decodes from base64 to a text with a colon (`user:password`). */
 const basicPattern = /\bbasic\s+([\w+/-]+=*)/gi
 
-/** Names of fields that are always secret, unless the name only says where the secret is (`whereaboutsName`). */
+/** Names of secret fields. A name that only says where the secret is does not count (`whereaboutsName`). */
 const secretName = /pass(word|phrase)|secret|mnemonic|private|credential|authorization|api[-_]?key|bearer|cookie/i
 const whereaboutsName = /(file|variable|path)$/i
-/** Names of fields that are secret if the value looks like a private key. A hash has the same form. */
+/** Names of fields that are secret only if the value has the form of a private key. A hash has the same form. */
 const keyName = /key|seed|signer/i
 const keyLike = /^(0x)?[0-9a-f]{64}$/i
 
-/** `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. A text that is not a URL becomes `[url]`. */
+/** `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. Other texts become `[url]`. */
 export function redactUrl(url: string): string {
   try {
     const { protocol, host } = new URL(url)

@@ -4,7 +4,10 @@ export interface Line {
   readonly fields: Record<string, unknown>
 }
 
-/** Two lines repeat each other if level, message and these fields are equal. Nonces and heights differ too often. */
+/**
+ * Two lines are repetitions if level, message and these fields are equal. Nonces and heights differ too often to be
+ * listed.
+ */
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
@@ -24,7 +27,7 @@ interface Kind {
   waitMs: number
 }
 
-/** Writes the first line of a kind immediately, and its repetitions as one line per interval (1 to 10 minutes). */
+/** Writes the first line of a kind at once. Combines its repetitions into one line per interval (1 to 10 minutes). */
 export class RepeatedLines {
   readonly #write: (line: Line) => void
   readonly #kinds = new Map<string, Kind>()

@@ -9,7 +9,7 @@ type About = Pick<Transfer, 'bridge' | 'targetChain'>
 
 export type StepTimes = ReturnType<typeof createStepTimes>
 
-/** Longer times are not recorded: clocks differ, and anyone with access to Temporal can forge the times of inputs. */
+/** Longer times are not recorded. Clocks differ, and anyone with access to Temporal can forge the times of inputs. */
 const longestSeconds = 30 * 86_400
 
 export function createStepTimes(
@@ -21,7 +21,7 @@ export function createStepTimes(
     return Math.abs(seconds) <= longestSeconds ? Math.max(0, seconds) : undefined
   }
   return {
-    /** Records the time since `since`, when the previous step ended (ms since the epoch). Returns the current time. */
+    /** Records the time since `since`, the end of the previous step (ms since the epoch). Returns the current time. */
     reached(step: TimedStep, { bridge, targetChain: chain }: About, since: number | undefined): number {
       const at = now()
       const seconds = secondsSince(since, at)

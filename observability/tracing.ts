@@ -2,7 +2,7 @@
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export interface Tracing {
-  /** @param isRoot true: the span begins a trace if there is none. false: outside a trace, no span is recorded */
+  /** @param isRoot if there is no trace: true begins one with the span, false records no span */
   inSpan<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>, isRoot: boolean): Promise<Result>
   fields(): Readonly<Record<string, string>>
 }
