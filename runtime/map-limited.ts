@@ -1,7 +1,11 @@
-/** Like `Promise.all`, with at most `most` calls at a time. A failure rejects when the running calls have ended. */
+/**
+ * Like `Promise.all`, but runs at most `most` calls at a time. Rejects after a failure, once the running calls have
+ * ended.
+ */
 export async function mapLimited<T, R>(items: readonly T[], most: number, run: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
-  // The workers share a generator, because an error in one worker closes it for all. An array's iterator would go on.
+  // All workers share one generator. An error in one worker closes it, so that the others end. An array's iterator
+  // would continue.
   const waiting = (function* () {
     yield* items.entries()
   })()

@@ -1,6 +1,9 @@
 import { pause } from './wait.ts'
 
-/** Each call gets a read that starts after the call, shared with other waiting calls. Starts are `everyMs` apart. */
+/**
+ * Each call gets a read that starts after the call. Calls that wait share a read. Reads start at least `everyMs` (ms)
+ * apart.
+ */
 export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Promise<T> {
   let next: Promise<T> | undefined
   let notBefore = 0
@@ -14,8 +17,9 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
 }
 
 /**
- * How long a read is kept, ms, counted from its start or from its end. An error is kept like an answer, and is
- * `undefined` to a function. `lasting`: answers that pass are kept until `clear`, other answers and errors not at all.
+ * How long a read is kept. `fromStart`: ms from its start. `fromAnswer`: ms from its end, or a function of the answer
+ * that returns them. Both also keep an error; the function gets `undefined` for it. `lasting`: an answer that passes is
+ * kept until `clear`, and other answers and errors are not kept.
  */
 type Keeping<T> =
   | { readonly fromStart: number }
@@ -23,7 +27,7 @@ type Keeping<T> =
   | { readonly lasting: (answer: T) => boolean }
 
 interface Options {
-  /** If a later read of a key fails, its callers get the last answer. */
+  /** If a later read of a key fails, its callers get the last answer instead. */
   readonly orLast?: boolean
   readonly clock?: (() => number) | undefined
 }
@@ -34,7 +38,7 @@ interface Kept<T> {
   until: number
 }
 
-/** Callers of one key share one read. Default: answers last, errors do not. */
+/** Callers of the same key share one read. By default, answers are kept until `clear`, and errors are not kept. */
 export function keptReads<K, T>(
   read: (key: K) => Promise<T>,
   keeping: Keeping<T> = { lasting: () => true },
@@ -69,7 +73,7 @@ export function keptReads<K, T>(
 
   return {
     clear: () => kept.clear(),
-    /** @param maxAgeMs since the start of the read */
+    /** @param maxAgeMs maximum time since the start of the read */
     get(key: K, maxAgeMs = Infinity): Promise<T> {
       const known = kept.get(key)
       const now = clock()

@@ -5,7 +5,10 @@ export interface WaitLimit {
   readonly signal?: AbortSignal | undefined
 }
 
-/** At the timeout, or when the signal aborts, `onLimit` is called. It must settle the promise. */
+/**
+ * A promise with a limit. After the time-out, or when the signal aborts, `onLimit` is called. It must settle the
+ * promise.
+ */
 export class Wait<T> {
   readonly promise: Promise<T>
   resolve: (result: T) => void = () => {}
@@ -34,7 +37,7 @@ export class Wait<T> {
   }
 }
 
-/** A Node timer with a longer delay than this fires immediately. */
+/** A Node timer with a longer delay fires at once. */
 const longestTimerMs = 2 ** 31 - 1
 
 /** Sleeps for `ms`, or until the signal aborts. Never rejects. */
@@ -42,7 +45,10 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {})
 }
 
-/** Settles like `work`, or after `ms` like `late()`. `late` should abort the work if that is possible. */
+/**
+ * Settles like `work`. If `work` takes longer than `ms`, settles like `late()`, which should abort the work if
+ * possible.
+ */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms).unref())).then(late)
@@ -56,11 +62,11 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 export interface Polling {
   readonly everyMs: number
   readonly signal: AbortSignal
-  /** Gets the error of a round, and polling continues. Without `onError`, the error ends the polling. */
+  /** Called with the error of a round. Polling then continues. Without `onError`, the error ends the polling. */
   readonly onError?: (error: unknown) => void
 }
 
-/** Runs `round` again and again until it returns true or the signal aborts. The first round starts immediately. */
+/** Runs `round` repeatedly until it returns true or the signal aborts. The first round starts at once. */
 export async function poll(round: () => Promise<boolean | void>, { everyMs, signal, onError }: Polling): Promise<void> {
   while (!signal.aborted) {
     try {

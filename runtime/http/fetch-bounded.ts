@@ -4,7 +4,7 @@ import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Wait } from '../wait.ts'
 
-/** The answer is longer than `mostBytes`, or than the free part of the byte budget. The rest was not read. */
+/** The answer is longer than `mostBytes`, or than what is left of the byte budget. The rest was not read. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong'
   readonly mostBytes: number
@@ -19,7 +19,7 @@ export type ByteBudget = ReturnType<typeof createByteBudget>
 
 export interface FetchLimits {
   readonly timeoutMs: number
-  /** Limits both the content-length and the decompressed body. */
+  /** Limits the content-length, and the body after decompression. */
   readonly mostBytes: number
   readonly budget?: ByteBudget | undefined
   readonly signal?: AbortSignal | undefined
@@ -33,7 +33,10 @@ export interface BoundedRequest {
   readonly body?: string
 }
 
-/** Many servers close idle connections after 5 s. A request on a connection that the server closes would fail. */
+/**
+ * Unused connections are closed after this time (ms). Many servers close them after 5 s, and a request at that moment
+ * would fail.
+ */
 const idleMs = 4_000
 const options = { keepAlive: true, timeout: idleMs } as const
 const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) } as const
@@ -44,8 +47,9 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 ])
 
 /**
- * Sends one HTTP request to a server that may be hostile. Follows no redirect. `fetch` would use three times the CPU.
- * Throws AnswerTooLong, TimeoutError, the signal's reason, the socket's errors, and TypeError if the URL is not HTTP.
+ * Sends one HTTP request to a server that may be hostile. Follows no redirect. `fetch` is not used, because it takes
+ * three times the CPU. Throws AnswerTooLong, TimeoutError, the signal's reason, the socket's errors, and TypeError if
+ * the URL is not HTTP.
  */
 export async function fetchBounded(
   url: URL,
@@ -64,12 +68,12 @@ export async function fetchBounded(
     request.destroy()
   })
   request.on('error', exchange.reject)
-  // After a protocol upgrade that was not requested, Node emits neither `response` nor `error`.
+  // If the server upgrades the protocol without a request for it, Node emits neither `response` nor `error`.
   request.on('close', () => isAnswered || exchange.reject(new Error('the server closed the connection')))
   request.on('response', (response) => {
     isAnswered = true
     readAnswer(response, limits).then(exchange.resolve, (error: unknown) => {
-      // Closes the connection. An answer that is not read to its end would keep it open.
+      // Closes the connection, which an answer that was not read to its end would keep open.
       response.destroy()
       request.destroy()
       exchange.reject(error)

@@ -6,10 +6,10 @@ export const lateCheckMs = 1_000
 export const idleTimeoutMs = 5_000
 export const maxRequestsOfConnection = 1_000
 const maxConnections = 1_000
-/** Low enough that one address cannot take all connections; high enough for a proxy in front of all clients. */
+/** Low enough that one address cannot take all connections. High enough for a proxy in front of all clients. */
 const maxConnectionsOfAddress = 100
 
-/** Limits connections, in total and per address. A connection beyond the limit is closed immediately. */
+/** Limits connections, in total and per address. A connection beyond a limit is closed at once. */
 export function limitConnections(server: Server): void {
   limitPipelining(server)
   server.maxConnections = maxConnections
@@ -27,10 +27,10 @@ export function limitConnections(server: Server): void {
   })
 }
 
-/** Maximum requests of a connection that wait for answers. Browsers and HTTP libraries send one at a time. */
+/** Maximum requests of one connection that wait for answers. Browsers and HTTP libraries send one at a time. */
 const maxPipelined = 16
 
-/** Unread answers, of up to hundreds of kilobytes each, would fill the memory. */
+/** Limits requests that wait. Otherwise unread answers of hundreds of kilobytes each could fill the memory. */
 function limitPipelining(server: Server): void {
   const unanswered = new WeakMap<Socket, number>()
   server.prependListener('request', ({ socket }, response) => {
@@ -41,7 +41,10 @@ function limitPipelining(server: Server): void {
   })
 }
 
-/** Whether a Host header names this server: an IP address, localhost or `names`. Others may be DNS rebinding. */
+/**
+ * Whether a Host header names this server: an IP address, localhost or one of `names`. Another name may be DNS
+ * rebinding.
+ */
 export function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   const name = /^(?:\[([0-9a-f:.]+)\]|([^:]+))(?::[0-9]{1,5})?$/i
     .exec(host ?? '')
