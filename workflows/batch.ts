@@ -7,7 +7,7 @@ import { workflowOf } from '../domain/lane/lane.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** If a batch has no nonce after this time, ms, the batch is over. */
+/** A batch that has no nonce after this time (ms) ends. */
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
@@ -44,7 +44,9 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
   }
 }
 
-/** Returns undefined while the batch goes on. A permanent failure concerns the key, so it does not end the batch. */
+/**
+ * Returns undefined while the batch continues. A permanent failure concerns only the key, so it does not end the batch.
+ */
 function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {

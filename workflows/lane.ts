@@ -12,10 +12,13 @@ import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Far below the server's limit of 2,000, because the server rewrites all updates of a run at every step. */
+/** Far below the server's limit of 2,000, because at every step the server rewrites all updates of a run. */
 const updatesPerRun = 300
 
-/** The nonce ledger of one key on one chain, which alone writes grants and attempts. domain/lane/reducer decides. */
+/**
+ * The nonce ledger of one key on one chain. Only this workflow writes grants and attempts. domain/lane/reducer has the
+ * rules.
+ */
 export async function lane(input: contract.LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 
@@ -50,14 +53,17 @@ export async function lane(input: contract.LaneInput): Promise<void> {
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
-/** After a reset, Temporal applies updates of an earlier run again, reordered. Only nonce requests have `run`. */
+/**
+ * After a reset, Temporal applies the updates of an earlier run again, in another order. Only requests for nonces have
+ * `run`.
+ */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
 }
 
 function notifyOwner({ intentId, nonce }: RolledBack): void {
-  // Failures are ignored, because recovery restarts transfers that closed without an outcome.
+  // Failures are ignored. If the transfer has closed without an outcome, recovery restarts it.
   getExternalWorkflowHandle(workflowOf(intentId))
     .signal(rolledBackSignal, { intentId, nonce })
     .catch(() => {})

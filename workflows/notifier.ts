@@ -6,11 +6,11 @@ import { notifyPolicy } from './policies.ts'
 import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
 const stepsPerRun = 100
-/** After this many checks for a receiver that the config lacks, the notifier ends. It may start again later. */
+/** The notifier ends after this many checks for a receiver that the config no longer has. It may start again later. */
 const checksForReceiver = 6
 const checkMs = 10 * 60_000
 
-/** Notifies one receiver of each event at least once. Steps read and send; domain/notification decides. */
+/** Notifies one receiver of each event at least once. Its steps read and send. domain/notification has the rules. */
 export async function notifier(input: contract.NotifierInput): Promise<void> {
   const { receiver } = input
   let state = input.state ?? newNotifier(workflowInfo().startTime.getTime())
@@ -51,7 +51,7 @@ const orderCheck = byKind({
   raise: fields({}),
 } satisfies Record<NotifierOrder['kind'], Check>)
 
-/** People may type signals, so a malformed signal must not fail the task. */
+/** A malformed signal must not fail the task, because people may type signals. */
 function readOrder(given: NotifierOrder): NotifierOrder[] {
   try {
     orderCheck(given, '')

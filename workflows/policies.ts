@@ -2,19 +2,19 @@ import { type ErrorCode, knownCode } from '../domain/catalogue/errors.ts'
 import { failoverTimesOf } from '../temporal/contracts/failover.ts'
 import { ApplicationFailure, TimeoutFailure, type ActivityOptions, type LocalActivityOptions, workflowInfo } from '@temporalio/workflow'
 
-/** Retries for ever, so that no outage loses a transfer. */
+/** Retries without end, so that no outage loses a transfer. */
 const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } as const
 
-/** A `local` step is tried once. If it fails, the durable step of the same name replaces it. */
+/** A `local` step is tried once. If it fails, the durable step of the same name runs instead. */
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /** An audit checks every transfer of a day. The schedule starts no second audit while one runs. */
+  /** An audit checks every transfer of a day. While one audit runs, the schedule starts no second one. */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
 
-/** Longer than the wait for a nonce and the wait for a block together. */
+/** Longer than the longest wait for a nonce plus the longest wait for a block. */
 const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
 /** If no worker takes a task within `laneTaskMs`, the lane is busy, or no process has its key. */
@@ -23,7 +23,7 @@ export function broadcastPolicy() {
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
 }
 
-/** Tried once and without delay, because a slot is reserved. If the step fails, it goes to the lane's queue. */
+/** Tried once and at once, because a slot is reserved. If it fails, the step goes to the lane's queue. */
 export function localBroadcastPolicy() {
   const { heartbeatMs } = failoverTimesOf(workflowInfo().memo)
   return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const
@@ -43,7 +43,7 @@ export const waits = {
   firstBackoffMs: 2_000,
   longestBackoffMs: 30 * 60_000,
   longestLaneBackoffMs: 60_000,
-  /** Maximum age of a run, so that no build of the workflow must live for months. */
+  /** Maximum age (ms) of a run. So no build of the workflow must run for months. */
   continueAsNewMs: 60 * 60_000,
   firstCheckMs: 1_000,
   longestCheckMs: 30_000,

@@ -5,12 +5,12 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery } from '../temp
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** An answer has up to 100 KB. The server suggests a new run at 4 MB, so a run may end earlier. */
+/** An answer may have 100 KB. A run may end earlier, because the server suggests a new run at 4 MB. */
 const updatesPerRun = 100
 
-/** The only writer of the settings of a namespace. domain/settings decides. */
+/** The only writer of a namespace's settings. domain/settings has the rules. */
 export async function settings(input: SettingsInput): Promise<void> {
-  // An older version has fewer lists.
+  // Settings from an older version have fewer lists.
   let now: Settings = { ...noSettings, ...input.settings }
   const apply = (request: SettingsOrders): Settings => {
     now = applySettingsOrders(now, request, Date.now())

@@ -1,5 +1,5 @@
-/** Frames per promise in `__stack_trace`. The first two are the SDK's, and the other two show the whole path. */
+/** Frames per promise in `__stack_trace`. The first two frames are the SDK's. The other two show the whole path. */
 const frames = 4
 
-// This must run before the sandbox is frozen (workers/process/bundle.ts).
+// Must run before the sandbox is frozen (workers/process/bundle.ts).
 Reflect.set(Error, 'stackTraceLimit', frames)

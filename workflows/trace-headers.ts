@@ -32,9 +32,8 @@ const traced: ReadonlySet<string> = new Set(['transfer', 'batch', 'operatorTrans
 const { traces } = proxySinks<TraceSinks>()
 
 /**
- * Passes the trace to steps in headers. Changes no command, turn or random number, so that tracing can be switched on
- * or
- * off while workflows run. The interceptors of @temporalio/interceptors-opentelemetry do not allow that.
+ * Passes the trace to steps in headers. Changes no command, turn or random number. So tracing can be turned on and off
+ * while workflows run. The interceptors of @temporalio/interceptors-opentelemetry do not allow this.
  */
 export const interceptors = (): WorkflowInterceptors => {
   if (!traced.has(workflowInfo().workflowType)) return {}
@@ -54,11 +53,11 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
     if (!given || !parent) return next(input)
     const { runId, runStartTime } = workflowInfo()
     const [traceId, parentSpanId, flags] = parent
-    // The span id is unique per run, and the same at each replay.
+    // Unique per run, and the same at each replay.
     const spanId = runId.replaceAll('-', '').slice(-16)
     this.#given = { [traceHeader]: given }
     this.#own = { [traceHeader]: defaultPayloadConverter.toPayload({ traceparent: `00-${traceId}-${spanId}-${flags}` }) }
-    // As in observability/tracing.ts, only a recorded trace has its ids in the log.
+    // Only a recorded trace has its ids in the log, as in observability/tracing.ts.
     if (Number.parseInt(flags, 16) & 1) this.#ids = { trace_id: traceId, span_id: spanId }
     const ended = () => traces.ended({ traceId, spanId, parentSpanId, flags, startedAt: runStartTime.getTime(), endedAt: Date.now() })
     const result = next(input)
@@ -81,7 +80,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
   }
 }
 
-/** Anyone with access to Temporal may have written the header. An invalid header must not fail a task. */
+/** An invalid header must not fail a task, because anyone with access to Temporal may have written it. */
 function parentOf(headers: Headers): readonly [traceId: string, spanId: string, flags: string] | undefined {
   try {
     const payload = headers[traceHeader]

@@ -12,7 +12,7 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   if (by) return endOnceFree(run, { kind: 'cancelled', by })
   const finality = await awaitFinality(run, 0, { requireAgreement: true })
   if (finality.kind === 'delivered') return finality
-  // If a cancel came during the wait, the next try ends the transfer.
+  // A cancel came during the wait. The next try ends the transfer.
   if (run.signals.cancelledBy) return undefined
   const passed = `not delivered by ${new Date(run.deadline ?? 0).toISOString()}`
   const { reason } = run.progress
@@ -24,7 +24,10 @@ export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<O
   return run.progress.left ? endOnceFree(run, outcome) : outcome
 }
 
-/** Ends the transfer once most nodes show all its nonces as final and no effect. Returns undefined to try again. */
+/**
+ * Ends the transfer once most nodes show that all its nonces are final and have no effect. Returns undefined to try
+ * again.
+ */
 async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   const { progress, intentId, transfer } = run
   const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [] }, run.label)
@@ -52,7 +55,7 @@ export async function watchWhileParked(run: TransferRun): Promise<Outcome | unde
   return result.kind === 'delivered' ? result : undefined
 }
 
-/** Parks after a failure that no retry can cure, such as a bridge that the config lacks. */
+/** Parks after a failure that no retry can cure. Example: a bridge that is not in the config. */
 export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error
   const { cancelledBy } = run.signals
@@ -61,7 +64,7 @@ export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   return run.park(codeOf(error), failureText(error) + repeat)
 }
 
-/** Step 5: waits until an effect is final or gone. `requireAgreement`: most nodes must agree that it is gone. */
+/** Step 5: waits until an effect is final or gone. With `requireAgreement`, most nodes must agree that it is gone. */
 export async function awaitFinality(
   run: TransferRun,
   finalInMs: number,
@@ -80,7 +83,8 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // Waits longer each time: if one of two nodes is down, all transfers of the chain may wait here for long.
+    // Each wait is longer than the last. If one of two nodes is down, all transfers of the chain may wait here for
+    // long.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

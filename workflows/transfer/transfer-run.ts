@@ -25,10 +25,12 @@ interface StateFacts {
   readonly at?: number | undefined
 }
 
-/** The first entry stays, and the oldest of the others are dropped. */
+/** Maximum entries. The first entry stays, and the oldest of the others are dropped. */
 const timelineLimit = 40
 
-/** The state that all steps of a transfer share. A round is one intent: one call on one lane, at most one nonce. */
+/**
+ * The state that all steps of a transfer share. A round has one intent: one call on one lane, with at most one nonce.
+ */
 export class TransferRun {
   transfer: Transfer
   readonly id = workflowInfo().workflowId
@@ -77,7 +79,7 @@ export class TransferRun {
     return this.signals.woken || this.signals.cancelledBy !== undefined
   }
 
-  /** When the run began, ms since the epoch. Undefined if the transfer has waited or been tried before. */
+  /** When the run began (ms since the epoch). Undefined if the transfer has already waited or been tried. */
   get freshSince(): number | undefined {
     const { round, waits: waited, timeline } = this.progress
     return round === 1 && waited === 0 && timeline.length === 0 ? workflowInfo().startTime.getTime() : undefined
@@ -150,7 +152,7 @@ export class TransferRun {
     this.note('cancel', order)
   }
 
-  /** @param onlyIfWaiting leaves a parked transfer parked, because only a gate has opened */
+  /** @param onlyIfWaiting if true, a parked transfer stays parked, because only a gate has opened */
   retry(onlyIfWaiting: boolean): void {
     if (this.state === 'parked') {
       if (onlyIfWaiting) return
@@ -160,7 +162,10 @@ export class TransferRun {
     this.signals.woken = true
   }
 
-  /** Returns true if a signal or the deadline ended the wait. @param what the reason, for the Web UI */
+  /**
+   * Returns true if a signal or the deadline ended the wait.
+   * @param what reason of the wait, for the Web UI
+   */
   async pause(ms: number, what: string): Promise<boolean> {
     const { signals } = this
     this.#show(Date.now() + ms)
@@ -181,12 +186,12 @@ export class TransferRun {
     if (transactions) this.progress.transactions = rollBackAttempts(transactions, round, Date.now())
   }
 
-  /** Shows in the timeline that a block had the call. A transfer state of its own would cost a state transition. */
+  /** Shows in the timeline that the call was in a block. A separate transfer state would cost a state transition. */
   passInclusion({ blockHeight, nonce, ...landed }: Landed): void {
     this.#add({ at: includedAt(landed) ?? Date.now(), state: 'included', note: `block ${blockHeight}, nonce ${nonce}` })
   }
 
-  /** Ends the work on a lane, and keeps the lane in `left` with the highest nonce that the transfer held there. */
+  /** Ends the work on a lane. `left` keeps the lane with the highest nonce that the transfer held there. */
   stopFollowing(): void {
     const { underway, left = [], transactions, round } = this.progress
     this.progress.underway = undefined
@@ -198,7 +203,7 @@ export class TransferRun {
     this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
   }
 
-  /** The call of one stage is final. The next call is a new round, which begins at once and without a failure. */
+  /** The call of a stage is final. The next call is a new round, which begins at once and counts no failure. */
   passStage(stage = '', { txHash, blockHeight }: Partial<Pick<Landed, 'txHash' | 'blockHeight'>>): undefined {
     this.nextRound()
     Object.assign(this.progress, { failures: 0, spent: 0, waits: 0 })
@@ -217,7 +222,7 @@ export class TransferRun {
   /** Call this only while no activity is running. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // Only here can a transfer move to another worker version, so that no version must live for months.
+    // A transfer can move to another worker version only here. So no version must run for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }
@@ -237,7 +242,7 @@ export class TransferRun {
     return { transfer: this.id, bridge, source: sourceChain, target: targetChain, sequence }
   }
 
-  /** Logs only the states that people search for. The SDK's log adds no command and is silent in a replay. */
+  /** Logs only the states that people search for. The SDK's log adds no command, and is silent during a replay. */
   #logState({ code, reason, txHash }: StateFacts): void {
     const { state, lane } = this.progress
     const about = { ...this.#logIds, ...(lane && { lane }), ...(code && { code }), ...(reason && { reason }), ...(txHash && { txHash }) }
@@ -248,7 +253,7 @@ export class TransferRun {
     else if (state === 'broadcasting' || state === 'parked') this.#waitsFor = undefined
   }
 
-  /** Each write costs a state transition, so only changes are written. */
+  /** Writes only changes, because each write costs a state transition. */
   #writeAttributes(before: TransferState, { code, txHash }: StateFacts): void {
     const { state, lane } = this.progress
     const { TransferState, PortageCode, Lane, TxHash } = searchAttributes
@@ -266,10 +271,10 @@ export class TransferRun {
     const summary = `deadline ${timeText(deadline)}: the transfer is parked if it is not delivered by then`
     try {
       while (Date.now() < deadline) await sleep(deadline - Date.now(), { summary })
-      // A parked transfer waits for an operator even after the deadline.
+      // After the deadline, a parked transfer still waits for an operator.
       if (this.overdue && this.state !== 'parked') this.signals.woken = true
     } catch {
-      // Temporal cancelled the workflow, and the cancel has already woken the run.
+      // Temporal cancelled the workflow. The cancel has already woken the run.
     }
   }
 }
@@ -278,7 +283,7 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
   return tried.find(({ hash }) => hash === txHash)?.includedAt
 }
 
-/** Reasons that usually pass within minutes. A transfer that waits for one of them tries at least once a minute. */
+/** Reasons that usually pass within minutes. A transfer that waits for one of these tries at least once a minute. */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
 export async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {

@@ -12,7 +12,7 @@ import { TransferRun, type Outcome, wait } from './transfer-run.ts'
 /** Tries one transfer until it has an outcome (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
 export function transfer(input: contract.TransferInput): Promise<contract.TransferStatus> {
   const { cancelRequested } = CancellationScope.current()
-  // A cancel by Temporal is recorded as an order and interrupts no step, because the fate of the nonces decides how the
+  // A cancel by Temporal is recorded as an order. It interrupts no step, because the fate of the nonces decides how the
   // transfer ends.
   return CancellationScope.nonCancellable(() => {
     const run = new TransferRun(input)
@@ -33,7 +33,7 @@ async function tryUntilDone(run: TransferRun): Promise<contract.TransferStatus> 
   }
 }
 
-/** Returns undefined if there is no outcome yet. The next try continues from `run.progress`. */
+/** Makes one try. Returns undefined if there is no outcome yet. The next try continues from `run.progress`. */
 async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   if (run.isDue) await run.continueAsNew()
   if (run.state === 'parked' && !run.called) return watchWhileParked(run)
