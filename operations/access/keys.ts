@@ -12,7 +12,7 @@ const keySchema = z.strictObject({
   crv: z.literal('Ed25519'),
   kid: z.string().regex(coordinate),
   x: z.string().regex(coordinate),
-  /** The private part. Only the newest key has it, because rotation deletes the private parts of older keys. */
+  /** The private part. Only the newest key has one, because rotation deletes the private parts of older keys. */
   d: z.string().regex(coordinate).optional(),
   createdAt: z.iso.datetime(),
 })
@@ -23,14 +23,17 @@ export type AccessKey = z.output<typeof keySchema>
 /** The `kid` of a key is its thumbprint (RFC 7638). */
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
-/** Oldest first. Throws ACCESS_KEYS if the file is unreadable, malformed, another user's, or readable by others. */
+/**
+ * Returns the keys, oldest first. Throws ACCESS_KEYS if the file is unreadable, malformed, another user's, or readable
+ * by others.
+ */
 export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   const refuse = (detail: string, cause?: unknown) => new RelayerError('ACCESS_KEYS', { detail, facts: { file }, cause })
   let text: string
   try {
     const { mode, uid } = await stat(file)
     const self = process.getuid?.()
-    // Another user who owns the file could add keys.
+    // The owner of the file could add keys to it.
     if (self !== undefined && uid !== 0 && uid !== self)
       throw refuse(`It belongs to another user (${uid}): chown it to the user that Portage runs as.`)
     // Anyone who can read the file can create any token.
@@ -43,15 +46,15 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   try {
     return fileSchema.parse(JSON.parse(text)).keys
   } catch {
-    // The caught error could quote the file.
+    // The caught error is dropped, because its text may quote the file.
     throw refuse('It is not a key file of Portage.')
   }
 }
 
-/** Returns false if the file exists already. Its folder must exist. Throws ACCESS_KEYS. */
+/** Makes a key file. Returns false if the file already exists. Its folder must exist. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
-  // A link, unlike a rename, does not replace the file of another process.
+  // Links the file, because a rename could replace the file of another process.
   const place = (written: string) =>
     link(written, file).then(
       () => true,
@@ -63,7 +66,7 @@ export async function makeKeys(file: string): Promise<boolean> {
   return store(file, [await newKey()], place)
 }
 
-/** Adds a signing key and returns its `kid`. Older keys then only verify tokens. Throws ACCESS_KEYS. */
+/** Adds a signing key and returns its `kid`. Older keys can then only verify tokens. Throws ACCESS_KEYS. */
 export async function rotateKeys(file: string): Promise<string> {
   const key = await newKey()
   const older = (await existing(file)).map(({ d: _, ...known }) => known)
@@ -71,7 +74,7 @@ export async function rotateKeys(file: string): Promise<string> {
   return key.kid
 }
 
-/** Removes a key, which makes its tokens invalid. Throws ACCESS_KEYS. */
+/** Removes a key. The tokens that it signed become invalid. Throws ACCESS_KEYS. */
 export async function removeKey(file: string, kid: string): Promise<void> {
   const keys = await existing(file)
   const found = keys.find((key) => key.kid === kid)
@@ -81,7 +84,7 @@ export async function removeKey(file: string, kid: string): Promise<void> {
   await replaceKeys(file, others)
 }
 
-/** Throws ACCESS_KEYS if no key can sign. */
+/** Returns the key that signs. Throws ACCESS_KEYS if no key can sign. */
 export function signingKey(keys: readonly AccessKey[] = []): AccessKey {
   const key = keys.findLast(({ d }) => d !== undefined)
   if (!key) throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key to sign with on this machine.' })
@@ -107,7 +110,7 @@ async function newKey(): Promise<AccessKey> {
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
   const { x = '', d = '' } = await exportJWK(privateKey)
   const key = await publicKeyOf(x)
-  // A command line would read a `kid` with a leading dash as an option.
+  // Tries again, because a command line would read a `kid` with a leading dash as an option.
   return key.kid.startsWith('-') ? newKey() : { ...key, d, createdAt: new Date().toISOString() }
 }
 

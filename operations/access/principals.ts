@@ -6,12 +6,12 @@ import { verifyToken } from './tokens.ts'
 
 export interface TokenCheck {
   readonly ring: KeyRing
-  /** A Temporal namespace */
+  /** Temporal namespace of the token. */
   readonly audience: string
   readonly tokens: () => readonly IssuedToken[] | undefined
 }
 
-/** Throws ACCESS_TOKEN_*, ACCESS_KEYS, SETTINGS_UNREACHABLE. */
+/** Returns the principal of a token. Throws ACCESS_TOKEN_*, ACCESS_KEYS, SETTINGS_UNREACHABLE. */
 export async function authenticate(token: string | undefined, { ring, audience, tokens }: TokenCheck): Promise<Principal> {
   if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
   const principal = await verifyToken(await ring.keys(), audience, token)
@@ -22,7 +22,10 @@ export async function authenticate(token: string | undefined, { ring, audience, 
   return principal
 }
 
-/** Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_TOKEN_INVALID (its key was removed), ACCESS_KEYS. */
+/**
+ * Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_KEYS, and ACCESS_TOKEN_INVALID if the token's key was
+ * removed.
+ */
 export async function assertStillGood(principal: Principal, { ring, tokens }: Pick<TokenCheck, 'ring' | 'tokens'>): Promise<void> {
   if (Date.now() >= principal.expiresAt) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
   const listed = tokens()
@@ -31,7 +34,9 @@ export async function assertStillGood(principal: Principal, { ring, tokens }: Pi
   if (!keys.some(({ kid }) => kid === principal.kid)) throw new RelayerError('ACCESS_TOKEN_INVALID')
 }
 
-/** RFC 6750, section 2.1. Ignores tokens in the URL, because logs would show them. */
+/**
+ * Reads the token from the header (RFC 6750, section 2.1). Tokens in the URL are ignored, because logs would show them.
+ */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1]
 }

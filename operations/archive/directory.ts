@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
-/** An older lock is from a crashed process. Clocks of machines that share the folder must differ by less. */
+/** An older lock (ms) is from a crashed process. The clocks of machines that share the folder must differ by less. */
 const staleMs = 60_000
 
-/** Only the process's user can read the folder. The first text creates it. */
+/** The first text creates the folder. Only the user of this process can read it. */
 export function createDirectoryStore(path: string): ArchiveStore {
   return {
     get(name) {
@@ -23,7 +23,7 @@ export function createDirectoryStore(path: string): ArchiveStore {
         await writeSynced(temporary, text)
         return await locked(`${target}.lock`, async (isMine) => {
           if ((await read(target))?.version !== was?.version) return false
-          // After a minute of suspension this process must not overwrite a newer text.
+          // This process may have been suspended for a minute. It must then not overwrite a newer text.
           if (!(await isMine())) return false
           await rename(temporary, target)
           return true
@@ -46,7 +46,7 @@ async function writeSynced(temporary: string, text: string): Promise<void> {
   const file = await open(temporary, 'wx', 0o600)
   try {
     await file.writeFile(text)
-    // Without `sync` a crash may leave an empty file.
+    // Without `sync`, a crash could leave an empty file.
     await file.sync()
   } finally {
     await file.close()

@@ -6,37 +6,45 @@ import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './records.ts'
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
-/** `at` is the time when the order was obeyed or, for the cancel of an operator transaction, when it was given. */
+/** Time at which the order was obeyed. For the cancel of an operator transaction: time at which it was given. */
 export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
-  /** Adding a field does not change the version. */
+  /** Unchanged when a field is added. */
   readonly version: 1
   readonly subject: KeptOrders['subject']
   readonly id: string
   readonly order?: object
 }
 
-/** `previous` is the SHA-256 of the line before (first line: of `portage:<day>`), which reveals changed lines. */
+/** `previous` is the SHA-256 of the line before it (first line: of `portage:<day>`). It reveals changed lines. */
 type Chained = OrderRecord & { readonly previous: string }
 
 const lineSchema = z
   .looseObject({ previous: z.string(), at: z.iso.datetime(), subject: z.string(), id: z.string(), kind: z.string() })
   .transform((line) => line as unknown as Chained)
 
-/** Characters. Strangers can start the workflows that such orders are for. */
+/**
+ * Maximum characters of an order for a transfer or operator transaction, because strangers can start these workflows.
+ */
 const longestOrder = 500_000
-/** Characters. A longer file gets no more orders that strangers can cause: V8 has no string of 2^29 characters. */
+/**
+ * Characters. Above this length, a day's file gets no more orders that strangers can cause. V8 has no string of 2^29
+ * characters.
+ */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/** Appends missing orders. `through` is the end of a complete search, ms since the epoch. Throws ARCHIVE_*. */
+/**
+ * Appends the orders that the archive lacks. `through` is the end of a complete search (ms since the epoch). Throws
+ * ARCHIVE_*.
+ */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
   const records = kept.flatMap((one) => recordsOf(one, skipped))
   const sorted = records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   const days = groupBy(sorted, ({ at }) => at.slice(0, 10))
-  /** SHA-256 of each day's last line. Keep these elsewhere to prove that no line was cut off. */
+  /** SHA-256 of the last line of each day. Store these hashes elsewhere to prove that no line was cut off. */
   const heads: Record<string, string> = {}
   let added = 0
   for (const [day, ofDay] of days) {
@@ -54,15 +62,15 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  // If a workflow of Portage could not be read, the next export must look for its orders again.
+  // If a workflow of Portage could not be read, the next export must search for its orders again.
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
   if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
   return {
     ...{ found: records.length, added },
-    /** Workflows that were not read, or that may have lost orders since the last export. */
+    /** Ids of workflows that could not be read, or that may have dropped orders since the last export. */
     maybeIncomplete: named(maybeIncomplete),
-    /** Subjects whose orders were left out, because they are malformed or the file of their day is full. */
+    /** Ids whose orders were left out, because an order is malformed or the file of its day is full. */
     skipped: named([...skipped]),
     heads,
   }
@@ -86,7 +94,7 @@ function named(subjects: readonly string[]): readonly string[] {
   return subjects.length <= mostNamed ? subjects : [...subjects.slice(0, mostNamed), `and ${subjects.length - mostNamed} more`]
 }
 
-/** Throws ARCHIVE_INVALID with the number of the line that breaks the chain of hashes. */
+/** Throws ARCHIVE_INVALID with the number of the first line whose hash does not match. */
 export async function verifyDay(store: ArchiveStore, day: string): Promise<{ readonly orders: number; readonly head: string }> {
   const lines = linesOf((await store.get(nameOf(day)))?.text)
   for (const [index, line] of lines.entries()) {
@@ -99,7 +107,7 @@ export async function verifyDay(store: ArchiveStore, day: string): Promise<{ rea
   return { orders: lines.length, head: hashOf(lines.at(-1), day) }
 }
 
-/** ms since the epoch, 0 if there was no export. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** Returns ms since the epoch, or 0 if there was no export. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function lastExport(store: ArchiveStore): Promise<number> {
   return (await readThrough(store, progressName)) ?? 0
 }
@@ -116,7 +124,7 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
   })
 }
 
-/** Ignores the time for operator transactions, because a later run may report another time. */
+/** Without the time for operator transactions, because a later run may report another time. */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
   return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])
 }

@@ -3,9 +3,12 @@ import { orderOf } from '../../domain/order.ts'
 import { isOutcome, type Transfer, transferStates } from '../../domain/transfer/transfer.ts'
 import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/closed-runs.ts'
 
-// Anybody with access to Temporal can end a run with any result. Values with an unexpected shape count as absent.
+// Anybody with access to Temporal can end a run with any result. So values with an unexpected form count as absent.
 
-/** Converts ms since the epoch to ISO 8601. Bounded, because strangers choose times and each day has a file. */
+/**
+ * Converts ms since the epoch to ISO 8601. The range is limited, because strangers choose times and each day has a
+ * file.
+ */
 const isoTime = z
   .number()
   .min(Date.UTC(2020))
@@ -89,13 +92,13 @@ const transferSchema = z.looseObject({
 
 type Ended = z.infer<typeof statusSchema>
 
-/** A closed run. Amounts are decimal strings with the unit in the field's name; times are ISO 8601. */
+/** A closed run. Amounts are decimal strings, with the unit in the name of the field. Times are ISO 8601. */
 export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> {
-  /** Adding a field does not change the version. */
+  /** Unchanged when a field is added. */
   readonly version: 1
   readonly id: string
   readonly runId: string
-  /** Temporal's status: COMPLETED or, without an outcome, TERMINATED, FAILED… */
+  /** Temporal's status: COMPLETED or, if there is no outcome, TERMINATED, FAILED… */
   readonly execution: string
   readonly startedAt: string
   readonly closedAt: string
@@ -103,16 +106,16 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly outcome?: Ended['state']
   readonly attempts?: Ended['tried']
   readonly unreadable?: string
-  /** The result was not written by Portage. */
+  /** Portage did not write the result. */
   readonly invalid?: true
   readonly dropped?: number
-  /** The lists of this record are left out, and also its texts if it is still too long. */
+  /** The lists of this record are left out. If it was still too long, its texts are left out too. */
   readonly shortened?: true
 }
 
-/** Characters. The longest possible message takes about 300,000. */
+/** Maximum characters. The longest possible message takes about 300,000. */
 export const longestRecord = 400_000
-/** Characters. Further records are added in shortest form, because V8's longest string has 2^29 characters. */
+/** Characters. In a longer slice, further records have the shortest form. V8's longest string has 2^29 characters. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
@@ -159,7 +162,7 @@ function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
   return { outcome, ...rest, attempts, transactions, orders, timeline, ...(dropped > 0 && { dropped }) }
 }
 
-/** Returns records that the archive lacks, or has as unreadable although they are readable now. */
+/** Returns records that the archive lacks, or could not read although they are readable now. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
   const there = new Map<string, boolean>()
   for (const record of archived) there.set(record.runId, isUnreadable(record) && there.get(record.runId) !== false)
@@ -169,7 +172,7 @@ export function newOnes(archived: readonly TransferRecord[], records: readonly T
   })
 }
 
-/** `full` is the length, in characters, above which records are added in shortest form. */
+/** `full` is the length (characters) above which further records have the shortest form. */
 export function sliceText(lines: readonly string[], added: readonly TransferRecord[], full = fullSlice): string {
   const all = [...lines]
   let length = lines.reduce((sum, line) => sum + line.length, 0)

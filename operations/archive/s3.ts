@@ -9,7 +9,9 @@ const timeoutMs = 60_000
 const mostBytes = 512 * 1024 * 1024
 const tries = 4
 const [firstPauseMs, longestPauseMs] = [200, 5_000] as const
-/** HTTP 412: another write came first. 409: another write is under way. Source: S3 user guide, conditional-writes. */
+/**
+ * HTTP 412: another process wrote first. 409: another write is in progress. Source: S3 user guide, conditional-writes.
+ */
 const othersWrote: ReadonlySet<number> = new Set([409, 412])
 
 interface Write {
@@ -19,7 +21,7 @@ interface Write {
 
 type Sign = Awaited<ReturnType<typeof createSigner>>
 
-/** Stores texts in S3 or a compatible service. Uses the AWS signer of the KMS client, and no S3 client. */
+/** Stores texts in S3 or a compatible service. Uses only the AWS signer (from the KMS client) and no S3 client. */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: Promise<Sign> | undefined
 
@@ -37,7 +39,10 @@ export function createS3Store(place: S3Place): ArchiveStore {
     }
   }
 
-  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not look like an empty one. */
+  /**
+   * Whether the text is missing. Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not look like an empty
+   * one.
+   */
   function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404
@@ -115,7 +120,7 @@ function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data)
 }
 
-/** Omits the server's text, which may quote the request. */
+/** Describes the answer without the server's text, which may quote the request. */
 function problemOf({ status, text }: Pick<BoundedAnswer, 'status' | 'text'>): string {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1]
   return `HTTP ${status}${code ? ` ${code}` : ''}`

@@ -7,9 +7,9 @@ export interface S3Place {
   readonly kind: 's3'
   readonly bucket: string
   readonly region: string
-  /** URL of a service other than AWS. Paths begin with the bucket. */
+  /** URL of an S3 service other than AWS. Paths begin with the bucket. */
   readonly endpoint?: string | undefined
-  /** Empty, or ends with a slash. */
+  /** Prefix of all names: empty, or with a slash at the end. */
   readonly prefix: string
 }
 
@@ -23,14 +23,20 @@ export interface StoredText {
 export interface ArchiveStore {
   /** Throws ARCHIVE_UNAVAILABLE. */
   get(name: string): Promise<StoredText | undefined>
-  /** Returns false and writes nothing if the stored text is not `was` (from `get`). Throws ARCHIVE_UNAVAILABLE. */
+  /**
+   * Writes the text if the stored text is still `was` (from `get`). Otherwise returns false. Throws
+   * ARCHIVE_UNAVAILABLE.
+   */
   put(name: string, text: string, was: StoredText | undefined): Promise<boolean>
 }
 
 const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
-/** Writes nothing if `change` returns undefined. Throws ARCHIVE_UNAVAILABLE, and the errors of `change`. */
+/**
+ * Writes the text that `change` returns, and nothing if it returns undefined. Throws ARCHIVE_UNAVAILABLE and the errors
+ * of `change`.
+ */
 export async function updateText(
   store: ArchiveStore,
   name: string,
@@ -39,7 +45,7 @@ export async function updateText(
   let sent: string | undefined
   for (let count = 0; count < tries; count++) {
     const was = await store.get(name)
-    // The previous try wrote the text, but its answer was lost.
+    // The previous try has written the text, but its answer was lost.
     if (was !== undefined && was.text === sent) return
     sent = change(was?.text)
     if (sent === undefined || (await store.put(name, sent, was))) return
@@ -63,12 +69,12 @@ export function parsedLine<Line>(line: string, name: string, schema: z.ZodType<L
 
 const progressSchema = z.looseObject({ through: z.iso.datetime() })
 
-/** ms since the epoch. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** Returns ms since the epoch. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
   return throughIn((await store.get(name))?.text, name)
 }
 
-/** Never lowers progress that another process recorded. */
+/** Records progress. Never lowers the progress that another process recorded. */
 export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
   return updateText(store, name, (text) =>
     (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,

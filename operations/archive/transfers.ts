@@ -10,9 +10,9 @@ import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeT
 const hourMs = 3_600_000
 const sliceMs = 10 * 60_000
 const listLagMs = 2 * 60_000
-/** Each pass begins this long before the archive's end, because Temporal may list runs late. */
+/** Each pass begins this long (ms) before the end of the archive, because Temporal may list runs late. */
 const overlapMs = hourMs
-/** Each list query covers this time. The server allows ten queries per second. */
+/** Each list query covers this period (ms). The server allows ten queries per second. */
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
@@ -27,19 +27,25 @@ const recordSchema = z
 export type Freshness = ReturnType<typeof freshnessOf>
 
 interface PassOptions {
-  /** ms since the epoch. Default: an hour before the earlier end of archive and order log, not before `oldest`. */
+  /**
+   * Start of the pass, ms since the epoch. Default: one hour before the end of the archive or of the order log,
+   * whichever is earlier, but not before `oldest`.
+   */
   readonly since?: number | undefined
   readonly ordersThrough: number
   readonly oldest: number
   readonly now: number
 }
 
-/** End of the archive, ms since the epoch. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** Returns the end of the archive, ms since the epoch. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/** Adds missing lines. After a failed pass, the next pass continues. Throws ARCHIVE_* and errors of Temporal. */
+/**
+ * Adds the lines that the archive lacks. After a failed pass, the next pass continues. Throws ARCHIVE_* and errors of
+ * Temporal.
+ */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
@@ -62,7 +68,7 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
   return {
     from: isoOf(from),
     through: isoOf(await readProgress(store)),
-    /** Runs between `through` and the start of this pass were left out, so `through` is unchanged. */
+    /** Set if the runs between `through` and the start of this pass were left out. `through` is then unchanged. */
     leftOut: leftOut || undefined,
     found,
     added,

@@ -3,9 +3,9 @@ import { ageText } from '../../domain/text/age.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, majorityHead, type TransferFacts, valueOf } from './facts.ts'
 import { type Finding, goesOn } from './finding.ts'
 
-/** A chain is stalled if its head is older than this number of block times, and older than `leastMs`. */
+/** A chain is stalled if its head is older than `blocks` block times and older than `leastMs`. */
 export const stalledAfter = { blocks: 20, leastMs: 30_000 } as const
-/** Age of the final block, ms. The config may set another limit. */
+/** Finality is stalled if the final block is this much older than the head (ms). The config may set another limit. */
 const usualFinalityStalledMs = 3_600_000
 
 export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Finding[] {
@@ -29,7 +29,7 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
   })
 }
 
-/** A transfer needs its source chain only if its error code is about missing nodes. */
+/** A transfer needs its source chain only if its error code is about nodes. */
 function needsChain({ targetChain, sourceChain, code }: TransferFacts, chain: string): boolean {
   return targetChain === chain || (sourceChain === chain && (code === 'NODE_UNAVAILABLE' || code === 'NODES_DISAGREE'))
 }
@@ -67,7 +67,7 @@ function explainNodes({ chain, nodes }: ChainFacts, asOf: number): Finding[] {
   const voters = votersOf(nodes)
   const heights = voters.map(({ head }) => valueOf(head)?.height)
   const reached = comparedHeight(heights, voters.length)
-  // A disabled node still counts, so disabling nodes of a chain without a majority only delays their return.
+  // Disabled nodes count too. If a chain has no majority, disabling nodes does not help and delays their return.
   const hasMajority = 2 * heights.filter((height) => height !== undefined).length > voters.length
   return nodes.flatMap(({ node, head, added, isBack }): Finding[] => {
     const useless = [...(added || !hasMajority ? ['portage node disable'] : []), ...(added ? [] : ['portage node remove'])]

@@ -8,14 +8,19 @@ import { silentSince, sourceOf } from '../../intake/streams/reports.ts'
 import { type ChainFacts, type Facts, majorityHead, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** A stream lags if it is behind the final head by more than this number of blocks, and by more than this time. */
+/** A stream lags if it is behind the final head by more than `blocks` blocks and by more than `ms`. */
 const lagging = { blocks: 20, ms: 60_000 } as const
-/** A lagging stream without an update for this long is silent, because each range of blocks is an update. */
+/**
+ * A lagging stream is silent after this time (ms) without an update. Each range of blocks that is read causes an
+ * update.
+ */
 const unreadMs = 60_000
 
 export const intakePlace = { kind: 'worker', id: 'intake' } as const
 
-/** Leaves out sources without a node, whose audits may record nothing, and `held` chains: they cannot be audited. */
+/**
+ * Ignores sources without a node, whose audits may record nothing. Ignores chains in `held`, which cannot be audited.
+ */
 export function explainIntake(
   { at, streams, settings, ledger, chains, unread }: Facts,
   { streams: { auditMinutes } }: Pick<Config, 'streams'>,
@@ -39,7 +44,7 @@ export function explainIntake(
   })
   const asOf = Math.min(at, ...streams.map(({ state }) => state.asOf))
   const of = { row: 'INTAKE_SILENT', where: intakePlace, asOf } as const
-  // A process with the role intake begins every stream with a node within seconds, even if it has no number yet.
+  // A process with the role intake begins every stream that has a node within seconds, even without a number.
   const isNever = streams.length === 0 && ledger.answered > 0 && unread.length === 0 && wanted.some(({ name }) => isDue(name))
   if (isNever)
     return { silent: new Set(), found: [{ ...of, what: 'No stream has begun: no process with the role intake has reported yet.' }] }
@@ -50,7 +55,7 @@ export function explainIntake(
   return { silent: new Set(silent.map(({ stream }) => stream)), found: [{ ...of, since: first.since, what }] }
 }
 
-/** Undefined if the stream does not lag, or if its source's head is not known. */
+/** Undefined if the stream does not lag, or if the head of its source is not known. */
 export function blocksBehind(stream: string, height: number | undefined, chains: readonly ChainFacts[]): number | undefined {
   const chain = chains.find((one) => one.chain === sourceOf(stream))
   const blocks = height === undefined ? 0 : (majorityHead(chain)?.finalized ?? -1) - height

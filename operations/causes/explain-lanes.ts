@@ -11,13 +11,13 @@ import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, tok
 import { type Finding, lastSign } from './finding.ts'
 
 const stuckBlocks = 30
-/** If tasks wait this long and the ledger had no message for twice as long, their process counts as dead. */
+/** If tasks wait this long (ms), and the ledger got no message for twice as long, the process counts as dead. */
 const untakenMs = 4_000
 const gas = { least: 21_000n, most: 1_000_000n } as const
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
 
-/** `held` are the chains, with their lanes, that another finding already explains. */
+/** `held` are chains that another finding already explains. Their lanes are then explained too. */
 export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'ledger'>, held: ReadonlySet<string>): Finding[] {
   const { at, lanes, chains } = facts
   return lanes.flatMap((one): Finding[] => {
@@ -117,7 +117,7 @@ function uselessTopUp({ values }: Of): string[] {
   return values && 'other lane' in values ? [] : ['portage lane top-up']
 }
 
-/** The lane with the highest balance that can still pay for deliveries after a top-up of another lane. */
+/** The lane with the highest balance, among those that can still pay for deliveries after topping up another lane. */
 function richest(others: readonly LaneFacts[], chain: ChainFacts | undefined): LaneFacts | undefined {
   const kept = 4n * gas.most * baseFeeOf(chain)
   const able = others.flatMap((one) => {
@@ -142,10 +142,11 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const attempt = lowest?.attempts.at(-1)
   const head = majorityHead(chain)
   if (!lowest || !attempt || !head) return []
-  // Counts blocks that the ledger knows: an idle ledger lags behind the head, and gives nonces at an old height.
+  // Counts only blocks that the ledger knows. An idle ledger lags behind the head and grants nonces at an old height.
   const { height = 0, reportedSince = 0 } = state.observed ?? {}
   const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
-  // Counts gaps of up to this number of blocks between two reports (`reportedSince`), but a raise takes real blocks.
+  // Between two reports, the ledger counts gaps of up to this number of blocks (`reportedSince`). A raise takes real
+  // blocks.
   const mostGap = lowest.attempts.length > 1 ? 0 : Math.floor(state.config.fillAfterBlocks / 2)
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

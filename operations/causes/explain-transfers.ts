@@ -8,12 +8,14 @@ import type { Facts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { triesUntilFailing } from './read.ts'
 
-/** Limits a title with its reason. A longer text would lose its end, which says when Portage tries again. */
+/**
+ * Maximum characters of a title with its reason. A longer text would be cut and lose its end, the time of the next try.
+ */
 const mostWords = 240
 
 type ExplainedConfig = Pick<Config, 'bridges' | 'chains'>
 
-/** `included` waits for finality, which takes half an hour on some chains. */
+/** Usual times in each state (ms). `included` waits for finality, which takes half an hour on some chains. */
 const usualMs: Partial<Record<TransferState, number>> = {
   admitting: 60_000,
   broadcasting: 120_000,
@@ -41,7 +43,9 @@ const isBug = (code: string | undefined) => code === 'INTERNAL'
 const isOutage = (code: string | undefined) => isErrorCode(code) && errorCatalogue[code].isOutage === true
 const isFailing = ({ code, tries = 0 }: TransferFacts) => isBug(code) || (tries >= triesUntilFailing && isOutage(code))
 
-/** Chains whose nodes give heads, and fail at the steps of transfers. Their other failures follow from that. */
+/**
+ * Chains whose nodes return heads but fail at the steps of transfers. Other failures of these chains follow from this.
+ */
 export function failingChains(transfers: readonly TransferFacts[]): readonly ChainName[] {
   const codes: ReadonlySet<string | undefined> = new Set(['NODE_REFUSED', 'NODE_UNAVAILABLE'])
   return transfers.flatMap((transfer) => (isFailing(transfer) && codes.has(transfer.code) ? [transfer.targetChain] : []))
@@ -68,7 +72,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   const told = group.find(({ failure }) => failure !== undefined)?.failure
   const reason = code === 'BRIDGE_ROLE_MISSING' ? (missingRole(first, config) ?? told) : told
   const title = isErrorCode(code) ? errorCatalogue[code].title : 'no process reported a reason'
-  // A failure's message begins with the title, and ends with the remedy.
+  // The message of a failure begins with the title and ends with the remedy.
   const about = reason?.replace(title, '').split(' → ')[0]?.trim()
   const place = isBug(code) && state !== 'waiting' ? 'failing' : `${bridge}:${sourceChain}:${targetChain}`
   return {
@@ -82,7 +86,10 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/** A denial would concern the recipient of all these transfers, or else their token. */
+/**
+ * The recipient of all these transfers or, if recipients differ, the token of all. The suggested denial names this
+ * party.
+ */
 function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'party'> {
   const same = (of: 'recipient' | 'token') => (new Set(group.map((one) => one[of])).size === 1 ? group[0]?.[of] : undefined)
   const [recipient, token] = [same('recipient'), same('token')]
@@ -90,7 +97,7 @@ function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'p
   return token === undefined ? {} : { kind: 'token', party: token }
 }
 
-/** All lanes of the chain were tried. The text of the gate names neither the lane nor the contract. */
+/** Names contract and lanes, because the gate's reason contains neither. All lanes of the chain were tried. */
 function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { bridges, chains }: ExplainedConfig): string | undefined {
   const routes = bridge === 'native-bridge' ? bridges[bridge]?.routes : undefined
   const route = routes?.find(({ source, target }) => source === sourceChain && target === targetChain)
@@ -98,7 +105,7 @@ function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { brid
   return route && `grant RELAYER_ROLE of ${route.targetContract} to ${lanes.join(' or ')}`
 }
 
-/** Commands that would not raise the limit that the reason names. */
+/** Commands that do not raise the limit that the reason names. */
 function uselessFor(reason: string, { targetChain, workflowId }: TransferFacts): string[] {
   const raise = (option: string) => `portage fees set --scope chain:${targetChain} --max-fee-per-${option}`
   const cancel = `portage transfer cancel ${workflowId}`

@@ -15,7 +15,7 @@ import { type Finding, goesOn, joined, lastSign, ranked } from './finding.ts'
 
 const holdsChain: ReadonlySet<string> = new Set(['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED'])
 
-/** The causes, most harmful first. Pure. */
+/** Returns the causes, most harmful first. Pure. */
 export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' | 'streams'>): Cause[] {
   const { transfers } = facts
   const configured = configuredStreams(config)
@@ -62,7 +62,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, version, at }: Facts):
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', values: more, holds: goesOn, useless })]
 }
 
-/** If workflows were asked, only their answers count, because Temporal lists killed pollers for a while. */
+/** If workflows were queried, only their answers count: Temporal still lists killed pollers for a while. */
 function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,
@@ -87,7 +87,7 @@ function explainHalts({ settings }: Facts): Finding[] {
   })
 }
 
-/** A halt does not hold up transactions that are signed already. */
+/** A halt does not stop transactions that are already signed. */
 function mayWaitForHalt({ state, code }: TransferFacts): boolean {
   return state === 'waiting' ? code === undefined || code === 'HALTED' : state === 'admitting' || state === 'broadcasting'
 }
@@ -124,7 +124,9 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   })
 }
 
-/** A single missed message may just be lost. After two, a spy that has sent nothing since the first is silent. */
+/**
+ * One missed message may just be lost. If there are two or more, the spy is silent: it sent nothing since the first.
+ */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy
@@ -138,7 +140,7 @@ function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']
   return [{ row: 'SPY_SILENT', what, where: { kind: 'spy', id: address }, since, asOf: Math.min(...silent.map(({ asOf }) => asOf)) }]
 }
 
-/** The build id of the config, if Temporal gives its workers no work. */
+/** Returns the build id of the config if Temporal gives its workers no work. */
 function inactiveVersion({ version }: Pick<Facts, 'version'>): string | undefined {
   const { buildId, status } = valueOf(version) ?? {}
   return status === 'inactive' ? buildId : undefined

@@ -17,10 +17,10 @@ export type Read<Value> = { readonly asOf: number } & ({ readonly value: Value }
 export interface NodeFacts {
   readonly node: string
   readonly use: NodeUse
-  /** An operator added this node, so it counts in no majority. */
+  /** An operator added this node. It counts in no majority. */
   readonly added: boolean
   readonly isDisabled: boolean
-  /** Absent if the node is disabled. The value is undefined if the node takes only transactions. */
+  /** Absent if the node is disabled. The value is undefined if the node only takes transactions. */
   readonly head?: Read<NodeHead | undefined>
   readonly isBack?: boolean
 }
@@ -40,7 +40,7 @@ export interface ChainFacts {
   readonly blockTimeMs: number
   readonly nodes: readonly NodeFacts[]
   readonly finalityStalledMs?: number
-  /** Wei by address, and units of watched tokens by `tokenKey`, decimal. */
+  /** Wei by address, and smallest units of watched tokens by `tokenKey`. Decimal. */
   readonly balances: ReadonlyMap<string, string>
   readonly watchTokens?: readonly WatchedToken[] | undefined
 }
@@ -61,7 +61,10 @@ export interface ReceiverFacts {
   readonly receiver: string
   readonly notifier: Read<NotifierState | undefined>
   readonly queue: Read<QueueState>
-  /** Waiting notifications. If sending has stopped, closed transfers that the notifier has not read yet count too. */
+  /**
+   * Number of notifications that wait. If sending has stopped, includes closed transfers that the notifier has not read
+   * yet.
+   */
   readonly waiting?: number
   readonly step?: { readonly tries: number; readonly failure?: string }
 }
@@ -75,7 +78,7 @@ export interface ServedFacts {
 export interface TransferFacts extends OpenTransfer {
   readonly inStateSince?: number
   readonly failure?: string
-  /** How often the present step was tried. */
+  /** Tries of the current step so far. */
   readonly tries?: number
 }
 
@@ -102,7 +105,7 @@ export interface SpyFacts {
 
 export const tokenKey = (address: string, token: string) => `${address}/${token}`
 
-/** The watched tokens of an account that could be read. */
+/** Returns the watched tokens of an account whose balances could be read. */
 export function tokensOf(chain: Pick<ChainFacts, 'balances' | 'watchTokens'> | undefined, address: string): TokenReading[] {
   return (chain?.watchTokens ?? []).flatMap((one) => {
     const balance = chain?.balances.get(tokenKey(address, one.token))
@@ -110,7 +113,7 @@ export function tokensOf(chain: Pick<ChainFacts, 'balances' | 'watchTokens'> | u
   })
 }
 
-/** If Temporal does not answer, all facts that come from Temporal are empty. */
+/** If Temporal does not answer, all facts that come from it are empty. */
 export interface Facts {
   readonly at: number
   readonly temporal: Read<true>
@@ -141,7 +144,7 @@ export function headsOf(nodes: readonly NodeFacts[]): NodeHead[] {
   return nodes.flatMap(({ head }) => valueOf(head) ?? [])
 }
 
-/** Each figure is the median of what the config's nodes show, because one node may lie. */
+/** Each figure is the median of the heads that the config's nodes show, because one node may lie. */
 export function majorityHead(chain: ChainFacts | undefined): NodeHead | undefined {
   const heads = headsOf(votersOf(chain?.nodes ?? []))
   const of = <T extends number | bigint>(figure: (head: NodeHead) => T | undefined) => {

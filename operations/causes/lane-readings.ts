@@ -10,13 +10,13 @@ import { limits, read } from './read.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {
-  /** When a node showed the balance or, if none did, when the ledger got it. ISO 8601 */
+  /** When a node showed the balance. If none did: when the ledger got it. ISO 8601 */
   readonly balanceAt?: string
-  /** The watched tokens that a node showed for this reading. */
+  /** The watched tokens whose balances a node showed for this reading. */
   readonly tokens?: TokenReading[]
 }
 
-/** If no node of a lane's chain answers, the lane is not shown as active. Throws TEMPORAL_UNAVAILABLE. */
+/** A lane is not shown as active if no node of its chain answers. Throws TEMPORAL_UNAVAILABLE. */
 export async function listLanesNow(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
@@ -28,7 +28,7 @@ export async function listLanesNow(
   return rows.map((row) => readingOf(row, row.chain === undefined ? undefined : byName.get(row.chain)))
 }
 
-/** The watched tokens of a lane, as its nodes show them now. Never throws. */
+/** The watched tokens of a lane, as the nodes of its chain show them now. Never throws. */
 export async function readTokens(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
@@ -50,7 +50,7 @@ export function readingOf(report: LaneReport, chain: ChainFacts | undefined): La
   const readAt = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head) ? [head.asOf] : []))
   const balance = chain?.balances.get(laneAddress(row.lane))
   if (balance !== undefined && readAt.length > 0) return { ...row, balance, balanceAt: new Date(Math.max(...readAt)).toISOString() }
-  // A closed lane keeps its status, because it stays closed when a node answers again.
+  // A closed lane keeps its status, because it is still closed when a node answers again.
   if (!chain || readAt.length > 0 || (row.status !== 'active' && row.status !== 'syncing')) return { ...row, ...known }
   return { ...row, ...known, status: 'chain away', reason: `no node of ${chain.chain} answers` }
 }

@@ -15,7 +15,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 const mostLanes = 50
 const settingsMs = 1_500
 
-/** Probes the nodes of the config and of operators. Never throws. `settings` may still be loading. */
+/** Probes the nodes of the config and those that operators added. Never throws. `settings` may still be loading. */
 export async function probeChains(
   { config, environment }: { readonly config: Pick<Config, 'chains'>; readonly environment: Environment },
   settings: Promise<Read<Settings>>,
@@ -99,7 +99,7 @@ async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainCo
   }
 }
 
-/** The median of what the nodes show, because one node may lie. */
+/** Returns the median of what the nodes show, because one node may lie. */
 function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['balances'] {
   const keys = new Set(all.flatMap((one) => [...one.keys()]))
   return new Map([...keys].map((key) => [key, String(middle(all.flatMap((one) => one.get(key) ?? []).map(BigInt)))]))
@@ -108,7 +108,7 @@ function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['bal
 async function readBalances(reader: ConfiguredChain, { lanes, watchTokens = [] }: ChainConfig): Promise<ChainFacts['balances']> {
   const found = lanes.slice(0, mostLanes).flatMap(({ address }) => [
     reader.account(address).then(({ balance }) => [[address, balance] as const]),
-    // A token that cannot be read, such as a wrong address, hides no other balance.
+    // Read one by one, so that a token that cannot be read (such as a wrong address) hides no other balance.
     ...watchTokens.map(({ token }) =>
       reader.balanceOf(address, token).then(
         (units) => [[tokenKey(address, token), units] as const],

@@ -34,13 +34,13 @@ function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | und
   })
 }
 
-/** Makes one visibility query, and one call per stream. Throws errors of the client. */
+/** Makes one visibility query and one call per stream. Throws the errors of the client. */
 export async function readStreams(client: TemporalClient): Promise<StreamFacts[]> {
   const names = await within(client, limits.temporalMs, () => listStreamNames(client))
   const facts = await mapLimited(names.toSorted().slice(0, most.streams), most.atOnce, async (stream): Promise<StreamFacts[]> => {
     const state = await read(limits.temporalMs, () => within(client, limits.temporalMs, () => queryStream(client, stream)))
     if ('error' in state) {
-      // `read` reports a timeout as INTERNAL, and a timeout shows that no worker answered.
+      // `read` reports a time-out as INTERNAL. A time-out shows that no worker answered.
       const error = state.error.code === 'INTERNAL' ? new RelayerError('STREAM_UNREACHABLE', { facts: { stream } }) : state.error
       return [{ stream, state: { asOf: state.asOf, error } }]
     }
@@ -49,7 +49,7 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
   return facts.flat()
 }
 
-/** Makes one visibility query, and one call per workflow. Throws errors of the client. */
+/** Makes one visibility query and one call per workflow. Throws the errors of the client. */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`
   const query = `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`
@@ -60,7 +60,7 @@ export async function readFailing(client: TemporalClient): Promise<FailingWorkfl
 
 type Receivers = Config['notifications']
 
-/** Makes one call per receiver, and two more if the receiver is not notified now. Never throws. */
+/** Makes one call per receiver, and two more for a receiver that is not notified now. Never throws. */
 export function readReceivers(client: TemporalClient, receivers: Receivers, queue: () => Promise<ReceiverFacts['queue']>) {
   if (receivers.length === 0) return Promise.resolve([])
   const polled = queue()

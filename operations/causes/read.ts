@@ -4,10 +4,10 @@ import { type TemporalClient, within as withinClient } from '../../temporal/clie
 import { describeOpenRun, type OpenRun } from '../../temporal/client/visibility/runs.ts'
 import type { FailingWorkflow, Read } from './facts.ts'
 
-/** All sources are read in parallel, so the longest limit bounds the answer. */
+/** Time limits (ms). All sources are read in parallel, so the longest limit is the limit of the report. */
 export const limits = { temporalMs: 5_000, nodeMs: 2_500, chainMs: 6_000, spyMs: 2_500 } as const
 
-/** Returns an error or a timeout as an answer. Never throws. */
+/** Returns an error or a time-out as the answer. Never throws. */
 export async function read<Value>(limitMs: number, ask: () => Promise<Value>): Promise<Read<Value>> {
   const late = () => {
     throw new RelayerError('INTERNAL', { detail: `no answer within ${limitMs / 1_000} s` })

@@ -15,7 +15,7 @@ import {
 } from '../../runtime/http/small-server.ts'
 import type { Logger } from '../../observability/logger.ts'
 
-/** A payload has at most 2 MiB (2.7 MiB as base64). A request has the payloads of one event. */
+/** A payload has at most 2 MiB (2.7 MiB in base64). A request has the payloads of one event. */
 const mostBodyBytes = 8 * 1024 * 1024
 const mostTokenBytes = 8 * 1024
 const mostBytesAtATime = 64 * 1024 * 1024
@@ -27,7 +27,7 @@ export interface CodecServerOptions extends SmallServerOptions {
   readonly logger: Logger
 }
 
-/** There is no `/encode`, because only Portage writes. Throws CODEC_LISTEN. */
+/** There is no `/encode`, because only Portage encrypts. Throws CODEC_LISTEN. */
 export function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const room = createByteBudget(mostBytesAtATime)
   const failed = (error: unknown) => failure(error, options.logger)
@@ -74,7 +74,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { authorization, cookie, 'content-type': type = '' } = request.headers
   const { name, jti } = await authenticate(authorization === undefined ? tokenOfCookie(cookie) : bearerOf(authorization), check)
-  // Another origin can send a form without a preflight, but not JSON.
+  // Requires JSON. Another origin can send a form without a preflight request, but not JSON.
   if (!/^application\/json\b/i.test(type)) return plainText(415, 'The body must be application/json.')
   const { body, payloads, unreadable } = await withBody(request, { mostBytes: mostBodyBytes, budget }, (bytes) =>
     decodeRequest(codec, bytes),
@@ -83,7 +83,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Returns payloads that were altered or have an unknown key unchanged, and counts them. Throws INPUT_INVALID. */
+/** Returns payloads that were altered, or whose key is unknown, unchanged, and counts them. Throws INPUT_INVALID. */
 async function decodeRequest(codec: PayloadCodec, body: Buffer) {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
@@ -128,7 +128,7 @@ async function signIn(request: IncomingMessage, { check }: CodecServerOptions, b
   try {
     const { expiresAt, level } = await authenticate(token, check)
     if (level !== 'read') return signInPage(403, 'A browser sends this cookie to every port of this host: use a token of level read.')
-    // If a proxy ends TLS, only the request's origin shows `https`.
+    // If a proxy terminates TLS, only the origin of the request shows `https`.
     return signedIn(token ?? '', expiresAt, isSecure)
   } catch (error) {
     return signInPage(statusOf(toRelayerError(error)), toRelayerError(error).title)
@@ -139,11 +139,11 @@ const cookieName = 'portage-codec'
 
 const pageHeaders = {
   'content-security-policy': "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  // With `no-referrer` the form would be sent without an origin.
+  // With `no-referrer`, the browser would send the form without an origin.
   'referrer-policy': 'same-origin',
 }
 
-/** The Web UI sends this server's cookies, but cannot send an access token. */
+/** Page that sets a cookie. The Web UI sends this server's cookies, but it cannot send an access token. */
 function signInPage(status = 200, problem = ''): Answer {
   const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
 <h1>Portage codec server</h1>
@@ -153,7 +153,7 @@ function signInPage(status = 200, problem = ''): Answer {
   return { status, type: 'text/html; charset=utf-8', body, headers: pageHeaders }
 }
 
-/** Browsers send the cookie to all ports of this host. */
+/** Sets the cookie. Browsers send it to all ports of this host. */
 function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookieName}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
@@ -175,7 +175,7 @@ function failure(error: unknown, logger: Logger): Answer {
   const known = toRelayerError(error)
   const { code, message, remedy } = known
   const status = statusOf(known)
-  // The text of an unexpected error may quote the request.
+  // Only the error's name is logged, because the text of an unexpected error may quote the request.
   if (status === 500)
     logger.error('a request to the codec server failed', { code: 'INTERNAL', reason: error instanceof Error ? error.name : 'unknown' })
   return {

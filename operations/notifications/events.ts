@@ -7,25 +7,25 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
 import { proofDespite, proofOf } from '../../temporal/client/transfers/run-proof.ts'
 
-/** The id comes from the run, so every try, process and replay gives the same id. */
+/** The id comes from the run. So every try, process and replay gives the same id. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
-  // A delivery by another transaction, for example after a restore, is a new event. So the id contains the hash.
+  // The id also contains the hash. A delivery by another transaction (after a restore, for example) is a new event.
   return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 
-/** A stranger with access to Temporal may have written the facts, so they are made printable. */
+/** Makes the facts printable, because a stranger with access to Temporal may have written them. */
 export function transferData(id: string, facts: Readonly<Record<string, string | undefined>>): NotificationData {
   const shown = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, printable(value)]]))
   return { transfer: printable(id), ...Object.fromEntries(shown) }
 }
 
-/** `at` is when the condition was first seen, ms since the epoch. The time is recorded, so the id stays the same. */
+/** `at` is when the condition was first seen (ms since the epoch). It is recorded, so the id stays the same. */
 export function conditionNotification({ key, type, data }: Condition, at: number): Notification {
   return { id: idOf(key, at), type, at, data }
 }
 
-/** The id has no full stops, because these separate the signed parts of a webhook. */
+/** The id contains no full stop, because full stops separate the signed parts of a webhook. */
 export function idOf(...parts: readonly (string | number)[]): string {
   return `evt_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`
 }
@@ -35,7 +35,7 @@ const atOnce = 4
 /** `encrypted`: an encrypted payload, which needs a key. `temporal`: only Temporal's list. */
 export type Proof = 'encrypted' | 'temporal'
 
-/** Undefined for a run that Portage did not write. Throws errors of the client. */
+/** Undefined for a run that Portage did not write. Throws the errors of the client. */
 export function proofsOf(
   client: TemporalClient,
   listed: readonly NotifiedTransfer[],
@@ -48,7 +48,10 @@ export function proofsOf(
   })
 }
 
-/** Without required encryption, anybody in Temporal can write a notifier's state and claim the proof `encrypted`. */
+/**
+ * Without required encryption, anybody with access to Temporal can write a notifier's state. So a recorded proof
+ * `encrypted` becomes `temporal`.
+ */
 export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {
   const { data } = notification
   return requiresEncryption || data['proof'] !== 'encrypted'

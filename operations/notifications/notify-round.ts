@@ -23,7 +23,7 @@ export const notifyTimes = {
   roundMs: 60_000,
 }
 
-/** The default of `schedule` is from the Standard Webhooks specification. */
+/** `schedule` defaults to the schedule of the Standard Webhooks specification. */
 export type NotifyTimes = Readonly<typeof notifyTimes> & { readonly schedule?: AttemptSchedule }
 
 export interface NotifyRoundDeps {
@@ -69,7 +69,7 @@ export class NotifyRound {
     this.#notified.follow(this.state.cursor)
   }
 
-  /** Ends when the notifier must record `state`. Never throws. */
+  /** Returns when the notifier must record `state`. Never throws. */
   async run(): Promise<void> {
     const { times, logger } = this.#deps
     this.#until = Date.now() + times.roundMs
@@ -154,7 +154,10 @@ export class NotifyRound {
     return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
-  /** Moves the cursor only if every transfer is sent or in `unsent`. Otherwise a later read finds the rest again. */
+  /**
+   * Moves the cursor only if every notification was sent or is in `unsent`. Otherwise a later read finds the others
+   * again.
+   */
   async #readTransfers(isFull: boolean): Promise<void> {
     const { cursor } = this.state
     const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - shortReadMs)
@@ -167,7 +170,7 @@ export class NotifyRound {
     this.state = { ...this.state, cursor: { ...next, notified: this.#notified.carried() } }
   }
 
-  /** Returns the latest closing time, or undefined if a notification is neither sent nor in `unsent`. */
+  /** Returns the latest closing time. Returns undefined if a notification was not sent and is not in `unsent`. */
   async #notifyPeriod(period: NotifiedPeriod, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []
@@ -218,14 +221,14 @@ export class NotifyRound {
     return this.state.pending.length > before
   }
 
-  /** Replays one period per pass, so that new events are sent in between. Periods grow while they are empty. */
+  /** Replays one period per pass, so that new events are sent in between. Empty periods make the next period longer. */
   async #replay(): Promise<void> {
     let partMs = replayMs
     do {
       if (!this.state.replay || this.#isEnding) return
       const { from, to } = this.state.replay
       const period = { from, to: Math.min(from + partMs, to) }
-      // A period with runs stays short, because an interrupted period is sent again as a whole.
+      // A period that contains runs stays short. If it is interrupted, all of it is sent again.
       if (partMs > replayMs && !(await this.#isEmpty(period))) {
         partMs = Math.max(replayMs, partMs / 2)
         continue

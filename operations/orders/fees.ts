@@ -53,7 +53,7 @@ wei. The unit ether works for the coin of any chain.`,
   },
 }
 
-/** Throws INPUT_INVALID if an amount names another chain's coin. */
+/** Throws INPUT_INVALID if an amount names the coin of another chain. */
 export async function feeOrders(
   given: Given<typeof feeFields>,
   read: () => Promise<Settings>,
@@ -75,6 +75,6 @@ function coinOfScope(config: OrderContext['config'], wanted: FeeScope): string |
 }
 
 function sameScope(a: FeeScope, b: FeeScope): boolean {
-  // Only a transfer's id depends on case.
+  // Only the ids of transfers depend on case.
   return a.kind === 'transfer' ? feeScopeText(a) === feeScopeText(b) : feeScopeText(a).toLowerCase() === feeScopeText(b).toLowerCase()
 }

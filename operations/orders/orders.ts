@@ -110,7 +110,7 @@ The same with Temporal's own tool:
   },
 } satisfies Record<string, OrderSpec>
 
-/** Level write is for transfers, sign for keys, admin for the rest (docs/operate/access.md). */
+/** Orders for transfers need level write, orders for keys sign, and all others admin (docs/operate/access.md). */
 export const orders = {
   ...transferOrders,
   ...laneOrders,

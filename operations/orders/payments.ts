@@ -109,14 +109,14 @@ export const paymentOrders = {
   },
 } satisfies Record<string, OrderSpec>
 
-/** No process would end a payment of a lane outside the config. Throws LANE_NOT_FOUND. */
+/** Throws LANE_NOT_FOUND for a lane outside the config, because no process would end its payment. */
 function configured(config: OrderContext['config'], lane: LaneId) {
   const found = lanesOf(config).find(({ id }) => id === lane)
   if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane } })
   return found
 }
 
-/** Throws INPUT_INVALID, LANE_NOT_FOUND, and the errors of reading the chain. */
+/** Throws INPUT_INVALID, LANE_NOT_FOUND and the errors of reading the chain. */
 async function sweep(context: OrderContext, lane: LaneId, { keep: given, token }: Given<typeof sweepFields>): Promise<Intent> {
   const { config, withChain, sweepToken } = context
   const found = configured(config, lane)
@@ -137,7 +137,7 @@ async function pay(
   order: Order,
 ): Promise<OrderResult> {
   configured(config, payer)
-  // The order's name makes the key unique per route, because a key from a header has no space.
+  // The name of the order separates the keys of different routes. A key from a header has no space.
   const id = await startOperatorTransaction(client, { lane: payer, intent }, order, key === undefined ? undefined : `${name} ${key}`)
   const about = { id, lane: payer, to: intent.to }
   return {

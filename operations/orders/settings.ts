@@ -16,7 +16,8 @@ export const haltScopeSchema = z
   .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
   .meta({ id: 'HaltScope', description: 'Every field narrows the scope; without any it is everything.' })
 
-// The schema of the config has no id, so that its JSON Schema stays in one piece.
+// `feePolicySchema` has no id of its own. With an id, the JSON Schema of the config would refer to a separate
+// definition.
 const policySchema = feePolicySchema.meta({ id: 'FeePolicy' })
 
 const nodeUses = ['all', 'read', 'send', 'private'] as const
@@ -44,9 +45,9 @@ const otherOrders = [
   z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
 ] as const
-// A `jti` is a UUID. Other texts would only fill up the list of revoked tokens.
+// A `jti` must be a UUID. Other texts would only fill the list of revoked tokens.
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())]).meta({ id: 'SettingsOrder' })
-/** Requests have no `addToken`, because tokens are made on the machine that has the signing key. */
+/** Includes `addToken`, which requests do not have: tokens are made on the machine that has the signing key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
 
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
@@ -76,7 +77,7 @@ interface SettingsText<Of extends Fields> extends OrderText {
   readonly same?: (given: Given<Of>) => string
 }
 
-/** These orders share one API route. Either all orders of a request are obeyed or none. */
+/** These orders share one API route. A request is obeyed as a whole or not at all. */
 function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: SettingsText<Of>): OrderSpec {
   return {
     ...rest,
@@ -116,7 +117,7 @@ const halt = {
   fields: haltFields,
   misuse: (given: Given<typeof haltFields>) => {
     const isNarrowed = Object.values(scopeOf(given)).some((part) => part !== undefined)
-    // Without this rule, a forgotten option would halt everything.
+    // Without this check, a forgotten option would halt everything.
     return isNarrowed === (given.all === true) ? 'give either --all, or one or more of --bridge, --chain, --source and --target' : undefined
   },
 }

@@ -11,7 +11,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Value } from './values.ts'
 
 export interface Field<Type = unknown> extends Value<Type> {
-  /** Commander's form: `<nonce>` and `[nonce]` are arguments, `--max-fee <amount>` is an option. */
+  /** In Commander's form: `<nonce>` and `[nonce]` are arguments, `--max-fee <amount>` is an option. */
   readonly flag: string
   readonly help: string
   readonly onlyCommand?: true
@@ -30,10 +30,10 @@ export interface OrderContext {
   readonly withChain: <Result>(name: ChainName, use: (chain: Chain) => Promise<Result>) => Promise<Result>
   readonly heights: Heights
   readonly chain?: string | undefined
-  /** Idempotency key: a second request with this key starts no transaction. */
+  /** Idempotency key. A second request with the same key starts no transaction. */
   readonly key?: string | undefined
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
-  /** Allows revoking tokens that the settings do not list, as orders from an exported file do. */
+  /** Allows orders to revoke tokens that the settings do not list. Orders from an exported file do this. */
   readonly unlistedTokens?: true
 }
 
@@ -51,7 +51,7 @@ export interface OrderText {
   readonly examples: readonly string[]
 }
 
-/** The definition of an order. Its command and its route are generated from it. */
+/** The definition of an order. The command and the route are generated from it. */
 export interface OrderSpec extends OrderText {
   readonly level: AccessLevel
   readonly route?: string
@@ -60,11 +60,11 @@ export interface OrderSpec extends OrderText {
   readonly fields?: Fields
   readonly reason?: 'required' | 'optional' | { readonly usual: string }
   readonly answer?: z.ZodType
-  /** The order sends coins, so a repeated request must not pay again. */
+  /** The order sends coins. So a repeated request must not pay again. */
   readonly pays?: true
   readonly conflict?: (given: never) => { readonly path: string; readonly message: string } | undefined
   readonly misuse?: (given: never) => string | undefined
-  /** Absent if command and route do different things. */
+  /** Absent if the command and the route do different things. */
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>
 }
 
@@ -77,7 +77,7 @@ export function field<Type>(flag: string, value: Value<Type>, help: string): Fie
   return { ...value, flag, help }
 }
 
-/** An order that sets what one scope has. `textOf` names the scope for people. */
+/** Fields and texts of an order that sets the values of one scope. `textOf` names the scope for people. */
 export function ofOneScope<Of extends Fields, Orders>(fields: Of, textOf: (given: Given<Of>) => string, orders: Orders) {
   return {
     fields,

@@ -8,7 +8,10 @@ import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
 import { listStreamNames, nameOf } from '../../temporal/client/streams/streams.ts'
 
-/** Also accepts short ids of running ledgers and of the config's lanes. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/**
+ * Accepts an id, or a short id of a running ledger or of a lane in the config. Throws LANE_NOT_FOUND,
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
   if (!isShort(name) || !name.includes(':')) return resolveLane(config, name, chain)
   const known = [...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))]
@@ -18,7 +21,9 @@ export async function findLane(client: TemporalClient, config: Pick<Config, 'cha
   )
 }
 
-/** Accepts a name, a short name or an id. Throws STREAM_NOT_FOUND (none or several match), TEMPORAL_UNAVAILABLE. */
+/**
+ * Accepts a name, a short name or an id. Throws STREAM_NOT_FOUND if none or several match, and TEMPORAL_UNAVAILABLE.
+ */
 export async function findStream(client: TemporalClient, name: string): Promise<string> {
   if (!isShort(name)) return nameOf(client, name)
   const names = await listStreamNames(client).catch(rethrowAs({}))

@@ -1,4 +1,4 @@
-/** The browser page imports this file, so the file imports nothing. */
+/** This file imports nothing, because the browser page imports it. */
 export const transferOrderTexts = {
   retry: {
     verb: 'Retry',

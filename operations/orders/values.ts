@@ -7,7 +7,7 @@ import type { Amount } from '../../domain/text/amounts.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 
 export interface Value<Type = unknown> {
-  /** Selects the parser in `cli/arguments/options.ts`. `flag`, `choice` and `orders` need no parser. */
+  /** Name of the parser in `cli/arguments/options.ts`. `flag`, `choice` and `orders` need no parser. */
   readonly kind: keyof typeof schemas | 'choice' | 'orders' | 'within'
   readonly schema: z.ZodType<Type>
   readonly choices?: readonly string[]
@@ -52,10 +52,10 @@ const schemas = {
   address,
   hash,
   bytes: lowerCase(ofForm(forms.bytes)).pipe(z.string().max(100_000)),
-  /** ms since the epoch. Requests give ISO 8601 in UTC. */
+  /** ms since the epoch. Requests have ISO 8601 in UTC. */
   time: timeSchema,
   pastTime: timeSchema,
-  /** ms, from a text such as `2h` */
+  /** ms. Requests have a text such as `2h`. */
   age: ofForm(forms.age).transform((text) => parseAge(text) ?? 0),
   code: ofForm(forms.code),
   chainName: name,
