@@ -9,7 +9,7 @@ import { isUnread } from '../temporal/client/settings/settings-watch.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { errorSchema } from './errors.ts'
 
-/** `open` needs no token, `read` any valid token, and an order's name a token of the level of that order. */
+/** `open`: no token. `read`: any valid token. The name of an order: a token of the level of this order. */
 export type RouteAccess = 'open' | 'read' | OrderName
 
 declare module 'fastify' {
@@ -26,7 +26,10 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
   return (request.identity ??= authenticate(bearerOf(request.headers.authorization), check))
 }
 
-/** Counts requests by valid token, else by address. Clients without a token cannot use up the limit of a token. */
+/**
+ * Key for the rate limit: the valid token, or else the address. So clients without a token cannot use up a token's
+ * limit.
+ */
 export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {
   return async (request) => {
     if (request.headers.authorization === undefined) return normalizeIP(request.ip)
@@ -37,7 +40,7 @@ export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promis
   }
 }
 
-/** Every route that is added later must declare its access. The token is checked before the body is read. */
+/** Checks the token before the body is read. Every route that is added afterwards must declare its access. */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)

@@ -24,15 +24,15 @@ export interface ApiDeps {
   readonly network: { readonly bridges: Bridges; readonly chains: ReadonlyMap<ChainName, Chain> }
   readonly metrics: Metrics
   readonly logger: Logger
-  /** True if this process itself reads the streams and sets their metrics. */
+  /** True if this process reads the streams and sets their metrics. */
   readonly feedsStreams: boolean
   readonly spies?: (() => readonly SpyHealth[]) | undefined
   readonly heartbeatMs?: number
   readonly auditStream: (stream: string, stopping: AbortSignal) => Promise<StreamAudit>
   readonly spending?: (() => readonly LaneSpending[]) | undefined
-  /** Absent: this process has no quoter key. */
+  /** Absent if this process has no quoter key. */
   readonly executor?: ExecutorProvider | undefined
-  /** Absent: this process has no source of requests for execution, so it does not know their status. */
+  /** Absent if this process has no source of requests for execution. It then does not know their status. */
   readonly requestsOf?: RequestsOf | undefined
 }
 

@@ -11,7 +11,7 @@ export const errorSchema = {
   content: { [problemType]: { schema: problemSchema } },
 }
 
-/** Other codes have the status 503 if they are retriable, and 422 if not. */
+/** A code that is not listed has the status 503 if it is retriable, and 422 if not. */
 const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
   400: ['INPUT_INVALID', 'MESSAGE_ENCODING'],
   401: ['ACCESS_TOKEN_MISSING', 'ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_EXPIRED', 'ACCESS_TOKEN_REVOKED'],
@@ -27,7 +27,7 @@ const statusByCode = new Map(Object.entries(codesByStatus).flatMap(([status, cod
 
 const retryAfterSeconds = 10
 
-/** Converts an error to an answer without secrets. `retryAfter` is in seconds; `challenge` is for www-authenticate. */
+/** Converts an error to an answer without secrets. `retryAfter` is in seconds. `challenge` is for www-authenticate. */
 export function toErrorAnswer(thrown: unknown) {
   const { error, errors } = fromFastify(thrown)
   const status = statusByCode.get(error.code) ?? (error.retriable ? 503 : 422)
@@ -47,7 +47,7 @@ export function toErrorAnswer(thrown: unknown) {
   return {
     status,
     retryAfter: status === 503 || error.code === 'IDEMPOTENCY_KEY_BUSY' ? retryAfterSeconds : undefined,
-    // A 401 must name the scheme (RFC 9110, section 15.5.2).
+    // A 401 must name the scheme of authentication (RFC 9110, section 15.5.2).
     challenge: status === 401 ? 'Bearer realm="portage"' : undefined,
     body,
   }
@@ -84,7 +84,7 @@ interface RawIssue {
   readonly keys?: readonly string[]
 }
 
-/** A body of 256 KB can have a hundred thousand wrong fields. */
+/** Limits the list, because a body of 256 KB can have a hundred thousand wrong fields. */
 const mostNamed = 50
 const longest = 200
 
@@ -99,7 +99,7 @@ export function fieldErrors(context: string, issues: readonly Partial<FastifySch
   }))
 }
 
-/** For a union, reports only the option with the fewest wrong fields. */
+/** For a union, lists only the problems of the option with the fewest wrong fields. */
 function expanded(issue: RawIssue): { readonly path: readonly PropertyKey[]; readonly message: string }[] {
   const { code, path, message, errors = [], keys = [] } = issue
   if (code === 'unrecognized_keys' && keys.length > 0) return keys.map((key) => ({ path: [...path, key], message: 'is not known here' }))

@@ -31,7 +31,7 @@ export function sendError(reply: FastifyReply, error: unknown, given?: number) {
     .send({ ...body, status })
 }
 
-/** Refusals below 500 are the caller's fault, and are not logged. */
+/** A refusal (below 500) is the caller's fault, so it is not logged. */
 export function logFailure(
   logger: Logger,
   { routeOptions: { url: route } }: FastifyRequest,
@@ -70,7 +70,7 @@ function clientErrorHandler(error: Error & { code?: string }, socket: Socket): v
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** Throws ACCESS_HOST for a host outside `names`. IP addresses and localhost are always accepted. */
+/** Throws ACCESS_HOST for a host that is not in `names`. IP addresses and localhost are always accepted. */
 export function assertHost(host: string | undefined, names: readonly string[]): void {
   if (!isOwnHost(host, names)) throw new RelayerError('ACCESS_HOST', { facts: { host: host?.slice(0, 100) } })
 }

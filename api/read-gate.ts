@@ -6,17 +6,17 @@ export interface GateLimits {
   readonly waiting: number
 }
 
-/** Throws API_BUSY, and the errors of the read. */
+/** Throws API_BUSY and the errors of the read. */
 export type ReadGate = <Answer>(read: () => Promise<Answer>) => Promise<Answer>
 
-/** Limits expensive reads: a process runs at most `atOnce` of them, and at most `waiting` more wait. */
+/** Limits expensive reads. A process runs at most `atOnce` of them, and at most `waiting` more wait. */
 export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
   const queue: (() => void)[] = []
   let running = 0
   return async (read) => {
     if (running >= atOnce) {
       if (queue.length >= waiting) throw new RelayerError('API_BUSY', { facts: { atOnce, waiting } })
-      // A finished read gives its place to the next one, so `running` does not change.
+      // A read that finishes passes its place on to this one, so `running` does not change.
       await new Promise<void>((go) => queue.push(go))
     } else running += 1
     try {
@@ -31,14 +31,16 @@ export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
 
 export type ReadFor = 'read' | 'order'
 
-/** Two separate gates, so that readers cannot block orders. */
+/** Two separate gates, so that readers cannot block people who give orders. */
 export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, ReadGate>> {
   return { read: createReadGate(limits), order: createReadGate(limits) }
 }
 
 const mostKept = 20
 
-/** Shares an answer among callers with the same key until `keepMs` after it. Throws API_BUSY; keeps no failed read. */
+/**
+ * Callers with the same key share an answer until `keepMs` (ms) after it. A failed read is not kept. Throws API_BUSY.
+ */
 export function createSharedReads<Answer>(keepMs: number, gate: ReadGate): (key: string, read: () => Promise<Answer>) => Promise<Answer> {
   const kept = new LRUCache<string, Promise<Answer>>({ max: mostKept })
   return (key, read) => {

@@ -8,19 +8,25 @@ export interface FeedEvent {
 }
 
 export type News = Omit<FeedEvent, 'id'>
-/** Returns the changes since the previous call. After `ready` for a kind of data, no change of that kind is missing. */
+/**
+ * Returns the changes since the previous call. After the event `ready` of a kind of data, no change of this kind is
+ * missing.
+ */
 export type Poll = () => Promise<readonly News[]>
 
 interface FeedOptions {
   readonly everyMs: number
   readonly most: number
-  /** How long polling continues without listeners, ms. A listener that reconnects within this time misses no event. */
+  /**
+   * Time (ms) for which polling continues without listeners. A listener that reconnects within this time misses no
+   * event.
+   */
   readonly lingerMs: number
 }
 
 const feedDefaults: FeedOptions = { everyMs: 2_000, most: 1_000, lingerMs: 60_000 }
 
-/** Polls once for all listeners of a process, and keeps the newest events for listeners that reconnect. */
+/** Polls once for all listeners of a process. Keeps the newest events for listeners that reconnect. */
 export class EventFeed {
   readonly #poll: Poll
   readonly #options: FeedOptions
@@ -32,7 +38,7 @@ export class EventFeed {
   #loop: Promise<void> | undefined
   #leftAt = 0
   readonly #ready = new Set<string>()
-  /** The kinds of data for which `ready` was sent. Listeners that subscribe later do not receive that event. */
+  /** The kinds of data for which `ready` was sent. Listeners that subscribe later do not get this event. */
   readonly ready: ReadonlySet<string> = this.#ready
 
   constructor(poll: Poll, options: FeedOptions = feedDefaults) {
@@ -44,13 +50,13 @@ export class EventFeed {
     return this.#listeners.size
   }
 
-  /** Returns undefined if the id is unknown, because the listener may then have missed events. */
+  /** Returns undefined if the id is unknown: the listener may then have missed events. */
   since(id: string): readonly FeedEvent[] | undefined {
     const index = this.#events.findIndex((one) => one.id === id)
     return index < 0 ? undefined : this.#events.slice(index + 1)
   }
 
-  /** Returns the function that unsubscribes. `closed` is called when the feed ends. */
+  /** Returns a function that unsubscribes. Calls `closed` when the feed ends. */
   subscribe(listener: (event: FeedEvent) => void, closed: () => void): () => void {
     this.#listeners.set(listener, closed)
     this.#loop ??= this.#run().finally(() => (this.#loop = undefined))

@@ -7,13 +7,13 @@ import { createChanges } from '../events/changes.ts'
 import { EventFeed, type FeedEvent } from '../events/feed.ts'
 
 const [mostListeners, mostOfName] = [64, 8]
-/** Proxies close a connection after a minute of silence. Each heartbeat also checks the token again. */
+/** ms. Proxies close a connection after a minute of silence. At each heartbeat, the token is checked again. */
 const usualHeartbeatMs = 15_000
-/** Bytes, per side of the stream. A listener that falls further behind is disconnected. */
+/** Maximum bytes per side of the stream. A listener with a longer backlog is disconnected. */
 const mostBuffered = 1_000_000
 const longestTimer = 2 ** 31 - 1
 
-/** `GET /v1/events`: sends events until the token expires, and `reset` if `Last-Event-ID` is unknown. */
+/** `GET /v1/events` sends events until the token expires. It sends `reset` if `Last-Event-ID` is unknown. */
 export function eventRoute(
   app: Api,
   { client, heartbeatMs = usualHeartbeatMs }: ApiDeps,
@@ -32,7 +32,7 @@ export function eventRoute(
       },
     },
   }
-  // A HEAD request would listen forever.
+  // There is no HEAD route, because a HEAD request would stay open for ever.
   app.get('/v1/events', { config: { access: 'read' }, schema, exposeHeadRoute: false }, (request, reply): void => {
     const { principal } = request
     if (!principal) throw new RelayerError('ACCESS_TOKEN_MISSING')

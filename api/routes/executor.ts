@@ -5,7 +5,7 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { toErrorAnswer } from '../errors.ts'
 import { logFailure } from '../http.ts'
 
-/** Bytes. The largest of these bodies has 2 KB of relay instructions in hex. */
+/** Maximum bytes of a body. The largest valid body has 2 KB of relay instructions in hex. */
 const bodyLimit = 8 * 1_024
 const mostInstructions = 2_048
 
@@ -72,7 +72,7 @@ const relaySchema = z
   })
   .meta({ id: 'ExecutorRelay' })
 
-/** The routes of a relay provider. They need no token, because integrators' web pages call them. */
+/** The routes of a relay provider. They need no token, because the web pages of integrators call them. */
 export function executorRoutes(app: Api, deps: ApiDeps): void {
   const { executor: provider, requestsOf } = deps
   if (!provider) return
@@ -122,11 +122,11 @@ export function executorRoutes(app: Api, deps: ApiDeps): void {
   )
 }
 
-/** Web pages of all origins may call. Refusals are in the form of a provider's API, and hide details of faults. */
+/** Allows web pages of all origins. Refusals have the form of a provider's API and hide the details of faults. */
 function openTo({ logger }: Pick<ApiDeps, 'logger'>) {
   const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) => {
     const { status: usual, retryAfter, body } = toErrorAnswer(error)
-    // A refusal other than of the request is a fault here, such as a missing key.
+    // A 422 that does not concern the request is a fault of this server, such as a missing key.
     const status = usual === 422 ? 503 : usual
     logFailure(logger, request, { status, error })
     if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))

@@ -7,10 +7,10 @@ import { countTransfers, parkedTransfers } from '../../temporal/client/transfers
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Api, type ApiDeps } from '../deps.ts'
 
-/** A count takes eleven visibility queries, and Temporal allows ten per second. */
+/** ms. A count takes eleven visibility queries, and Temporal allows ten per second. */
 const countsMs = 30_000
 const streamsMs = 10_000
-/** Prometheus waits 10 s for a whole scrape. */
+/** Maximum wait (ms). Prometheus waits 10 s for a whole scrape. */
 const timeoutMs = 2_000
 const mostParked = 1_000
 const keptMs = 1_000
@@ -41,7 +41,10 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
   })
 }
 
-/** Counts codes that were not queried yet as `unknown`, and also codes outside the catalogue, which may be forged. */
+/**
+ * Counts parked transfers by code. `unknown` are codes that were not queried yet, and codes outside the catalogue,
+ * which may be forged.
+ */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const known = codes.filter(isErrorCode)
@@ -59,7 +62,7 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
   })
 }
 
-/** Waits at most `timeoutMs` for a refresh. A scrape during a slow refresh gets the last figures. */
+/** Waits at most `timeoutMs` for a refresh. A scrape during a slower refresh gets the last figures. */
 function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
   const refreshed = keptRead(() => refresh().catch(() => {}), { fromAnswer: everyMs })
   return () => Promise.race([refreshed(), delay(timeoutMs, undefined, { ref: false })])

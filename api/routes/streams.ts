@@ -12,7 +12,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { orderTexts, subjectParams } from './orders.ts'
 
-/** Proxies close a connection after a minute of silence. */
+/** Maximum wait (ms). Proxies close a connection after a minute of silence. */
 const waitMs = 50_000
 
 const params = subjectParams.stream
@@ -68,7 +68,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   }
   app.get('/v1/streams/:stream/checkpoint', { ...access, schema: checkpoint }, async ({ params: { stream } }) => {
     const store = checkpointStoreOf(config, client.streamNames)
-    // Throws for an unknown stream, so that no other text becomes the name of a file or object.
+    // Throws for an unknown stream. Otherwise any text could become the name of a file or object.
     await readStream(client, stream)
     const kept = await gate(() => store.read(stream))
     return { stream, ...(kept && { kept: { ...kept } }) }
@@ -76,7 +76,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   auditRoute(app, deps)
 }
 
-/** One audit runs at a time, because audits read tables and logs. Requests for the same stream share it. */
+/** One audit runs at a time, because audits read tables and logs. Requests for the same stream share an audit. */
 function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
   const audits = createSharedReads<StreamAudit>(0, createReadGate({ atOnce: 1, waiting: 0 }))
   const stopping = new AbortController()
@@ -96,7 +96,7 @@ function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
       logger.info('a stream is audited by order', { stream, by })
       return auditStream(stream, stopping.signal)
     })
-    // An audit that fails after the wait would otherwise be an unhandled rejection.
+    // Otherwise an audit that fails after the wait would be an unhandled rejection.
     ended.catch(() => {})
     const found = await Promise.race([ended, delay(waitMs, undefined, { ref: false })])
     return found ? { stream, ...found } : reply.status(202).send({ stream, running: true })

@@ -20,7 +20,7 @@ import { idempotencyHeaders, once } from '../idempotency.ts'
 import { sequenceSchema, textSchema, values } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
-/** Messages per request, and simultaneous submissions. Each submission may read a chain. */
+/** Maximum messages per request, and maximum simultaneous submissions. Each submission may read a chain. */
 const [mostInBulk, atOnce] = [100, 4]
 
 const emitterSchema = z
@@ -105,7 +105,7 @@ const bulkResultsSchema = z.object({
     .describe('One for each, in order.'),
 })
 
-/** 202: the transfer was started. 200: it already existed, and keeps its priority, deadline and terms. */
+/** 202: the transfer was started. 200: it already existed, and its priority, deadline and terms stay. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
   const querystring = z.strictObject({ bridge: textSchema(64).optional() })
@@ -171,7 +171,7 @@ function messageOf(body: Body, { config, network }: ApiDeps): Uint8Array | Promi
 
 type RecordedPlace = Extract<Body, { nonce: string }>
 
-/** Throws INPUT_INVALID for an unknown route, NATIVE_NOT_FINAL, and the errors of the read. */
+/** Throws INPUT_INVALID for an unknown route, NATIVE_NOT_FINAL and the errors of the read. */
 async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce }: RecordedPlace): Promise<Uint8Array> {
   const directions = (bridges.get(bridge)?.sources ?? []).filter((one) => one.kind === 'scanned')
   const found = directions.find(({ sourceChain, targetChain }) => sourceChain === source && targetChain === target)
@@ -185,7 +185,10 @@ async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce
   return Buffer.from(transfer.message, 'base64')
 }
 
-/** Returns ms since the epoch. Throws INPUT_INVALID for a past deadline: its transfer would be parked at once. */
+/**
+ * Returns ms since the epoch. Throws INPUT_INVALID for a deadline in the past, because its transfer would be parked at
+ * once.
+ */
 function deadlineOf(given: string | number | undefined): number | undefined {
   if (given === undefined) return undefined
   const deadline = typeof given === 'number' ? Date.now() + given * 60_000 : Date.parse(given)
@@ -208,7 +211,10 @@ const failed = {
   },
 }
 
-/** spy_relayer's `GET /relayvaa/{vaa}`. "Scheduled": the signatures are valid and the transfer exists. */
+/**
+ * The route `GET /relayvaa/{vaa}` of spy_relayer. "Scheduled" means that the signatures are valid and the transfer
+ * exists.
+ */
 export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
     summary: "spy_relayer's route: submit a VAA as base64 in the path",
@@ -228,7 +234,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
     } catch (error) {
       const { status, retryAfter, body } = toErrorAnswer(error)
       if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
-      // Clients of spy_relayer expect 400. Retriable errors keep 503, so that a proxy may retry.
+      // Clients of spy_relayer expect 400. Retriable errors have the status 503, so that a proxy may retry.
       return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.code, error: textOf(body) })
     }
   })
@@ -247,7 +253,7 @@ interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'>, Terms
   readonly reason?: string | undefined
 }
 
-/** Submits under the token's name. Throws INPUT_INVALID, LANE_NOT_FOUND, ACCESS_SCOPE, and the submitter's errors. */
+/** Submits under the token's name. Throws INPUT_INVALID, LANE_NOT_FOUND, ACCESS_SCOPE and the submitter's errors. */
 export async function submit(
   { submitter, config, network: { bridges }, metrics }: ApiDeps,
   request: FastifyRequest,

@@ -19,7 +19,7 @@ import { textSchema } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 import { filterOf, filterSchemas, resolveGiven, transferParams } from './transfers.ts'
 
-/** Each transfer costs a call to Temporal, and the client waits for all of them. */
+/** Maximum per request. Each transfer costs a call to Temporal, and the client waits for all of them. */
 const mostOrdered = 500
 const mostNamed = 100
 
@@ -68,7 +68,8 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
     const { ids, filter, limit, dryRun, reason: why } = request.body
     if ((ids === undefined) === (filter === undefined))
       throw new RelayerError('INPUT_INVALID', { detail: 'body: give either `ids` or `filter`' })
-    // The scope is checked before any read of Temporal, because a dry run must not reveal transfers outside the scope.
+    // A dry run must not reveal transfers outside the scope. With `filter`, the scope is checked before Temporal is
+    // read. With `ids`, the named transfers are read first, and the scope is checked before the answer.
     const by = filter ? orderedBy(request, aboutTransfer(filter.targetChain)) : (request.principal?.name ?? '')
     const found = filter
       ? await selectTransfers(deps.client, kind, await filterOf(deps, filter, 'order'), limit)

@@ -16,7 +16,7 @@ class Refused extends Error {
 export const tokenProblem = createStore<ShownProblem | undefined>(undefined)
 session.subscribe(() => tokenProblem.set(undefined))
 
-/** Longer than the ten seconds that the server waits for Temporal. */
+/** Longer than the server's own wait for Temporal, which is ten seconds. */
 const timeoutMs = 20_000
 
 const unreachable: ShownProblem = {
@@ -32,7 +32,7 @@ export type ConnectionState = 'connecting' | 'live' | 'polling' | 'lost'
 
 interface Connection {
   readonly state: ConnectionState
-  /** Time of the last answer, ms since the epoch by the server's clock. */
+  /** Time of the last answer, by the server's clock, ms since the epoch. */
   readonly answeredAt?: number
   readonly isStreaming: boolean
 }
@@ -49,7 +49,7 @@ export function setStreaming(isStreaming: boolean): void {
   changeConnection({ isStreaming }, connection.get().state === 'lost' && !isStreaming)
 }
 
-/** Sends a GET, or a POST if there is a body. `problemIn` reads the errors that this throws. */
+/** Sends a GET, or a POST if there is a body. `problemIn` reads the errors that this function throws. */
 export async function ask<T>(path: string, body?: object): Promise<T> {
   const asked = session.get()
   const response = await send(path, body)
@@ -88,7 +88,7 @@ export function problemIn(error: unknown): ShownProblem {
   return error instanceof Refused ? error.problem : unreachable
 }
 
-/** Describes an answer that is not from the API, such as a proxy's page, by its status. */
+/** Describes an answer by its status if the answer is not from the API (a proxy's page, for example). */
 export async function problemOf(response: Response): Promise<ShownProblem> {
   const { status } = response
   const answer = await response.json().catch(() => undefined)

@@ -1,6 +1,6 @@
 import { createStore, useStore } from './store.ts'
 
-/** The server reports whole seconds, so smaller differences are ignored. */
+/** Smaller differences (ms) are ignored, because the server reports whole seconds. */
 const unnoticedMs = 3_000
 
 let offsetMs = 0
@@ -12,7 +12,7 @@ export function learnTime(header: string | null): void {
   offsetMs = Math.abs(found) < unnoticedMs ? 0 : found
 }
 
-/** ms since the epoch by the server's clock. */
+/** The time by the server's clock, ms since the epoch. */
 export function serverNow(): number {
   return Date.now() + offsetMs
 }

@@ -7,7 +7,7 @@ export interface StreamEvent {
 
 const longest = 1_000_000
 
-/** Parses text that arrives in pieces. The browser's EventSource cannot send a token. */
+/** Parses a text that arrives in pieces. The browser's EventSource is not used, because it cannot send a token. */
 export function createEventParser(onEvent: (event: StreamEvent) => void): (piece: string) => void {
   let rest = ''
   let [name, id] = ['', '']
@@ -28,7 +28,7 @@ export function createEventParser(onEvent: (event: StreamEvent) => void): (piece
 
   return (piece) => {
     rest += piece
-    // A CR at the end may be the first half of CRLF.
+    // A CR at the end of the text may be the first half of a CRLF.
     const lines = rest.split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() ?? ''
     for (const one of lines) line(one)

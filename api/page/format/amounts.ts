@@ -1,6 +1,6 @@
 import { amountText, gasPriceText } from '../../../domain/text/amounts.ts'
 
-/** `12 345`, with thin spaces. A dash if the number is unknown. */
+/** `12 345`, with thin spaces. A dash if the value is not a number. */
 export function countText(value: number | string | undefined): string {
   const text = String(value ?? '–')
   return /^-?\d{1,100}$/.test(text) ? text.replaceAll(/\B(?=(?:\d{3}){1,33}$)/g, '\u202f') : text

@@ -112,7 +112,7 @@ function RetryAllForm({ code, targetChain }: ParkedFilter) {
       lead={missing === undefined && <Counted counted={counted} />}
       canAsk={count > 0}
       verb={`Retry ${countText(count)}`}
-      // Orders at most the counted number, so that transfers that were parked after the count are left alone.
+      // Orders at most the number that was counted. Transfers that were parked after the count are left alone.
       send={(reason) => order(reason, false, count)}
       done={(answer) => <Ordered answer={answer} />}
     >

@@ -48,7 +48,7 @@ function streamName({ stream, workflowId = '' }: StreamRow, links: Links | undef
   )
 }
 
-/** A source whose head is older counts as one without new blocks. */
+/** A source with an older head (ms) counts as a source without new blocks. */
 const oldHeadMs = 60_000
 
 function streamState({ problem, paused, alarms = [], full, backfill, lag = 0, headAt, silentSince }: StreamRow) {

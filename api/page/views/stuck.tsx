@@ -81,7 +81,7 @@ function Held({ code, where: { kind, id }, count }: Pick<Cause, 'code' | 'where'
   return filter ? <a href={transfersHref(filter)}>{text}</a> : text
 }
 
-/** Undefined if no filter selects the transfers that the cause counts. */
+/** Undefined if no filter can select the transfers that the cause counts. */
 function filterOf(code: string, kind: Cause['where']['kind'], id: string): ShownFilter | undefined {
   if (kind === 'chain') return { state: 'open', chain: id }
   if (kind === 'lane') return { state: 'open', code }

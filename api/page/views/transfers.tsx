@@ -27,7 +27,7 @@ const ages = [
 export function Transfers({ filter, links }: { readonly filter: ShownFilter; readonly links: Links | undefined }) {
   const address = transfersHref(filter)
   const [turned, setTurned] = useState<{ readonly address: string; readonly cursor: string }>()
-  // A cursor is valid only with its own filter.
+  // A cursor is valid only with the filter that it was made for.
   const cursor = turned?.address === address ? turned.cursor : undefined
   const reading = useReading<TransferPage>(transfersPath(filter, most, cursor), 5_000)
   return (
@@ -61,7 +61,8 @@ export function Transfers({ filter, links }: { readonly filter: ShownFilter; rea
 function Filters({ filter, links }: { readonly filter: ShownFilter; readonly links: Links | undefined }) {
   const lanes = useReading<Lanes>('v1/lanes', 5_000).data?.lanes ?? []
   const change = (changed: ShownFilter) => {
-    // The address can be newer than `filter`: the user may choose again before this view is drawn again.
+    // Reads the address, because it may be newer than `filter`: the user may choose again before this view is drawn
+    // again.
     location.hash = transfersHref({ ...filterIn(location.hash), ...changed })
   }
   const { olderThan, newerThan } = filter
@@ -106,7 +107,7 @@ function Rows({ transfers, links }: Pick<TransferPage, 'transfers'> & { readonly
       caption="Transfers: open ones first, then the newest."
       empty="No transfer matches this filter."
       rows={transfers}
-      // A transfer that was started again has one row per start.
+      // A transfer that was started again has one row per start. So the key contains the start.
       keyOf={({ id, startedAt }) => `${id} ${startedAt}`}
       columns={[
         { label: 'Transfer', cell: ({ id }) => <TransferLink id={id} /> },
