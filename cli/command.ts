@@ -26,11 +26,11 @@ export type Call<Options = object> = ReturnType<typeof createCall<Options>>
 export interface CommandSpec {
   readonly description: string
   readonly options?: (command: Command) => Command
-  /** Shown before the examples. Lines that begin with a space are not wrapped. */
+  /** Shown before the examples. A line that begins with a space is not wrapped. */
   readonly notes?: string
   readonly examples?: readonly string[]
   readonly commands?: Commands
-  /** Absent for a group of commands. Returns nothing if the command has printed everything itself. */
+  /** Absent for a group of commands. Returns nothing if the command has already printed everything. */
   readonly run?: (call: Call<never>, ...args: never[]) => Promise<Outcome | void>
 }
 
@@ -65,11 +65,11 @@ export function addCommands(
 function createCall<Options>(context: CliContext, command: Command, path: string, options: Options) {
   const globals = command.optsWithGlobals<GlobalOptions>()
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
-  /** The environment overrides the config's Temporal address and namespace. Throws CONFIG_INVALID. */
+  /** Loads the config. The environment overrides its Temporal address and namespace. Throws CONFIG_INVALID. */
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
-    // An access token is valid only for this namespace.
+    // Access tokens are valid for one namespace, so the config must have the one in use.
     return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
   }
   const temporalOf = (loaded: Config): ResolvedTemporal => ({
@@ -83,12 +83,12 @@ function createCall<Options>(context: CliContext, command: Command, path: string
     configFile,
     config,
     temporalOf,
-    /** Throws CONFIG_INVALID, and the errors of `withTemporalClient`. */
+    /** Throws CONFIG_INVALID and the errors of `withTemporalClient`. */
     async withTemporal<Answer>(this: void, use: (temporal: TemporalClient, config: Config) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
       return withTemporalClient(temporalOf(loaded), (client) => use(client, loaded))
     },
-    /** Authenticates the author of an order before any call to Temporal. Throws ACCESS_*. */
+    /** Authenticates the author of an order before the first call to Temporal. Throws ACCESS_*. */
     async withOrder<Answer>(
       this: void,
       use: (temporal: TemporalClient, config: Config, allow: OrderContext['allow']) => Promise<Answer>,
@@ -135,7 +135,10 @@ function commandText(line: string): string {
   return words.reduce((text, word) => (fits(text, word) ? `${text} ${word}` : `${text} \\${more}${word}`), first)
 }
 
-/** Reads --token-file, else PORTAGE_TOKEN. No argument has the token, because process lists show arguments. */
+/**
+ * Reads the token from --token-file or, without this option, from PORTAGE_TOKEN. A token is never an argument, because
+ * process lists show arguments.
+ */
 export async function givenToken(context: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
   if (file === undefined) return context.env['PORTAGE_TOKEN']?.trim() || undefined
   return (await textOfFile(context, file, 'The token file cannot be read.')).trim()
@@ -155,7 +158,10 @@ async function authenticate(context: CliContext, globals: GlobalOptions, config:
   return principal
 }
 
-/** Only warns if no worker answers, so that lanes can still be stopped. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_*. */
+/**
+ * If no worker answers, only prints a warning, so that lanes can still be stopped. Throws ACCESS_TOKEN_REVOKED,
+ * TEMPORAL_*.
+ */
 async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
   try {
     assertNotRevoked(principal, (await readSettings(client)).tokens)

@@ -16,12 +16,12 @@ export interface GlobalOptions {
   readonly tokenFile?: string
 }
 
-/** `failure`: an error, or the answer "no". `usage`: the command line is wrong. */
+/** `failure`: an error, or a command that answers "no". `usage`: the command line is wrong. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Aborts at the first SIGINT or SIGTERM. A second signal ends the process. */
+/** Calls `use` with a signal that aborts at the first SIGINT or SIGTERM. A second one ends the process. */
 export async function withInterrupt<Result>(context: CliContext, use: (interrupted: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController()
   const signals = ['SIGINT', 'SIGTERM'] as const

@@ -57,7 +57,7 @@ export const commands: Commands = {
   completion: completionCommand,
 }
 
-/** Never throws. Resolves with the exit code. `argv` has neither `node` nor the script. */
+/** Runs a command and resolves with its exit code. Never throws. `argv` contains neither `node` nor the script. */
 export async function main(argv: readonly string[], context: CliContext): Promise<ExitCode> {
   let code: ExitCode = exitCodes.ok
   const program = createProgram(context, (result) => {
@@ -67,7 +67,7 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
-    // Commander has already printed its message. Help and version have exit code 0.
+    // Commander has already printed its message. The exit code of help and version is 0.
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok
       if (argv.includes('--json')) {
@@ -83,7 +83,7 @@ export async function main(argv: readonly string[], context: CliContext): Promis
 
 const dashed = /^-[^-].+/
 
-/** Accepts arguments that begin with one dash, because random key ids may. */
+/** Accepts arguments that begin with one dash. A random key id may begin with one. */
 class Program extends Command {
   override createCommand(name?: string): Program {
     return new Program(name)
@@ -97,7 +97,7 @@ class Program extends Command {
   }
 }
 
-/** Throws CommanderError instead of ending the process. Tests pass another `tree`. */
+/** Errors of the command line throw CommanderError and do not end the process. Tests pass another `tree`. */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void, tree: Commands = commands): Command {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
   const program: Command = new Program('portage')

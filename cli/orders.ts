@@ -36,7 +36,7 @@ export function orderCommand(name: OrderName, wait?: Wait): CommandSpec {
   }
 }
 
-/** Throws INPUT_INVALID, ACCESS_*, TEMPORAL_UNAVAILABLE, and the errors of the order. */
+/** Gives an order. Throws INPUT_INVALID, ACCESS_*, TEMPORAL_UNAVAILABLE and the errors of the order. */
 export async function giveOrder(
   call: Call<OrderOptions>,
   name: OrderName,
@@ -87,7 +87,10 @@ const subjects: Readonly<Record<NonNullable<OrderSpec['subject']>, (command: Com
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 
-/** Sends the whole token balance. Throws INPUT_INVALID if it is 0, or if no token contract answers. */
+/**
+ * The call that sends the whole balance of a token. Throws INPUT_INVALID if the balance is 0 or no token contract
+ * answers.
+ */
 function sweepToken(config: Config, name: ChainName, { from, to, token }: Record<'from' | 'to' | 'token', string>): Promise<Intent> {
   return withChain(config, name, async (chain) => {
     const answer = await chain.call(token, erc20.encodeFunctionData('balanceOf', [from]), 'latest')

@@ -10,7 +10,7 @@ import type { Field, Fields, OrderSpec } from '../../operations/orders/spec.ts'
 import type { CliContext } from '../context.ts'
 import type { FeeScope } from '../../domain/fees/fees.ts'
 
-/** Orders need no author here, because the access token names the author. */
+/** Orders have no author here, because the access token names the author. */
 export type Reasoned = Pick<Order, 'reason'>
 
 export function withReason(command: Command, reason: NonNullable<OrderSpec['reason']> = 'required'): Command {
@@ -31,7 +31,7 @@ const inLowerCase = (form: Form) => {
   return (text: string) => read(text).toLowerCase()
 }
 
-/** Accepts numbers from `from` to `to`. They must be whole unless `pattern` allows others. */
+/** Accepts numbers from `from` to `to`. They must be whole, unless `pattern` allows others. */
 export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = forms.count.pattern) {
   return (text: string): number => {
     const number = pattern.test(text) ? Number(text) : NaN
@@ -54,7 +54,7 @@ export function utcDay(text: string): string {
 const fraction = /^[0-9.]+$/
 const codeOf = matching(forms.code)
 
-/** Parsers by the kind of an order's value (`operations/orders/values.ts`), and of some other options. */
+/** Parsers for the kinds of values that orders have (`operations/orders/values.ts`), and for some other options. */
 export const parse = {
   text: (text: string) => text,
   number: numberWithin(0, 999_999_999_999_999, 'It must be a whole number.'),
@@ -110,7 +110,7 @@ export function invalid(detail: string, facts: Facts = {}, cause?: unknown): Rel
   return new RelayerError('INPUT_INVALID', { detail, facts, cause })
 }
 
-/** Parses what `feeScopeText` writes. Throws InvalidArgumentError. */
+/** Parses a text of `feeScopeText`. Throws InvalidArgumentError. */
 export function parseFeeScope(text: string): FeeScope {
   const [, kind, rest = ''] = /^(\w+)(?::(.+))?$/.exec(text) ?? []
   if (kind === 'global' && rest === '') return { kind }
@@ -142,7 +142,7 @@ export function addField(command: Command, field: Field): void {
   command.addOption(absent.success ? option.default(absent.data) : option.makeOptionMandatory())
 }
 
-/** `typed` has the arguments, in the order of the fields. */
+/** Returns the values of an order's fields. `typed` has the arguments, in the order of the fields. */
 export function valuesOf(fields: Fields, options: Readonly<Record<string, unknown>>, typed: readonly unknown[] = []): object {
   const left = [...typed]
   return Object.fromEntries(
@@ -159,14 +159,14 @@ function parserOf({ kind, bounds = [0, 0], usual }: Field): (text: string) => un
   return (text) => (usual !== undefined && text === usual ? undefined : read(text))
 }
 
-/** Throws INPUT_INVALID with the message `problem` if the file cannot be read. */
+/** Reads a file. If it cannot be read, throws INPUT_INVALID with the message `problem`. */
 export function textOfFile({ cwd }: CliContext, file: string, problem: string): Promise<string> {
   return readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
     throw invalid(problem, { file }, cause)
   })
 }
 
-/** Throws INPUT_INVALID if the file exists (with the message `ifExists`) or cannot be written. */
+/** Writes a file. Throws INPUT_INVALID if it cannot be written or, with the message `ifExists`, if it exists. */
 export async function writing(file: string, ifExists: string, write: () => Promise<void>): Promise<void> {
   try {
     await write()

@@ -22,7 +22,7 @@ export const transferForms =
 
 const nodeTimeoutMs = 5_000
 
-/** Throws TRANSFER_*, TEMPORAL_UNAVAILABLE, and the errors of decoding a VAA. */
+/** Returns the transfer's id. Throws TRANSFER_*, TEMPORAL_UNAVAILABLE and the errors of decoding a VAA. */
 export async function findTransfer(client: TemporalClient, config: Config, given: string): Promise<string> {
   const signed = await idInMessage(config, given)
   return find(client, signed ?? given, {
@@ -36,7 +36,7 @@ export async function findTransfer(client: TemporalClient, config: Config, given
   })
 }
 
-/** Bytes of the shortest VAA: header, one signature, body header. Ids and hashes have fewer bytes, also in hex. */
+/** Bytes of the shortest VAA: header, one signature, header of the body. Ids and hashes are shorter, also in hex. */
 const leastBytes = 6 + 66 + 51
 
 async function idInMessage(config: Config, given: string): Promise<string | undefined> {
@@ -64,7 +64,7 @@ function bytesOf(text: string): Uint8Array | undefined {
   }
 }
 
-/** Calls `use` with all chains of the config. They are not connected. */
+/** Calls `use` with all chains of the config. The chains are not connected. */
 export async function withChains<Result>(
   config: Config,
   use: (chains: ReadonlyMap<string, ConfiguredChain>) => Result | Promise<Result>,
@@ -97,7 +97,7 @@ export function filterOf(client: TemporalClient, config: Config, given: Transfer
   return toFilter({ client, config, mined }, given)
 }
 
-/** Connects the chain. Throws INPUT_INVALID (unknown chain), NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
+/** Connects a chain and calls `use`. Throws INPUT_INVALID for an unknown chain, NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
 export async function withChain<Result>(
   config: Config,
   name: ChainName,
@@ -121,7 +121,7 @@ export function laneArgument(command: Command): Command {
     .option('--chain <name>', 'the chain, if several chains have a lane with this address')
 }
 
-/** Throws LANE_NOT_FOUND, and the errors of `use`. */
+/** Throws LANE_NOT_FOUND and the errors of `use`. */
 export function withLane<Result>(
   { withTemporal, options }: Call<LaneOptions>,
   name: string,
@@ -136,7 +136,7 @@ export function streamArgument(command: Command): Command {
   return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc), in full or as portage stream list shortens it')
 }
 
-/** Finalized heights of the streams' source chains. Chains whose nodes do not answer are left out. */
+/** Finalized heights of the source chains of the streams. A chain whose nodes do not answer is left out. */
 export async function finalizedHeights(config: Config, streams: readonly string[]): Promise<Heights> {
   const sources = [...new Set(streams.map(sourceOf))].filter((name) => config.chains[name])
   const read = async (name: string): Promise<[string, ReturnType<Heights>]> => {

@@ -71,7 +71,7 @@ async function choose({ context, options, misuse }: Call<InitOptions>): Promise<
 
 type Choice = { readonly network: Network; readonly chains: readonly KnownChain[] }
 
-/** A returned string is an error message. Names may lack dashes; Wormhole chain ids are also accepted. */
+/** Returns a text if there is an error. Names may lack dashes. Wormhole chain ids are accepted too. */
 function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, '')
   const known = knownChains(network)

@@ -14,7 +14,7 @@ import { invalid, textOfFile, writing } from '../arguments/options.ts'
 import { facts, list, type Outcome, verbatim } from '../output/output.ts'
 
 const template = fileURLToPath(new URL('../../bridges/packages/template', import.meta.url))
-/** The devnet is no part of a release. */
+/** Missing in a release, which has no devnet. */
 const suite = fileURLToPath(new URL('../../lab/plugins/main.ts', import.meta.url))
 
 export const pluginCommand: CommandSpec = {
@@ -99,7 +99,7 @@ function routeText({ from, where = {}, to, calls }: ConfiguredPlugin['routes'][n
   ].join('\n')
 }
 
-/** No reader sees half a file. */
+/** Replaces the file as a whole, so that no reader sees half of it. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const draft = `${file}.${process.pid}`
   const { mode } = await stat(file)

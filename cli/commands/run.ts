@@ -54,7 +54,7 @@ export const runCommand: CommandSpec = {
     const unlisted = unlistedToken(loaded.dataFolder)
     const first =
       role === 'all' || role === 'keyless' || role === 'api' ? await prepareAccess(loaded, unlisted, context, logger) : undefined
-    // Imported here, because these modules are slow to load.
+    // Imported here, because these modules load slowly.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
@@ -70,7 +70,7 @@ export const runCommand: CommandSpec = {
       }
       const version = deploymentOf(loaded)
       const isNeeded = async () => version && mustStartAgain(() => withTemporal((client) => versionStatus(client, version)), { stopping })
-      // The role ends by itself only if its version is drained.
+      // A role ends by itself only if its version is drained.
       do await serve()
       while (await isNeeded())
       await listed
@@ -78,10 +78,12 @@ export const runCommand: CommandSpec = {
   },
 }
 
-/** Long enough to create other tokens with the first token. */
+/** Lifetime (ms) of the first token: long enough to create other tokens with it. */
 const firstTokenMs = 24 * 3_600_000
 
-/** Makes keys unless the config has some. Shows the first token only on a terminal, because a log would keep it. */
+/**
+ * Makes keys unless the config has some. Shows the first token only on a terminal, because a log would keep the token.
+ */
 async function prepareAccess(
   config: Config,
   unlisted: UnlistedToken,
@@ -102,7 +104,7 @@ async function prepareAccess(
   return principal
 }
 
-/** Lists the first token once a worker serves the settings, so that the token can be revoked. Never throws. */
+/** Lists the first token once a worker serves the settings. From then on the token can be revoked. Never throws. */
 async function listToken(
   token: Principal,
   unlisted: UnlistedToken,

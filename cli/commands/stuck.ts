@@ -30,7 +30,7 @@ const notTemporal: ReadonlySet<string> = new Set(['CONFIG_INVALID', 'INPUT_INVAL
 const transferId = /^[\w-]+(:[\w-]+)+:[0-9a-f]{16}$/
 const width = 80
 
-/** A table of the causes, then the text, ids and commands of each cause. `now` is in ms since the epoch. */
+/** A table of the causes, followed by the text, ids and commands of each cause. `now` is ms since the epoch. */
 export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   const read = `read ${asOf.slice(0, 19)}Z`
   if (causes.length === 0) return `Nothing is stuck (${read}).`
@@ -46,7 +46,7 @@ export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   ]
 }
 
-/** Never wraps ids and commands, so that they can be copied. */
+/** Ids and commands are never wrapped, so that people can copy them. */
 function detail({ code, what, where, examples, remedy, next }: Cause, index: number): Part {
   const short = (text: string) => examples.reduce((known, id) => known.replaceAll(id, shortId(id)), text)
   const lines = [

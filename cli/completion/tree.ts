@@ -48,7 +48,10 @@ interface Quoting {
   readonly words: (words: readonly CompletionWord[]) => string
 }
 
-/** Shell functions for bash and zsh: one sets what may follow a command, the other what may follow an option. */
+/**
+ * Shell functions for bash and zsh. One sets the words that may follow a command, the other those that may follow an
+ * option.
+ */
 export function lookUps(tree: readonly CompletionCommand[], { one, list, words }: Quoting): string {
   const commands = tree.map(({ path, commands: below, options, choices, takesFile }) => {
     const valued = options.flatMap(({ name, value }) => (value ? [name] : []))

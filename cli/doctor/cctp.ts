@@ -14,7 +14,7 @@ import { reachApi } from './services.ts'
 const area = 'bridge cctp'
 const remedy = "Correct the contracts or the domain of this chain in bridges.cctp. Circle's documents list them."
 
-/** One check for each API, and for each version on each chain. */
+/** Makes one check for each API, and one for each version on each chain. */
 export async function checkCctp(config: Config): Promise<Check[]> {
   const { cctp } = config.bridges
   if (!cctp) return []
@@ -42,7 +42,7 @@ interface Compared {
   readonly ends: readonly CctpChain[]
 }
 
-/** Compares the contracts of the reader's chain with the config. */
+/** Compares the contracts on the reader's chain with the config. */
 export async function cctpFinding(
   reader: Pick<Reader, 'name' | 'call' | 'hasCode'>,
   { domain }: Pick<CctpChain, 'domain'>,

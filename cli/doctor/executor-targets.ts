@@ -13,7 +13,7 @@ const anyone = `0x${'11'.repeat(20)}`
 const nothing = new Uint8Array()
 const remedy = 'Correct the address. Until then deliveries that need this contract revert, or are never shown.'
 
-/** A wrong call of each contract that pays drop-offs, and the error that the contract has for it. */
+/** For each contract that pays drop-offs: a wrong call, and the error that the contract answers. */
 const wrongCalls = {
   ERV1: {
     call: { function: 'receiveMessage(address,bytes,address,uint256)', args: [anyone, nothing, anyone, 1n] },
@@ -25,7 +25,7 @@ const wrongCalls = {
   },
 } as const
 
-/** Each contract that deliveries of requests to this chain use, with its check. */
+/** The contracts that deliveries of requests to this chain use, each with its check. */
 export function targetChecks(
   reader: Reader,
   { receivers, dropOffContracts, recordContract }: Target,

@@ -9,7 +9,7 @@ import { type Check, fail, type Finding, look, warn } from './check.ts'
 
 const remedy = 'Correct peers of this token in bridges.ntt. Until then its messages revert, or are not delivered.'
 
-/** One check for each chain with a node of each token. */
+/** Makes one check per token for each of its chains that has a node. */
 export async function checkTokens(config: Config): Promise<Check[]> {
   const tokens = config.bridges.ntt?.tokens ?? []
   if (tokens.length === 0) return []
@@ -27,7 +27,7 @@ export async function checkTokens(config: Config): Promise<Check[]> {
   )
 }
 
-/** Compares the contracts of the reader's chain with the config. */
+/** Compares the contracts on the reader's chain with the config. */
 export async function tokenFinding(
   reader: Pick<Reader, 'name' | 'call' | 'hasCode'>,
   { peers }: NttDeployment,

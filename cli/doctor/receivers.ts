@@ -12,7 +12,7 @@ import { type Check, checkOf, checkTimeoutMs, fail, type Finding, ifReachable, l
 
 type Configured = Config['notifications'][number]
 
-/** A missing secret only warns, because only processes of the role ledger need it. */
+/** A missing secret is only a warning, because only processes of the role ledger need it. */
 export async function checkReceivers(
   { notifications }: Config,
   temporal: TemporalAccess,
@@ -44,11 +44,11 @@ async function checkHere(configured: Configured, env: NodeJS.ProcessEnv, sendTes
   return [...checks, await test]
 }
 
-/** Checks the certificate for https. Sends no request. */
+/** For https, checks the certificate. Sends no request. */
 async function reach({ protocol, hostname, port, host }: URL): Promise<Finding> {
   const isTls = protocol === 'https:'
   const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isTls ? 443 : 80)) }
-  // TLS allows no IP address as server name.
+  // In TLS, the server name must not be an IP address.
   const socket: Socket = isTls ? connectTls({ ...to, ...(/^[\d.]+$|:/.test(to.host) ? {} : { servername: to.host }) }) : connectPlain(to)
   try {
     await new Promise<void>((resolve, reject) => {

@@ -36,7 +36,7 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   ])
 }
 
-/** Without a fee or a free route for this chain, every transfer to it is declined (FEE_NOT_CONFIGURED). */
+/** Without a fee or a free route for this chain, every transfer to the chain is declined (FEE_NOT_CONFIGURED). */
 function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Config['bridges']['wormhole-token-bridge']>): Finding {
   const tokens = Object.keys(minimumFees[chain] ?? {}).length
   const isFree = freeRoutes.some(({ target }) => target === chain)
@@ -45,7 +45,7 @@ function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Con
   return warn('no token has a fee, and no route there is free: nothing is delivered there', remedy)
 }
 
-/** The place of a message that cannot exist. */
+/** Path of a message that cannot exist. */
 const noVaa = `1/${'0'.repeat(64)}/0`
 
 /** Any status below 500 shows that the API works. */
@@ -113,7 +113,7 @@ export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   })
 }
 
-/** Portage knows no prices, so without `minimumAmount` it cannot know which amounts are worth their gas. */
+/** Portage knows no prices. Without `minimumAmount`, it cannot know which amounts are worth their gas. */
 export function checkSmallestAmounts({ bridges }: Pick<Config, 'bridges'>): Check[] {
   return (bridges['native-bridge']?.routes ?? []).flatMap(({ source, target, minimumAmount }) => {
     if (minimumAmount !== undefined) return []
@@ -149,7 +149,7 @@ function noCode(contract: string, field: string): Finding {
   return fail(`${contract} has no code on this network`, `Correct ${field} of this route.`)
 }
 
-/** The token bridge of a target rejects messages of sources that it has not registered. */
+/** The token bridge of a target rejects messages from sources that are not registered there. */
 export async function checkSources(config: Config): Promise<Check[]> {
   const sources = sourcesWithoutNode(config)
   if (sources.length === 0) return []

@@ -8,7 +8,9 @@ export type Network = (typeof networks)[number]
 
 export type KnownChain = ReturnType<typeof toChain>
 
-/** Networks that were shut down but are still in the SDK's tables. Celo and Holesky: docs.celo.org/network */
+/**
+ * Networks that were shut down and are still in the SDK's tables. Source for Celo and Holesky: docs.celo.org/network
+ */
 export const ended: ReadonlyMap<number, { readonly year: number; readonly successor?: string }> = new Map([
   [5, { year: 2024, successor: 'sepolia' }],
   [420, { year: 2024, successor: 'optimism-sepolia' }],
@@ -33,7 +35,7 @@ function toChain(row: string, emitters: ReadonlyMap<number, string>) {
   const tokenBridge = getAddress(`0x${emitters.get(Number(wormholeChainId))?.slice(24) ?? ''}`)
   return {
     ...{ name, wormholeChainId: Number(wormholeChainId), networkId: Number(networkId), core, tokenBridge },
-    // Blocks after which guardians sign. 0: they sign immediately. Absent: the SDK does not say.
+    // Number of blocks after which guardians sign. 0: they sign at once. Absent: the SDK has no number.
     ...(blocks !== '-' && { finalityBlocks: Number(blocks) }),
     ...(blockTime !== '-' && { blockTimeMs: Number(blockTime) }),
   }
@@ -60,7 +62,10 @@ const bsc: ChainAdvice = { finality: { kind: 'depth', blocks: 50 }, source: "cha
 const avalanche: ChainAdvice = { finality: { kind: 'instant' }, source: 'Snowman accepts a block once' }
 const kaia: ChainAdvice = { finality: { kind: 'instant' }, source: 'docs.kaia.io, "Consensus Mechanism": immediate finality' }
 
-/** By EIP-155 chain id. Source: docs/operate/chains.md ("Finality"). Test networks have their main network's advice. */
+/**
+ * Advice by EIP-155 chain id. Source: docs/operate/chains.md ("Finality"). A test network has the advice of its main
+ * network.
+ */
 const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 1: ethereum, 11155111: ethereum, 17000: ethereum },
   ...{ 42161: arbitrum, 421614: arbitrum },
@@ -72,7 +77,7 @@ const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 130: opStackOfViem, 1301: opStackOfViem, 480: opStackOfViem, 4801: opStackOfViem, 57073: opStackOfViem, 763373: opStackOfViem },
 }
 
-/** Unlisted chains get the node's finality tag, which never marks a block as final too early. */
+/** A chain that is not listed gets the node's finality tag, which never marks a block as final too early. */
 export function adviceOf({ networkId, finalityBlocks }: KnownChain): ChainAdvice {
   const known = advised[networkId]
   if (known) return known

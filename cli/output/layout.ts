@@ -8,14 +8,14 @@ const leastWidth = 40
 const leastColumn = 10
 const gap = 2
 
-/** Number of columns. Undefined with --wide, which wraps and shortens nothing. */
+/** Number of columns. Undefined with --wide: nothing is then wrapped or shortened. */
 type Width = number | undefined
 
 export function widthOf({ stdout }: Pick<CliContext, 'stdout'>, { wide }: Pick<GlobalOptions, 'wide'>): Width {
   return wide ? undefined : Math.max(leastWidth, (stdout.isTTY && stdout.columns) || usualWidth)
 }
 
-/** Removes control characters, so that texts of strangers cannot control the terminal. */
+/** Removes control characters, so that strangers' texts cannot control the terminal. */
 export function render(text: Text, width: Width): string {
   const parts = Array.isArray(text) ? (text as readonly Part[]) : [text as Part]
   return parts.map((part) => renderPart(part, width)).join('\n\n')
@@ -64,7 +64,9 @@ function renderTable({ rows, wide, short }: Table, width: Width): string {
   return lines.map((cells) => renderFacts(facts(named(cells)), width)).join('\n\n')
 }
 
-/** Narrows the widest columns first, never below their longest word. Undefined if the columns still do not fit. */
+/**
+ * Makes the widest columns narrower, but never narrower than their longest word. Undefined if they still do not fit.
+ */
 function narrowed(lines: readonly (readonly string[])[], natural: readonly number[], width: number): number[] | undefined {
   const room = width - gap * (natural.length - 1)
   const least = natural.map((whole, column) => {
@@ -90,13 +92,13 @@ function renderRow(cells: readonly string[], widths: readonly number[]): string 
   return lines.map((line) => line.trimEnd()).join('\n')
 }
 
-/** Puts the text on one line, so that a stranger's text cannot look like another row. */
+/** Puts the text on one line. Otherwise a stranger's text could look like another row. */
 function cellText(cell: Cell, width: Width): string {
   const text = typeof cell === 'object' ? (width === undefined ? cell.full : cell.short) : String(cell ?? '-')
   return harmless(text.replaceAll(/\s+/g, ' '))
 }
 
-/** Breaks words that are wider than a line. */
+/** Also breaks words that are wider than a line. */
 export function wrap(text: string, width: number): string[] {
   return stringWidth(text) <= width
     ? [text]
@@ -118,7 +120,7 @@ function pieces(word: string, width: number): string[] {
   )
 }
 
-/** Indents further lines by two more columns. A word that is too wide stays whole. */
+/** Indents all lines after the first by two more columns. A word that is too wide stays whole. */
 export function wrapProse(line: string, width: Width): string[] {
   if (width === undefined || stringWidth(line) <= width) return [line]
   const indent = /^ */.exec(line)?.[0] ?? ''

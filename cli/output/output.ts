@@ -3,7 +3,7 @@ import { type GivenOrder, orderDetails } from '../../domain/order.ts'
 
 export type Cell = string | number | boolean | undefined | Shortened
 
-/** `short` is shown if the width is limited. Commands accept a short id. */
+/** `short` is shown if the width is limited. Commands also accept short ids. */
 export interface Shortened {
   readonly full: string
   readonly short: string
@@ -11,7 +11,7 @@ export interface Shortened {
 
 type Row = Readonly<Record<string, Cell>>
 
-/** `wide`: columns shown only with --wide. `short`: column names for a limited width. */
+/** `wide`: columns that are shown only with --wide. `short`: column names for a limited width. */
 export interface Columns {
   readonly wide?: readonly string[]
   readonly short?: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ export interface Outcome {
   readonly failed?: boolean
 }
 
-/** The names in the first row are the headings. An undefined cell is shown as `-`. */
+/** The names in the first row become the headings. An undefined cell is shown as `-`. */
 export function table(rows: readonly Row[], { wide = [], short = {} }: Columns = {}) {
   return { kind: 'table' as const, rows, wide, short }
 }
@@ -52,12 +52,12 @@ export function ordersSection(orders: readonly GivenOrder[] = []): Part[] {
   }))
 }
 
-/** An undefined value is not shown. */
+/** Undefined values are not shown. */
 export function facts(values: Row) {
   return { kind: 'facts' as const, values }
 }
 
-/** Text that is printed unchanged, such as JSON or a token. */
+/** A text that is printed unchanged, such as JSON or a token. */
 export function verbatim(text: string) {
   return { kind: 'verbatim' as const, text }
 }
@@ -78,7 +78,7 @@ export function timeText(iso: string): string {
 function withFees(given: GivenOrder): GivenOrder {
   const { facts } = given
   if (!facts) return given
-  // People can send signals by hand, so a fee need not be a number.
+  // A fee may be anything but a number, because people can send signals by hand.
   const isFee = (name: string, value: string) => (name === 'maxFee' || name === 'tip') && /^[0-9]+$/.test(value)
   const shown = Object.entries(facts).map(([name, value]) => [name, isFee(name, String(value)) ? gweiText(String(value)) : value])
   return { ...given, facts: Object.fromEntries(shown) as typeof facts }

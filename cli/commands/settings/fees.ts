@@ -30,7 +30,7 @@ export const feesCommand: CommandSpec = {
   },
 }
 
-/** The form that `fees set` accepts: prices in gwei, costs in ether, other numbers unchanged. */
+/** Shows a limit in a form that `fees set` accepts: prices in gwei, costs in ether, other numbers unchanged. */
 export function limitText(field: keyof FeePolicy, value: string | number | undefined): string {
   if (value === undefined) return '-'
   if (typeof value === 'number' || field === 'gasLimit') return String(value)

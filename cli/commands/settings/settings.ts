@@ -53,7 +53,7 @@ function toOrders({ halts, denied, fees, nodes, tariff, tokens }: Settings): Set
   ]
 }
 
-/** Includes revocations, so that a revoked token stays revoked in a new Temporal. */
+/** Includes the revocation, so that a revoked token is also revoked in a new Temporal. */
 function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   const { name, level, kid, issuedAt, expiresAt, jti } = token
   const isListed = name !== undefined && level !== undefined && kid !== undefined && issuedAt !== undefined && expiresAt !== undefined
@@ -63,7 +63,7 @@ function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   ]
 }
 
-/** Checks only that the file has a list, because the settings workflow checks the orders. Throws INPUT_INVALID. */
+/** Checks only that the file contains a list, because the settings workflow checks the orders. Throws INPUT_INVALID. */
 async function readOrders(context: CliContext, file: string): Promise<SettingsOrder[]> {
   const problem = 'The file cannot be read as JSON.'
   const json = await (file === '-' ? text(context.stdin) : textOfFile(context, file, problem))

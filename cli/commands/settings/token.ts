@@ -25,7 +25,9 @@ import type { CliContext } from '../../context.ts'
 import { collect, invalid, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 
-/** Author of orders without a token: a user who can read the key file, and so could sign any token. */
+/**
+ * Author of orders that were given without a token by a user who can read the key file. This user could sign any token.
+ */
 const keyHolder = 'key-file'
 
 interface CreateOptions {
@@ -131,7 +133,7 @@ export const tokenCommand: CommandSpec = {
   },
 }
 
-/** Acts as the token's name or, without a token, as `keyHolder` if the key file can be read. Throws ACCESS_*. */
+/** Acts under the token's name. Without a token, acts as `keyHolder` if the key file can be read. Throws ACCESS_*. */
 async function asAdministrator(
   call: Call,
   use: (client: TemporalClient, config: Config, by: string) => Promise<Outcome>,

@@ -80,7 +80,7 @@ export const streamCommand: CommandSpec = {
           run: async ({ config, withTemporal }, stream: string) => {
             const loaded = await config()
             const kept = checkpointPlaceOf(loaded) && (await checkpointStoreOf(loaded, streamNames(loaded)).read(stream))
-            // After Temporal was wiped, there is a checkpoint but no stream.
+            // Without a stream there may still be a checkpoint: Temporal may have been wiped.
             const now = await withTemporal((client) => readStream(client, stream)).then(checkpointOf, (error: unknown) => {
               if (kept && error instanceof RelayerError && (error.code === 'STREAM_NOT_FOUND' || error.retriable)) return undefined
               throw error

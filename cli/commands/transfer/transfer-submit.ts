@@ -22,7 +22,7 @@ interface SubmitOptions extends Terms {
   readonly api?: string
 }
 
-/** Longer than the API waits for guardian APIs. */
+/** Longer than the API's own wait for guardian APIs (ms). */
 const answerTimeoutMs = 60_000
 
 export const submit: CommandSpec = {
@@ -79,7 +79,7 @@ function nativePlace(text: string) {
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
-/** Minutes, which the API adds to its own clock, or a time in ISO 8601 */
+/** A number of minutes, which the API adds to its own clock, or a time in ISO 8601. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
   const at = parseTime(text)
@@ -90,12 +90,12 @@ function deadlineOf(text: string): string | number {
 type Answer = Record<'id' | 'status', string> & { readonly adopted?: true; readonly halted?: string; readonly ignored?: readonly string[] }
 type Problem = Record<'code' | 'detail', string> & Pick<RelayerError, 'title' | 'remedy' | 'facts'>
 
-/** Throws API_UNAVAILABLE, or the API's error unchanged, because a newer API may have other codes. */
+/** Throws API_UNAVAILABLE. Throws the API's own error unchanged, because a newer API may have other codes. */
 async function post(url: URL, token: string, body: object): Promise<Answer> {
   const request = {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    // The target of a redirect would receive the token.
+    // A redirect would send the token to another address.
     redirect: 'error',
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(answerTimeoutMs),
