@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
-/** Resolves packages as Temporal's worker does. */
+/** Finds packages in the way that Temporal's worker finds them. */
 const fromWorker = (name) => resolve(name, { paths: [resolve('@temporalio/worker/package.json')] })
 
-/** Keeps the URL of each source, so that the source finds protos and package.json wherever the compiled code is. */
+/** Keeps the URL of each source file. So the source finds protos and package.json wherever the compiled code is. */
 const originalUrls = {
   name: 'original-urls',
   setup({ onLoad }) {
@@ -24,15 +24,15 @@ const rootUrl = `const __portageRoot = require('node:url').pathToFileURL(require
 
 const aws = /^@aws-sdk\/|^@smithy\//
 
-/** Tracing packages get a separate file, loaded only where traces are sent. */
+/** Tracing packages are in a separate file, which is loaded only where traces are sent. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
 /** Packages that only write to a terminal. Each of their functions loads its package at its first call. */
 const late = new Set(['string-width', 'log-update'])
 
 /**
- * Loads a module from another compiled file. ECMAScript modules stay ECMAScript modules, because otherwise their
- * importer would get the whole module as the default export.
+ * Loads a module from another compiled file. An ECMAScript module stays one. Otherwise the default export would be the
+ * whole module.
  */
 const partOf =
   (file) =>
@@ -57,7 +57,10 @@ function isModule(name) {
   return false
 }
 
-/** Redirects imports of packages to packages.cjs, tracing to otlp.cjs and AWS to aws.cjs, and records the packages. */
+/**
+ * Redirects imports of packages: tracing to otlp.cjs, AWS to aws.cjs, and all others to packages.cjs. Records the names
+ * of the packages.
+ */
 const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   name: 'from-packages',
   setup({ onResolve, onLoad }) {
@@ -86,7 +89,7 @@ const sharing = (packages) => ({
   },
 })
 
-/** Replaces `from` with `to` in a package's file. Throws if `from` is missing, because the package has changed. */
+/** Changes to files of packages: `from` becomes `to`. A missing `from` throws, because the package has changed. */
 const edits = [
   {
     file: /@temporalio\/worker\/lib\/workflow\/threaded-vm\.js$/,
@@ -100,7 +103,10 @@ const edits = [
   },
 ]
 
-/** Loads webpack on demand: it only bundles workflows, and usually a bundle exists (workers/process/bundle.ts). */
+/**
+ * Loads webpack only when it is needed. It only bundles workflows, and a bundle usually exists
+ * (workers/process/bundle.ts).
+ */
 const bundlerLater = `
 const real = () => require('@temporalio/worker/lib/workflow/bundler')
 module.exports = {
@@ -129,7 +135,7 @@ const packageEdits = {
 
 const protoModule = /@temporalio\/proto\/protos\/json-module\.js$/
 
-/** Moves Temporal's message definitions (1 MB) to a JSON file, since parsing is faster than running code. */
+/** Moves Temporal's message definitions (1 MB) to a JSON file, because parsing JSON is faster than running code. */
 function protoParts(path) {
   const text = readFileSync(path, 'utf8')
   const [from, to] = [text.indexOf('.addJSON(') + '.addJSON('.length, text.lastIndexOf(');')]
@@ -137,17 +143,17 @@ function protoParts(path) {
   return { program: `${text.slice(0, from)}${read}${text.slice(to)}`, json: JSON.stringify(JSON.parse(text.slice(from, to))) }
 }
 
-/** Makes the source paths in a source map relative to the root instead of the build folder. */
+/** Makes the source paths in a source map relative to the root. esbuild writes them relative to the build folder. */
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
-  // A source such as `package:ethers` is not a file.
+  // Not a file: a source such as `package:ethers`.
   const placeOf = (source) => /\b\w+:.*/.exec(source)?.[0] ?? relative(root, join(path, '..', source)).replaceAll('\\', '/')
   const sources = map.sources.map(placeOf)
   writeFileSync(path, JSON.stringify({ ...map, sources }))
 }
 
 /**
- * Escapes the characters that esbuild leaves outside ASCII, in comments and regular expressions: `…` becomes `\u2026`.
+ * Escapes the characters outside ASCII that esbuild leaves in comments and regular expressions: `…` becomes `\u2026`.
  * load.cjs reads compiled files as ASCII.
  */
 function keepAscii(path) {
@@ -156,7 +162,10 @@ function keepAscii(path) {
   if (escaped !== text) writeFileSync(path, escaped)
 }
 
-/** Dynamic imports become calls of `require` in the same file, and still run only when they are reached. */
+/**
+ * `dynamic-import: false` turns dynamic imports into calls of `require` in the same file. They still run only when
+ * reached.
+ */
 const common = {
   bundle: true,
   platform: 'node',
@@ -168,7 +177,7 @@ const common = {
 }
 const ofPackages = { ...common, minifyWhitespace: true, plugins: [packageEdits], external: ['*.node'], loader: { '.node': 'empty' } }
 
-/** Compiles the sources into main.cjs. Resolves with the imported packages: of tracing, of AWS and others. */
+/** Compiles the sources into main.cjs. Resolves with the imported packages, as three lists: tracing, AWS and others. */
 async function compileSources(folder) {
   const { build } = await import('esbuild')
   const found = { packages: new Set(), ofTracing: new Set(), ofAws: new Set() }
@@ -189,8 +198,8 @@ async function compileSources(folder) {
 }
 
 /**
- * Compiles the imported packages into packages.cjs, aws.cjs and otlp.cjs (the last two are loaded late), and the
- * threads of workflows into thread.cjs. Resolves with the bundled files.
+ * Compiles the imported packages into packages.cjs, aws.cjs and otlp.cjs, and the threads of workflows into thread.cjs.
+ * aws.cjs and otlp.cjs are loaded only when needed. Resolves with the bundled files.
  */
 async function compilePackages(folder, { packages, ofTracing, ofAws }) {
   const { build } = await import('esbuild')
@@ -206,12 +215,12 @@ async function compilePackages(folder, { packages, ofTracing, ofAws }) {
   for (const name of ['packages.cjs', 'otlp.cjs', 'aws.cjs', 'thread.cjs']) keepAscii(join(folder, name))
   writeFileSync(join(folder, 'workflow-thread.cjs'), `require('./load.cjs').loadThread()\n`)
   writeFileSync(join(folder, 'proto.json'), protoParts(fromWorker('@temporalio/proto/protos/json-module.js')).json)
-  // The package source-map reads this file from its own folder.
+  // The package `source-map` reads this file from its own folder.
   copyFileSync(fromWorker('source-map/lib/mappings.wasm'), join(folder, 'mappings.wasm'))
   return [...new Set(builds.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]
 }
 
-/** Creates a folder atomically, so that concurrent processes see all of it or nothing. */
+/** Creates a folder atomically: concurrent processes see the whole folder or none. */
 async function makeFolder(folder, fill) {
   const made = `${folder}.${randomUUID()}`
   const result = await fill(made)
@@ -225,17 +234,20 @@ async function makeFolder(folder, fill) {
   return result
 }
 
-/** Writes root.cjs for load.cjs. Takes two expressions: the folders of package.json and of the compiled packages. */
+/**
+ * Writes root.cjs for load.cjs. Both expressions give a path: the folder of package.json, and the folder of the
+ * compiled packages.
+ */
 function sayRoot(folder, rootCode, packagesCode = '__dirname') {
   writeFileSync(join(folder, 'root.cjs'), `module.exports = { root: ${rootCode}, packages: ${packagesCode} }\n`)
 }
 
 /**
- * Compiles the command line into one folder for a release: main.cjs has the sources, packages.cjs the packages,
- * thread.cjs the threads of workflows; load.cjs runs them. Each module runs when it is first needed. A few files load
- * faster than a thousand.
+ * Compiles the command line into one folder for a release. main.cjs has the sources, packages.cjs the packages, and
+ * thread.cjs the threads of workflows. load.cjs runs these files. Each module runs when it is first needed. A few files
+ * load faster than a thousand.
  * @param {string} folder
- * @param {string} rootCode an expression: the path of the folder with package.json
+ * @param {string} rootCode an expression for the path of the folder with package.json
  * @returns {Promise<string[]>} the bundled files of packages
  */
 export function compileAll(folder, rootCode) {
@@ -247,16 +259,16 @@ export function compileAll(folder, rootCode) {
 }
 
 /**
- * Like `compileAll`, but in two folders, because packages change rarely and are compiled once for all versions of the
- * sources.
+ * Like `compileAll`, but with a separate folder for the packages. Packages change rarely, so they are compiled once for
+ * all versions of the sources.
  * @param {string} folder
- * @param {(names: readonly string[]) => string} packagesFolder the folder of compiled packages with these names
+ * @param {(names: readonly string[]) => string} packagesFolder returns the folder for packages with these names
  */
 export function compile(folder, packagesFolder) {
   return makeFolder(folder, async (made) => {
     const names = await compileSources(made)
     const shared = packagesFolder([...names.packages, '', ...names.ofTracing, '', ...names.ofAws])
-    // Renews the folder's time, so that the folder is not removed before the last version that needs it.
+    // Sets the folder's time to now. So the folder is not removed before the last version that needs it.
     if (existsSync(shared)) utimesSync(shared, new Date(), new Date())
     else
       await makeFolder(shared, async (draft) => {
@@ -267,7 +279,7 @@ export function compile(folder, packagesFolder) {
   })
 }
 
-/** The module `portage/plugin` of a release. Resolves with the bundled files of packages. */
+/** Compiles the module `portage/plugin` of a release. Resolves with the bundled files of packages. */
 export async function compileKit(outfile) {
   const { build } = await import('esbuild')
   const entryPoints = [join(root, 'bridges/packages/author.ts')]

@@ -4,19 +4,26 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Exists only in a released package, in place of the sources. */
+/** Exists only in a released package, where it replaces the sources. */
 const released = join(root, 'dist')
-/** Only a user who can write to node_modules can put code here. That user could change the packages anyway. */
+/**
+ * A safe place: only users who can write to node_modules can put code here, and they could change the packages anyway.
+ */
 const cache = join(root, 'node_modules/.cache/portage/code')
-/** How long compiled versions are kept, ms. A running process loads parts of its version late. */
+/** Time (ms) for which compiled versions are kept. A running process may load parts of its version late. */
 const keptMs = 7 * 86_400_000
-/** How many of the newest versions are kept, of sources and of packages. Versions of the last hour are always kept. */
+/**
+ * Number of newest versions that are kept, each of sources and of packages. Versions of the last hour are always kept.
+ */
 const mostKept = 20
 const freshMs = 3_600_000
-/** Folders whose files the process does not run. */
+/** Folders with files that a process does not run. */
 const others = new Set(['node_modules', 'deploy', 'docs', 'lab', 'scripts', 'test'])
 
-/** Path, time and size of every source file, for the cache key. Reading all files would cost more than it saves. */
+/**
+ * Path, time and size of every source file, for the cache key. Reading the contents would cost more than the cache
+ * saves.
+ */
 function sources() {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !others.has(entry.name))
@@ -41,12 +48,14 @@ function packagesFolder(names) {
   return join(cache, `packages-${digest(parts)}`)
 }
 
-/** Removes old or excess versions. Never throws, as another process may rename or remove them at the same time. */
+/**
+ * Removes old and excess versions. Never throws, because another process may rename or remove them at the same time.
+ */
 export function dropOld(folder = cache) {
   try {
     const found = readdirSync(folder).map((name) => ({ name, age: Date.now() - statSync(join(folder, name)).mtimeMs }))
     const isOfPackages = ({ name }) => name.startsWith('packages-')
-    // Counted separately, because one version of packages serves many versions of sources.
+    // Counted separately, because one version of the packages serves many versions of the sources.
     for (const kind of [found.filter(isOfPackages), found.filter((one) => !isOfPackages(one))])
       for (const [index, { name, age }] of kind.toSorted((a, b) => a.age - b.age).entries())
         if (age > keptMs || (index >= mostKept && age > freshMs)) rmSync(join(folder, name), { recursive: true, force: true })
@@ -54,9 +63,9 @@ export function dropOld(folder = cache) {
 }
 
 /**
- * The folder of the compiled command line (compile.js). Loading 1,000 source files would take most of a command's time.
- * Compiles at the first start after a source or a package has changed, which takes a second. Undefined if compiling
- * fails (node_modules is read-only, esbuild is missing), so that tsx runs the sources.
+ * Returns the folder of the compiled command line (compile.js). Without it, loading 1,000 source files would take most
+ * of a command's time. At the first start after a source or a package has changed, compiles it within a second.
+ * Undefined if compiling fails (node_modules is read-only, esbuild is missing). tsx then runs the sources.
  */
 export async function compiledFolder() {
   if (existsSync(released)) return released

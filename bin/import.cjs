@@ -1,2 +1,2 @@
-// Node's own `import`: compiled code (compile.js) has none.
+// Node's own `import`. Compiled code (compile.js) has no `import` of its own.
 module.exports = (url) => import(url)

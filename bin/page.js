@@ -1,4 +1,4 @@
-// Builds the page of the API from api/page/. Run as a program, it builds the page if missing and prints its folder.
+// Builds the page of the API from api/page/. As a program, builds the page if it is missing and prints its folder.
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { dropOld } from './compiled.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Only a user who can write to node_modules can put code here. That user could change the packages anyway. */
+/**
+ * A safe place: only users who can write to node_modules can put code here, and they could change the packages anyway.
+ */
 const cache = join(root, 'node_modules/.cache/portage/page')
 
 /**
@@ -43,11 +45,11 @@ function keyOf() {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** The folder of the built page. Builds a missing page, which takes a tenth of a second. */
+/** Returns the folder of the built page. If it is missing, builds it within a tenth of a second. */
 export async function pageFolder() {
   const folder = join(cache, keyOf())
   if (existsSync(folder)) return folder
-  // Renamed at the end, so that concurrent processes see the whole folder or nothing.
+  // Renamed at the end, so that concurrent processes see the whole folder or none.
   const made = `${folder}.${randomUUID()}`
   await buildPage(made)
   try {
