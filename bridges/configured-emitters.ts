@@ -20,7 +20,7 @@ import { createReceivers } from './receivers/receivers.ts'
 import { wormholeTokenBridge } from './wormhole-token-bridge/token-bridge.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 
-/** `chains` has all chains of the config, also those that are not connected. */
+/** `chains` has all chains of the config, including those that are not connected. */
 export interface BridgesOptions {
   readonly chains: Readonly<
     Record<ChainName, Pick<ChainConfig, 'networkId' | 'wormholeChainId' | 'contracts'> & Partial<Pick<ChainConfig, 'lanes' | 'feeModel'>>>
@@ -30,7 +30,7 @@ export interface BridgesOptions {
 
 export type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
-/** URLs may hold keys. */
+/** APIs that have signed messages. Their URLs may contain keys. */
 export function signedApis({
   bridges,
 }: Pick<BridgesOptions, 'bridges'>): Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'> {
@@ -44,11 +44,11 @@ export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonl
 }
 
 export interface ConfiguredEmitter extends Emitter {
-  /** The first bridge that has the emitter. Other bridges may own some of its messages. */
+  /** The first bridge with this emitter. Other bridges may own some of its messages. */
   readonly bridge: BridgeName
 }
 
-/** Every emitter of the config, once. An emitter of the token bridge keeps the token bridge's stream. */
+/** All emitters of the config, each once. An emitter of the token bridge keeps the stream of the token bridge. */
 export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
   const { chains, bridges } = options
   const own = bridges[wormholeTokenBridge]
@@ -67,8 +67,8 @@ export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[
 }
 
 /**
- * Anyone may publish bytes of a token transfer through a receiver's emitter. No token bridge knows that emitter, so the
- * message belongs to nobody, and its number is resolved.
+ * Anyone may publish the bytes of a token transfer through the emitter of a receiver. No token bridge accepts this
+ * emitter. So no bridge owns the message, and its number is resolved.
  */
 export function unlessOfOthers(decode: Decode, options: BridgesOptions): Decode {
   const others = new Set(
@@ -91,7 +91,7 @@ export function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitt
   return given ?? emitterStreamSchema.parse({})
 }
 
-/** Prefix of the streams of emitters other than token bridges. */
+/** Prefix of the streams of all emitters except token bridges. */
 const wormhole = 'wormhole'
 export const prefixOf = ({ bridge }: ConfiguredEmitter): string => (bridge === wormholeTokenBridge ? bridge : wormhole)
 
@@ -101,18 +101,18 @@ export function spySources(options: BridgesOptions) {
   return spies.map((spy) => ({ ...spy, bridge: wormholeTokenBridge, filters }))
 }
 
-/** The configured products on the kit, in the order in which they read a message. */
+/** The configured products on the kit. This is the order in which they read a message. */
 export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
-  // Only with such a product does every chain have a Wormhole id.
+  // Called only if such a product is configured, because only then every chain has a Wormhole chain id.
   const numbers = () => new Map([...namesOf(options)].map(([number, name]) => [name, number]))
   return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(freeTokens(ofTokens), numbers())] : [])]
 }
 
-/** Transfers of the others are delivered if a request for execution pays for them. */
+/** Transfers of other tokens are delivered only if a request for execution pays for them. */
 const freeTokens = ({ tokens }: Settings<'ntt'>) => tokens.filter(({ free }) => free)
 
-/** Plug-in packages, by what the config says of them. */
+/** Plug-in packages, with the facts that the config has about them. */
 export function packagesOf({
   bridges,
 }: Pick<BridgesOptions, 'bridges'>): readonly { readonly name: BridgeName; readonly routes: readonly Route[] }[] {
@@ -140,7 +140,7 @@ export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Part
   return { wormholeChainId, emitterChain: wormholeChainId, emitter, core, tokenBridge }
 }
 
-/** For a chain outside the config, the title begins with the chain's name in Wormhole's SDK. */
+/** For a chain outside the config, the title begins with the name of the chain in Wormhole's SDK. */
 export function sourceTitle(sourceChain: ChainName): string {
   const id = numberOfUnconfigured(sourceChain)
   const known = Object.values(tokenBridgeEmitters)
@@ -179,7 +179,7 @@ export function streamNames(options: BridgesOptions): StreamNames {
 }
 
 interface EmittersWithoutNode {
-  /** Network whose token bridges in Wormhole's SDK are all sources. */
+  /** Network in Wormhole's SDK. All token bridges of this network are sources. */
   readonly everySource?: keyof typeof tokenBridgeEmitters | undefined
   /** Wormhole chain id → emitter (64 lower-case hex digits). Replaces the SDK's emitter. */
   readonly emitters: Readonly<Record<string, string>>

@@ -25,7 +25,9 @@ interface ExecutorLinks extends Pick<PlacedLogsOptions, 'isDelivered'> {
   readonly attestations: AttestationApis
 }
 
-/** Requests for execution. Those for NTT and CCTP are delivered by these products. Throws CONFIG_INVALID. */
+/**
+ * The bridge for requests for execution. NTT and CCTP deliver the requests that are for them. Throws CONFIG_INVALID.
+ */
 export function createExecutorBridge(options: BridgesOptions, links: ExecutorLinks): Bridge {
   const { connected, served, verifierOf, isDelivered, findVaa } = links
   const terms = executorOf(options)
@@ -62,7 +64,7 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   }
 }
 
-/** The content of the attested message, as its product reads it. */
+/** Content of the attested message, as its product decodes it. */
 function contentOf({ ntt, cctp }: PaidProducts, { attested: [bytes], request }: ExecutorMessage) {
   const prefix = decodeRequest(request.request)?.prefix
   if (!bytes || prefix === 'ERV1') return {}

@@ -48,7 +48,7 @@ interface Links {
   readonly attestations: AttestationApis
 }
 
-/** In the order in which they read a message. The first that can read it owns it. */
+/** The order in which bridges read a message. The first bridge that can read it owns it. */
 const signedBridges = ['receivers', 'ntt', 'wormhole-token-bridge'] as const
 
 function pluginBridge(name: BridgeName, options: BridgesOptions, links: Links): Bridge {
@@ -97,7 +97,9 @@ function tokenBridgeOf(
   return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff, decimals: createAmountDecimals(bridgeOf) })
 }
 
-/** Without `loaded`, the process runs no code of plug-ins, and knows them by the routes of the config. */
+/**
+ * Without `loaded`, the process runs no code of plug-ins. It then knows plug-ins only by their routes in the config.
+ */
 function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'>, options: BridgesOptions, links: Links): Bridge {
   const { served, signed, loaded } = links
   const chainNames = namesOf(options)
@@ -125,7 +127,7 @@ function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'
   }
 }
 
-/** A message on which the plug-in fails is its own: the transfer waits, and is not lost. */
+/** If the plug-in fails on a message, the message still belongs to it. The transfer waits and is not lost. */
 function orByRoute(decode: Decode, byRoute: Decode): Decode {
   return (message) => unlessPluginFails(() => decode(message), undefined) ?? byRoute(message)
 }
@@ -143,7 +145,7 @@ const findNone: FindVaa = async () => ({ kind: 'absent', why: 'this process asks
 const unasked = async () => ({ kind: 'pending', why: 'this process asks no attestation API' }) as const
 const noAttestations: AttestationApis = { ofTransaction: unasked, ofHash: unasked, reattest: async () => {} }
 
-/** Fails to compile if a bridge of the config is missing. */
+/** Does not compile if a bridge of the config is missing. */
 const makers: {
   readonly [Name in keyof Omit<Required<Config['bridges']>, 'plugins'>]: (
     settings: Settings<Name>,
@@ -204,7 +206,7 @@ export function createBridges(
   const links = { connected, served: own, signed, loaded, findVaa, attestations, tariff }
   const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]) =>
     settings && bridges.set(name, makers[name](settings, options, links))
-  // A plug-in reads a message after the built-in products, and before the token bridge.
+  // Plug-ins read a message after the built-in products and before the token bridge.
   for (const name of Object.keys(makers) as (keyof typeof makers)[]) {
     if (name === wormholeTokenBridge) for (const one of packagesOf(options)) bridges.set(one.name, packageBridge(one, options, links))
     make(name, options.bridges[name])
@@ -221,7 +223,7 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
       try {
         return (await bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)?.delivered(transfer, at)) ?? false
       } catch (error) {
-        // The transfer is started, and waits until the plug-in answers. Other messages of the emitter go on.
+        // The transfer is started, and waits until the plug-in answers. Other messages of the emitter continue.
         if (isPluginFailure(error)) return false
         throw error
       }
@@ -230,7 +232,7 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
   return {
     decodes,
     messages,
-    /** One per chain, because it remembers guardian sets and verified messages. */
+    /** One verifier per chain, because it remembers guardian sets and verified messages. */
     verifierOf(name: ChainName, chain: EvmChain) {
       const { core } = wormholeOf(name, chains[name])
       const verify = verifiers.get(name) ?? createVerifier(createGuardianSets(chain, core), () => chainTime(chain))
@@ -240,7 +242,7 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
   }
 }
 
-/** Chains to connect for deliveries to `targets`, because unsigned messages are checked at their source. */
+/** Chains that must be connected for deliveries to `targets`, because unsigned messages are checked at their source. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
   const ofLogs = [bridges.executor, bridges.cctp].flatMap((bridge) => {
@@ -250,7 +252,7 @@ export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets:
   return [...new Set([...routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])), ...ofLogs])]
 }
 
-/** No source if the emitter's chain has a node and is not served. */
+/** Returns no source if the emitter's chain has a node but is not served. */
 function sourcesOfEmitter(
   end: ConfiguredEmitter,
   options: BridgesOptions,

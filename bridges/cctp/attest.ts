@@ -10,12 +10,12 @@ import { type CctpMessage, fast, loggedBytes, readMessage } from './message.ts'
 import type { CctpRoute } from './routes.ts'
 import { refusals, type Verify, type VerifySigned } from './verify.ts'
 
-/** `why` names the state of the message at each API that was asked. */
+/** `pending`: no API has a usable attestation. `why` names the state of the message at each API. */
 export type FoundAttestation<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'pending'; readonly why: string }
 
 /**
- * Circle's APIs. They are asked in turn until `pick` finds what it wants. Throws IRIS_UNAVAILABLE (with `againInMs`) if
- * no API answers.
+ * Circle's APIs. They are asked one after another until `pick` accepts an answer. Throws IRIS_UNAVAILABLE (with
+ * `againInMs`) if no API answers.
  */
 export interface AttestationApis {
   /** `pick` gets the attested messages of the transaction, in the order of their logs. */
@@ -23,7 +23,7 @@ export interface AttestationApis {
     place: { readonly domain: number; readonly txHash: string },
     pick: (messages: readonly Attested[]) => Promise<T | undefined>,
   ): Promise<FoundAttestation<T>>
-  /** v1 only: `hash` is the keccak256 of the message. */
+  /** For v1 messages only. `hash` is the keccak256 of the message. */
   ofHash<T>(hash: string, pick: (attestation: Uint8Array) => Promise<T | undefined>): Promise<FoundAttestation<T>>
   /** Asks Circle to attest a v2 message again, at finality and without an expiration. */
   reattest(nonce: string): Promise<void>
@@ -36,20 +36,23 @@ interface AttestOptions {
   readonly isUsed: (bytes: Uint8Array, route: CctpRoute) => Promise<boolean>
 }
 
-/** Blocks of the target in which a delivery reaches the chain. */
+/**
+ * An attestation must still be valid after this number of the target's blocks. Within them, a delivery reaches the
+ * chain.
+ */
 const spareBlocks = 50
-/** Ms. Finality takes minutes. */
+/** Time (ms) until the next try. Finality takes minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
-/** Ms. Circle attests again within seconds, so a lost request is repeated after this time. */
+/** Time (ms) after which the request to attest again is repeated. Circle answers it within seconds, so it was lost. */
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
-/** See `Endpoint.attest`. An attestation that has expired or fits no longer is replaced, unless its nonce is used. */
+/** See `Endpoint.attest`. Replaces an attestation that has expired or is not final enough, unless its nonce is used. */
 export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
   const expired = new LRUCache<string, true>({ max: mostRemembered })
   const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
 
-  /** Why `attested` cannot be sent now. Throws read errors. */
+  /** Returns the reason why `attested` cannot be sent now. Throws read errors. */
   async function faultOf(attested: Attested): Promise<RelayerError | undefined> {
     const fault = await refusalOf(verify(attested, spareBlocks))
     return fault ?? (expired.has(fingerprint(attested.bytes)) ? new RelayerError('CCTP_EXPIRED') : undefined)
@@ -69,7 +72,7 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
       if (!attested || !fault) return attested
       const message = readMessage(attested.bytes)
       stale = { fault, nonce: message.nonce }
-      // A message that is delivered needs no other attestation.
+      // A message that is already delivered needs no other attestation.
       return isLate(fault) && (await isUsed(attested.bytes, routeOf(message))) ? attested : undefined
     }
     const answer =
@@ -83,7 +86,7 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
   }
 
   return {
-    /** Undefined also for a message that `validate` refuses. */
+    /** Also undefined for a message that `validate` refuses. */
     async attest({ message }: Transfer): Promise<Attestation | undefined> {
       const carried = readCarried(decodeBase64(message))
       const logged = readMessage(carried.bytes)
@@ -99,7 +102,10 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
         return waitFor(error, Number(error.facts['againInMs'] ?? retryInMs))
       }
     },
-    /** The target contract has refused the attestation as expired. Its block numbers may not be the chain's own. */
+    /**
+     * Call this if the target contract has refused the attestation as expired. The chain's own block numbers may not
+     * show it.
+     */
     hasExpired({ message }: Transfer): void {
       expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
     },
@@ -107,11 +113,11 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
 }
 
 /**
- * Finds the attested form of a logged v2 message, whose nonce shows whether it is delivered. It may have expired.
- * Undefined: Circle has not attested it. Throws IRIS_UNAVAILABLE, read errors.
+ * Finds the attested form of a logged v2 message. Its nonce shows whether it is delivered, even if the attestation has
+ * expired. Undefined if Circle has not attested it. Throws IRIS_UNAVAILABLE and read errors.
  */
 export function createSignedForms({ apis, verifySigned }: { readonly apis: AttestationApis; readonly verifySigned: VerifySigned }) {
-  /** Later attestations of a message have the same nonce. */
+  /** Never replaced, because all attestations of a message have the same nonce. */
   const kept = new LRUCache<string, Attested>({ max: mostRemembered })
   return async function signedForm(carried: CarriedMessage): Promise<Attested | undefined> {
     const key = fingerprint(writeCarried(carried))
@@ -128,7 +134,7 @@ export function createSignedForms({ apis, verifySigned }: { readonly apis: Attes
   }
 }
 
-/** Circle has signed the message, so that its nonce is known. */
+/** Whether the attestation came too early or too late. Circle has signed the message, so its nonce is known. */
 function isLate({ code }: RelayerError): boolean {
   return code === 'CCTP_EXPIRED' || code === 'CCTP_NOT_ATTESTED'
 }
@@ -137,7 +143,7 @@ function waitFor({ code, about, title }: RelayerError, retryInMs: number): Attes
   return { kind: 'wait', code, reason: about || title, retryInMs }
 }
 
-/** Rethrows errors that say nothing about the message. */
+/** Returns a refusal of the message. Rethrows errors that say nothing about the message. */
 async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefined> {
   try {
     await check
@@ -148,7 +154,10 @@ async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefi
   }
 }
 
-/** The attested message of this log. Equal logs wait until each has its own nonce, so that none takes another's. */
+/**
+ * Finds the attested message of this log. If logs are equal, waits until each has its own nonce, so that none takes the
+ * nonce of another.
+ */
 function ownOf({ bytes, twin, twins }: CarriedMessage, messages: readonly Attested[]): Attested | undefined {
   const logged = keccak256(loggedBytes(bytes))
   const own = messages.filter((message) => isLoggedAs(message.bytes, logged))

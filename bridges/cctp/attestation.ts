@@ -3,10 +3,10 @@ import { curveOrder, toNumber } from '../../chains/crypto/curve.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-/** r, s, v of one attester. */
+/** Length of one attester's signature: r, s, v. */
 export const signatureBytes = 65
 
-/** A message with the signatures of Circle's attesters: the arguments of `receiveMessage`. */
+/** A message with the signatures of Circle's attesters. Both are arguments of `receiveMessage`. */
 export interface Attested {
   readonly bytes: Uint8Array
   readonly attestation: Uint8Array
@@ -18,7 +18,7 @@ export interface Attesters {
   readonly enabled: ReadonlySet<string>
 }
 
-/** Checks as Attestable.sol and OpenZeppelin's ECDSA do. Throws CCTP_ATTESTATION. */
+/** Checks the signatures as Attestable.sol and OpenZeppelin's ECDSA do. Throws CCTP_ATTESTATION. */
 export function checkAttestation({ bytes, attestation }: Attested, { threshold, enabled }: Attesters): void {
   if (threshold === 0 || attestation.length !== threshold * signatureBytes)
     throw refused('Its length does not fit the threshold.', { bytes: attestation.length, threshold })
@@ -33,7 +33,10 @@ export function checkAttestation({ bytes, attestation }: Attested, { threshold, 
   }
 }
 
-/** Lower case. Undefined for a signature that the contract refuses, among them those with a high s (EIP-2). */
+/**
+ * Returns the signer, lower case. Undefined for a signature that the contract refuses, such as one with a high s
+ * (EIP-2).
+ */
 function attesterOf(digest: Uint8Array, signature: Uint8Array): string | undefined {
   const v = signature[64] ?? 0
   if ((v !== 27 && v !== 28) || toNumber(signature.subarray(32, 64)) > curveOrder / 2n) return undefined

@@ -6,7 +6,7 @@ import { type ContractReader, doubtedEveryMs, read, ttlMs } from '../kit/contrac
 import { type Attested, type Attesters, checkAttestation } from './attestation.ts'
 import { type CctpMessage, usedNonceKey } from './message.ts'
 
-/** Views of MessageTransmitter and MessageTransmitterV2, which are the same. */
+/** Views that MessageTransmitter and MessageTransmitterV2 have in common. */
 export const transmitterAbi = new Interface([
   'function signatureThreshold() view returns (uint256)',
   'function getNumEnabledAttesters() view returns (uint256)',
@@ -15,15 +15,15 @@ export const transmitterAbi = new Interface([
   'function usedNonces(bytes32 key) view returns (uint256)',
 ])
 
-/** One node could enable an attester of its own. */
+/** Most nodes are read, because a single node could invent an attester. */
 const at = 'majority-latest'
 
-/** Circle has 2. A contract with more than this is another one. */
+/** Circle has 2 attesters. A contract with more than this number is not Circle's. */
 const mostAttesters = 64n
 
 export type ReadAttesters = (maxAgeMs?: number) => Promise<Attesters>
 
-/** The attesters that one MessageTransmitter accepts, by most nodes. Kept for a minute. */
+/** The attesters that one MessageTransmitter accepts, read from most nodes. Kept for a minute. */
 export function createAttesters(chain: ContractReader, transmitter: string, clock?: () => number): ReadAttesters {
   const view = async (method: string, args: readonly unknown[] = []): Promise<unknown> =>
     (await read(chain, { abi: transmitterAbi, to: transmitter, method, args, at }))[0]
@@ -43,7 +43,10 @@ export function createAttesters(chain: ContractReader, transmitter: string, cloc
   return (maxAgeMs = ttlMs) => reads.get('set', maxAgeMs)
 }
 
-/** Throws CCTP_ATTESTATION, read errors. Circle rotates attesters, so a refusal is checked against a newer set. */
+/**
+ * Checks the signatures. After a refusal, checks them against a newer set, because Circle rotates attesters. Throws
+ * CCTP_ATTESTATION and read errors.
+ */
 export async function verifyAttested(attested: Attested, attesters: ReadAttesters): Promise<void> {
   try {
     checkAttestation(attested, await attesters())

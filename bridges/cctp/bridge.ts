@@ -65,19 +65,19 @@ function contractsOf({ messageTransmitter, tokenMessenger }: VersionSettings) {
   return { transmitter: messageTransmitter, tokenMessenger: `0x${tokenMessenger.slice(2).padStart(64, '0')}` }
 }
 
-/** The accounts whose burns are delivered for free. */
+/** The accounts whose burns are delivered without a payment. */
 export function listedIn({ senders, recipients }: Pick<CctpSettings, 'senders' | 'recipients'>) {
   const words = (digits: readonly string[]) => digits.map((one) => `0x${one}`)
   return { senders: words(senders), recipients: words(recipients) }
 }
 
-/** Both versions of CCTP. Each MessageTransmitter of a served chain is a placed source. */
+/** The bridge for both versions of CCTP. Each MessageTransmitter of a served chain is a placed source. */
 export function createCctpBridge(options: CctpBridgeOptions): Bridge {
   const { settings } = options
   return createCctp(options, settings.free ? 'all' : listedIn(settings)).bridge
 }
 
-/** The bridge of these burns, and the logs of each MessageTransmitter. */
+/** The bridge for these burns, and the logs of each MessageTransmitter. */
 export function createCctp({ settings, chains, connected, served, apis, isDelivered }: CctpBridgeOptions, burns: DeliveredBurns) {
   const ends = cctpChains(settings, chains)
   const routes = createRoutes(ends, burns)
@@ -105,7 +105,7 @@ export function createCctp({ settings, chains, connected, served, apis, isDelive
       transmitters: Object.values(contracts).map(({ transmitter }) => transmitter),
       lanes: lanes.map(({ address }) => address.toLowerCase()),
       finality: settings.finality,
-      // `block.number` of Arbitrum is a block of Ethereum.
+      // On Arbitrum, contracts see Ethereum's block numbers.
       ownHeights: feeModel !== 'arbitrum',
     }
     return chain ? [[name, createEvmEndpoint({ chain, routes, apis, recorded, ...ofTarget })] as const] : []

@@ -12,7 +12,10 @@ export const receiveSelector = selectorOf('receiveMessage(bytes,bytes)')
 
 export const sentTopic = new Interface(['event MessageSent(bytes message)']).getEvent('MessageSent')?.topicHash ?? ''
 
-/** The bytes of a MessageSent log. Throws NODE_REFUSED unless its data is exactly the encoding of one `bytes`. */
+/**
+ * Returns the bytes of a MessageSent log. Throws NODE_REFUSED unless the log's data is exactly the encoding of one
+ * `bytes`.
+ */
 export function sentMessage({ topics, data }: Pick<Log, 'topics' | 'data'>): Uint8Array {
   const bytes = decodeBytesCall(`0x00000000${data.slice(2)}`)
   if (bytes && topics.length === 1 && topics[0]?.toLowerCase() === sentTopic && data.startsWith('0x')) return bytes
@@ -23,7 +26,7 @@ export function receiveIntent(transmitter: string, { bytes, attestation }: Attes
   return { to: transmitter, data: encodeBytesCall(receiveSelector, bytes, attestation), value: '0' }
 }
 
-/** Undefined unless the data is exactly what `receiveIntent` makes. */
+/** Decodes calldata. Undefined unless it is exactly what `receiveIntent` makes. */
 export function decodeReceive(data: string): Attested | undefined {
   const [bytes, attestation] = (data.slice(0, 10).toLowerCase() === receiveSelector && decodeBytesArguments(data, 2)) || []
   return bytes && attestation && { bytes, attestation }

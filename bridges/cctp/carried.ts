@@ -2,13 +2,13 @@ import { concat, getBytes, hexlify, toBeHex } from 'ethers'
 import { signatureBytes } from './attestation.ts'
 import { loggedBytes, malformed, readMessage, zeroWord } from './message.ts'
 
-/** A message with the place where its source logged it. Only a v2 message changes when it is attested. */
+/** A message and the place where its source logged it. Attesting changes only v2 messages. */
 export interface CarriedMessage {
   /** The number of the log in its stream, u64, decimal. */
   readonly number: string
   /** 32 bytes, lower case. */
   readonly txHash: string
-  /** v2 logs of one transaction may be equal. `twin` is the log's place among `twins` equal ones, from 0. */
+  /** Logs of v2 may be equal within a transaction. `twin` is the log's position among `twins` equal logs, from 0. */
   readonly twin: number
   readonly twins: number
   /** Empty until Circle has attested the message. */
@@ -16,7 +16,7 @@ export interface CarriedMessage {
   readonly bytes: Uint8Array
 }
 
-/** number u64, txHash, twin u16, twins u16, count of signatures u8. Then the signatures, then the message. */
+/** Layout: number u64, txHash, twin u16, twins u16, number of signatures u8, the signatures, the message. */
 const headBytes = 45
 
 /** Throws CCTP_MESSAGE. The result shares memory with `carried`. */
@@ -38,7 +38,7 @@ export function writeCarried({ number, txHash, twin, twins, attestation, bytes }
   return getBytes(concat([toBeHex(BigInt(number), 8), txHash, toBeHex(twin, 2), toBeHex(twins, 2), signatures, attestation, bytes]))
 }
 
-/** The message as the source logged it. */
+/** Returns the message as the source logged it. */
 export function loggedForm(carried: CarriedMessage): CarriedMessage {
   return { ...carried, attestation: new Uint8Array(), bytes: loggedBytes(carried.bytes) }
 }

@@ -8,30 +8,32 @@ export interface CctpMessage {
   readonly version: CctpVersion
   readonly sourceDomain: number
   readonly destinationDomain: number
-  /** v1: 8 bytes, counted by the source. v2: 32 bytes, chosen by Circle, and zero in the source's log. */
+  /**
+   * v1: 8 bytes, counted by the source. v2: 32 bytes, chosen by Circle. In the source's log, the nonce of v2 is zero.
+   */
   readonly nonce: string
-  /** 32 bytes, as `recipient` and `destinationCaller`. */
+  /** 32 bytes. `recipient` and `destinationCaller` have the same form. */
   readonly sender: string
   readonly recipient: string
-  /** The only account that may deliver. Zero: any account. */
+  /** The only account that may deliver the message. If zero, any account may. */
   readonly destinationCaller: string
-  /** v1 is attested at finality only. */
+  /** Messages of v1 are attested at finality only. */
   readonly minFinality: number
-  /** v2: zero in the source's log. */
+  /** In the source's log, zero for v2. */
   readonly finalityExecuted: number
   readonly body: Uint8Array
 }
 
-/** A transfer of the token: the body that TokenMessenger makes (BurnMessage.sol, BurnMessageV2.sol). */
+/** A transfer of the token. TokenMessenger makes this body (BurnMessage.sol, BurnMessageV2.sol). */
 export interface Burn {
   readonly token: string
   readonly mintRecipient: string
   readonly amount: bigint
   readonly sender: string
   readonly maxFee: bigint
-  /** Zero in the source's log, as `expirationBlock`. */
+  /** Zero in the source's log. So is `expirationBlock`. */
   readonly feeExecuted: bigint
-  /** The target's block from which the attestation is refused. 0: never. */
+  /** From this block of the target on, the attestation is refused. 0: never. */
   readonly expirationBlock: bigint
   readonly hookData: Uint8Array
 }
@@ -42,7 +44,7 @@ export const finalized = 2_000
 
 export const zeroWord = `0x${'0'.repeat(64)}`
 
-/** Bytes: the nonce's length, and the offsets of what follows it. The number on the wire is one below the version. */
+/** Length of the nonce, and offsets of the fields after it (bytes). The version number in the bytes is one lower. */
 const layouts = {
   1: { nonceBytes: 8, sender: 20, body: 116 },
   2: { nonceBytes: 32, sender: 44, body: 148 },
@@ -50,7 +52,7 @@ const layouts = {
 
 const nonceAt = 12
 const finalityAt = { min: 140, executed: 144 } as const
-/** Offsets in a v2 burn body. */
+/** Offsets in the body of a v2 burn (bytes). */
 const burnAt = { maxFee: 132, feeExecuted: 164, expirationBlock: 196, hookData: 228 } as const
 const burnBytes = { 1: 132, 2: burnAt.hookData } as const
 
@@ -88,7 +90,9 @@ export function writeMessage(message: CctpMessage): Uint8Array {
   return getBytes(concat([...head, ...finality, message.body]))
 }
 
-/** Throws CCTP_MESSAGE unless the length fits the version exactly (v2: exactly up to the hook data). */
+/**
+ * Throws CCTP_MESSAGE unless the body has exactly the length for its version. The hook data of v2 may have any length.
+ */
 export function readBurn({ version, body }: Pick<CctpMessage, 'version' | 'body'>): Burn {
   const least = burnBytes[version]
   if (body.length < least || (version === 1 && body.length > least))
@@ -108,8 +112,8 @@ export function readBurn({ version, body }: Pick<CctpMessage, 'version' | 'body'
 }
 
 /**
- * The bytes that the source logged for a burn: Circle sets nonce, finality, fee and expiration of a v2 message, and
- * nothing else. Throws CCTP_MESSAGE if the body is no burn.
+ * Returns the bytes that the source logged for a burn. Of a v2 message, Circle sets nonce, finality, fee and expiration
+ * and nothing else. Throws CCTP_MESSAGE if the body is no burn.
  */
 export function loggedBytes(bytes: Uint8Array): Uint8Array {
   const message = readMessage(bytes)
@@ -122,12 +126,15 @@ export function loggedBytes(bytes: Uint8Array): Uint8Array {
     .fill(0, body + burnAt.feeExecuted, body + burnAt.hookData)
 }
 
-/** The key of `usedNonces`. It is a v2 message's own only after Circle has chosen the nonce. */
+/** Key of the contract's map `usedNonces`. For a v2 message it is right only after Circle has chosen the nonce. */
 export function usedNonceKey({ version, sourceDomain, nonce }: Pick<CctpMessage, 'version' | 'sourceDomain' | 'nonce'>): string {
   return version === 2 ? nonce : keccak256(`${toBeHex(sourceDomain, 4)}${nonce.slice(2)}`)
 }
 
-/** `finalized` also refuses what the sender asked to be fast. Circle treats thresholds as 1000 or 2000 only. */
+/**
+ * `fast` accepts the attestation that the sender asked for. `finalized` accepts only attestations at finality, even if
+ * the sender asked for a fast one. Circle treats each threshold as 1000 (fast) or 2000 (finalized).
+ */
 export type CctpFinality = 'fast' | 'finalized'
 
 export function isFinalEnough({ minFinality, finalityExecuted }: CctpMessage, policy: CctpFinality): boolean {

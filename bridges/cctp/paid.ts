@@ -6,14 +6,14 @@ import { type CctpBridgeOptions, createCctp, listedIn } from './bridge.ts'
 import { readCarried } from './carried.ts'
 import { readMessage } from './message.ts'
 
-/** A burn as a request names it. `v1`: absent for v2, whose request names none. */
+/** A burn as a request identifies it. A request of v2 identifies no burn, so `v1` is absent. */
 export interface CctpAsked {
   readonly v1?: { readonly domain: number; /** u64, decimal. */ readonly nonce: string }
 }
 
 /**
- * Burns that requests pay for, and that are not delivered for free. A request of v2 asks for the last burn before it in
- * its transaction.
+ * Delivers burns that requests pay for. Excludes burns that are delivered without a payment. A request of v2 pays for
+ * the last burn before it in its transaction.
  */
 export function createPaidCctp(options: CctpBridgeOptions): PaidProduct<CctpAsked> {
   const { bridge, logs } = createCctp(options, { ...listedIn(options.settings), paid: true })

@@ -3,7 +3,10 @@ import type { RevertMeaning } from '../port.ts'
 
 const impossible = { kind: 'permanent', code: 'DELIVERY_IMPOSSIBLE' } as const
 
-/** From MessageTransmitter, MessageTransmitterV2, TokenMessengerV2, TokenMinter and Pausable. All revert with texts. */
+/**
+ * Texts of MessageTransmitter, MessageTransmitterV2, TokenMessengerV2, TokenMinter and Pausable. All of them revert
+ * with texts.
+ */
 const meanings: Readonly<Record<string, { readonly kind: 'delivered' } | Omit<Extract<RevertMeaning, { code: unknown }>, 'reason'>>> = {
   'Nonce already used': { kind: 'delivered' },
   'Pausable: paused': { kind: 'wait', code: 'BRIDGE_PAUSED' },
@@ -11,9 +14,9 @@ const meanings: Readonly<Record<string, { readonly kind: 'delivered' } | Omit<Ex
   'Invalid attestation length': { kind: 'wait', code: 'CCTP_ATTESTATION' },
   'Invalid signature: not attester': { kind: 'wait', code: 'CCTP_ATTESTATION' },
   'Invalid signature order or dupe': { kind: 'wait', code: 'CCTP_ATTESTATION' },
-  // Another lane may deliver.
+  // Another lane may be allowed to deliver it.
   'Invalid caller for message': { kind: 'wait', code: 'CCTP_CALLER' },
-  // Circle can link the token and the remote messenger later.
+  // Circle may still link the token and the remote messenger.
   'Mint token not supported': { kind: 'wait', code: 'DELIVERY_REVERTED' },
   'Remote TokenMessenger unsupported': { kind: 'wait', code: 'DELIVERY_REVERTED' },
   'Local minter is not set': { kind: 'wait', code: 'DELIVERY_REVERTED' },

@@ -34,8 +34,8 @@ export interface CctpRoute {
 export type CctpRoutes = ReturnType<typeof createRoutes>
 
 /**
- * The burns that are delivered: all, or those of these senders or to these recipients (32 bytes, 0x, lower case).
- * `paid`: the others.
+ * The burns that are delivered: all, or those that `senders` sent or `recipients` get (32 bytes, 0x, lower case). With
+ * `paid`, all except these.
  */
 export type DeliveredBurns = 'all' | { readonly senders: readonly string[]; readonly recipients: readonly string[]; readonly paid?: true }
 
@@ -68,7 +68,7 @@ export function createRoutes(chains: readonly CctpChain[], burns: DeliveredBurns
   }
 }
 
-/** Throws CCTP_MESSAGE, MESSAGE_TOO_LARGE, and what `CctpRoutes.of` throws. */
+/** Throws CCTP_MESSAGE, MESSAGE_TOO_LARGE and the errors of `CctpRoutes.of`. */
 export function createDecode(routes: CctpRoutes): Bridge['decode'] {
   return function decode(message): Transfer {
     const { number, bytes } = readCarried(message)
@@ -82,7 +82,7 @@ export function createDecode(routes: CctpRoutes): Bridge['decode'] {
       targetChain: target.chain,
       emitter: from.transmitter.slice(2).padStart(64, '0'),
       sequence: number,
-      // An attestation does not change it.
+      // The same before and after the message is attested.
       digest: keccak256(loggedBytes(bytes)),
       message: encodeBase64(message),
     }

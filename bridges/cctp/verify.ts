@@ -15,28 +15,34 @@ export interface VerifyOptions {
   /** Addresses of the chain's lanes, lower case. */
   readonly lanes: readonly string[]
   readonly finality: CctpFinality
-  /** False where the contracts see another chain's block numbers (Arbitrum): only reverts then show an expiration. */
+  /**
+   * False if contracts see the block numbers of another chain (Arbitrum). Only a revert then shows that an attestation
+   * has expired.
+   */
   readonly ownHeights: boolean
 }
 
-/** `spareBlocks`: this many blocks of the target must come before the attestation expires. Default 1 */
+/** The attestation must not expire within the target's next `spareBlocks` blocks. Default: 1. */
 export type Verify = (attested: Attested, spareBlocks?: number) => Promise<CctpRoute>
 
 export type VerifySigned = (attested: Attested) => Promise<CctpRoute>
 
-/** Everything that the target contract checks before it mints, but the used nonce. */
+/** Checks everything that the target contract checks before it mints, except whether the nonce is used. */
 export function createVerify(options: VerifyOptions) {
   const { chain, routes, lanes, finality } = options
   const attesters = new Map(options.transmitters.map((transmitter) => [transmitter, createAttesters(chain, transmitter)]))
 
-  /** Throws read errors if `transmitter` is not in the config. */
+  /** Throws TARGET_CHAIN_UNSUPPORTED if `transmitter` is not in the config, and read errors. */
   const attestersOf: (transmitter: string) => ReadAttesters = (transmitter) => (maxAgeMs) => {
     const read = attesters.get(transmitter)
     if (read) return read(maxAgeMs)
     throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: chain.name, transmitter } })
   }
 
-  /** Demands a burn to this chain for one of its lanes. Throws CCTP_MESSAGE, CCTP_CALLER, what `routes.of` throws. */
+  /**
+   * Checks that the message is a burn to this chain that one of its lanes may deliver. Throws CCTP_MESSAGE, CCTP_CALLER
+   * and the errors of `routes.of`.
+   */
   function routeOf(message: CctpMessage): CctpRoute {
     const route = routes.of(message)
     const facts = { chain: chain.name, destinationDomain: message.destinationDomain }
@@ -56,7 +62,7 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('CCTP_EXPIRED', { facts: { chain: chain.name, expirationBlock: String(expirationBlock), last: String(last) } })
   }
 
-  /** Checks no condition that time changes. Throws what `routeOf` throws, CCTP_ATTESTATION, read errors. */
+  /** Checks only what time does not change. Throws CCTP_ATTESTATION, the errors of `routeOf` and read errors. */
   async function verifySigned(attested: Attested): Promise<CctpRoute> {
     const message = readMessage(attested.bytes)
     const route = routeOf(message)
@@ -68,7 +74,7 @@ export function createVerify(options: VerifyOptions) {
   return {
     routeOf,
     verifySigned,
-    /** Throws what `verifySigned` throws, CCTP_NOT_ATTESTED, CCTP_EXPIRED. */
+    /** Throws CCTP_NOT_ATTESTED, CCTP_EXPIRED and the errors of `verifySigned`. */
     async verify(attested: Attested, spareBlocks = 1): Promise<CctpRoute> {
       const route = await verifySigned(attested)
       checkFresh(readMessage(attested.bytes), spareBlocks)
@@ -97,5 +103,8 @@ export const refusals: Refusals = {
   MESSAGE_TOO_LARGE: { kind: 'declined' },
 }
 
-/** At the key, a call that cannot be sent now is never sent: another attestation makes another call. */
+/**
+ * At the key, every refusal is final. A call that cannot be sent now is never sent, because another attestation makes
+ * another call.
+ */
 export const proofRefusals: Refusals = Object.fromEntries(Object.keys(refusals).map((code) => [code, { kind: 'rejected' }]))

@@ -9,20 +9,23 @@ import { addressOf } from './judge.ts'
 import { digestOf, type ExecutorMessage } from './message.ts'
 import { decodeInstructions, type RelayInstructions, type RequestPrefix } from './requests.ts'
 
-/** Of one target chain. 0x, lower case. */
+/** Contracts on one target chain. 0x, lower case. */
 export interface TargetContracts {
   /** Receiving contract → view that shows a delivery. */
   readonly receivers: Readonly<Record<string, DeliveredView>>
-  /** Kind of request → contract that pays the drop-off with the delivery. Absent: none is paid. */
+  /** Kind of request → contract that pays the drop-off with the delivery. Without one, no drop-off is paid. */
   readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
-  /** DeliveryRecord, which delivers to all other contracts. Absent: their requests are declined. */
+  /**
+   * DeliveryRecord, which delivers to all contracts outside `receivers`. Absent: requests for such contracts are
+   * declined.
+   */
   readonly recordContract?: string | undefined
 }
 
 const receive = 'executeVAAv1(bytes)'
 const deliver = 'deliver(bytes32,address,bytes,address,uint256)'
 
-/** The function of VAAv1-, Multi-, CCTPv1- and CCTPv2ReceiveWithGasDropOff (executor-helpers). */
+/** The functions that pay a drop-off: VAAv1-, Multi-, CCTPv1- and CCTPv2ReceiveWithGasDropOff (executor-helpers). */
 const withDropOff = {
   ERV1: 'receiveMessage(address,bytes,address,uint256)',
   ERN1: 'receiveMessages(address[],bytes[],address)',
@@ -30,13 +33,13 @@ const withDropOff = {
   ERC2: 'receiveMessage(bytes,bytes,address)',
 } as const satisfies Record<RequestPrefix, string>
 
-/** Selectors of the calls that a key signs, besides those of products. */
+/** Selectors of the calls that a key signs for requests, without the calls of products. */
 export function selectorsOf({ dropOffContracts = {}, recordContract }: TargetContracts): readonly string[] {
   const paying = (Object.keys(dropOffContracts) as RequestPrefix[]).map((prefix) => withDropOff[prefix])
   return [...new Set([receive, ...paying, ...(recordContract ? [deliver] : [])].map(selectorOf))]
 }
 
-/** Throws EXECUTOR_UNSUPPORTED for a drop-off that no contract pays. */
+/** The call that delivers a message. Throws EXECUTOR_UNSUPPORTED for a drop-off that no contract pays. */
 export function intentOf(contracts: TargetContracts, message: ExecutorMessage, wanted: RelayInstructions): Intent {
   const { receivers, recordContract } = contracts
   const [vaa = new Uint8Array()] = message.attested
@@ -56,7 +59,7 @@ export function intentOf(contracts: TargetContracts, message: ExecutorMessage, w
 }
 
 /**
- * A product's call with the drop-off. Any other call than that of the message is left as it is. Throws
+ * Adds the drop-off to a product's call with the message. Returns any other call unchanged. Throws
  * EXECUTOR_UNSUPPORTED.
  */
 export function payDropOff(
@@ -84,7 +87,10 @@ function demandPayee(wanted: RelayInstructions): string {
   throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'The recipient of the drop-off is no address of an EVM chain.' })
 }
 
-/** Undefined: nothing shows a delivery to this contract. @param bytes the signed message */
+/**
+ * The view that shows a delivery. Undefined if nothing shows a delivery to this contract.
+ * @param bytes the signed message
+ */
 export function shownOf(contracts: TargetContracts, message: ExecutorMessage, bytes: Uint8Array): Shown | undefined {
   const receiver = addressOf(message.request.targetAddress) ?? ''
   const vaa = parseVaa(bytes)

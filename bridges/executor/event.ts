@@ -10,11 +10,14 @@ export const executorAbi = new Interface([
 const event = 'RequestForExecution'
 export const requestTopic = executorAbi.getEvent(event)?.topicHash ?? ''
 
-/** As the Executor's contract logged it. The contract checks neither the quote's signature nor the amount. */
+/**
+ * A request as the Executor's contract logged it. The contract checks neither the signature of the quote nor the
+ * amount.
+ */
 export interface RequestForExecution {
   /** 0x, lower case. */
   readonly quoter: string
-  /** Wei of the source. */
+  /** Wei of the source's coin. */
   readonly amountPaid: bigint
   /** Wormhole chain id. */
   readonly targetChain: number
@@ -31,7 +34,7 @@ export function requestTopics(quoter: string): readonly string[] {
   return [requestTopic, zeroPadValue(quoter, 32)]
 }
 
-/** Throws NODE_REFUSED for a log that is no RequestForExecution. */
+/** Throws NODE_REFUSED if the log is no RequestForExecution. */
 export function readRequest(chain: Pick<Chain, 'name'>, log: Log): RequestForExecution {
   const [quoter, amountPaid, targetChain, targetAddress, refundAddress, ...parts] = eventArguments(chain, executorAbi, event, log)
   const [signedQuote, request, instructions] = parts.map((part) => Buffer.from(String(part).slice(2), 'hex'))

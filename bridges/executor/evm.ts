@@ -20,19 +20,19 @@ import { createVaaRequests, type VaaRequestsOptions } from './vaa-requests.ts'
 
 type Asked<Prefix extends RequestPrefix> = Extract<MessageRequest, { prefix: Prefix }>
 
-/** The products that deliver what requests name. Absent: such requests are declined. */
+/** The products that deliver what requests ask for. Requests for an absent product are declined. */
 export interface PaidProducts {
   readonly ntt?: PaidProduct<Pick<Asked<'ERN1'>, 'manager' | 'messageId'>> | undefined
   readonly cctp?: PaidProduct<{ readonly v1?: { readonly domain: number; readonly nonce: string } }> | undefined
 }
 
 export interface ExecutorEndpointOptions extends VaaRequestsOptions {
-  /** Ms since the epoch. */
+  /** Returns ms since the epoch. */
   readonly clock?: () => number
   readonly terms: ExecutorTerms
-  /** Most coins of a delivery to this chain, wei. */
+  /** Maximum coins that a delivery to this chain carries, wei. */
   readonly maxMsgValue: bigint
-  /** Checks that the source logged the request, in a final block and by most nodes. Throws `placedRefusals`. */
+  /** Checks that most nodes show the request in a final block of the source. Throws `placedRefusals`. */
   readonly verifyRequest: (message: ExecutorMessage) => Promise<void>
   readonly decode: Decode
   readonly products?: PaidProducts
@@ -72,7 +72,7 @@ function kindsOf(options: ExecutorEndpointOptions): Partial<Record<RequestPrefix
   }
 }
 
-/** The judgement of requests, by their kind. */
+/** Judges each request by the rules of its kind. */
 function createRequests(options: ExecutorEndpointOptions) {
   const { chain, clock = Date.now, terms, verifyRequest, decode } = options
   const kinds = kindsOf(options)
@@ -84,9 +84,10 @@ function createRequests(options: ExecutorEndpointOptions) {
     throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `No product of the config delivers it to ${chain.name}.` })
   }
 
-  /** Throws EXECUTOR_* for a request that is not delivered. */
+  /** Throws EXECUTOR_* for a request that will not be delivered. */
   function accept(message: ExecutorMessage): Accepted {
-    // The contract lets no request with an expired quote pass. A transfer with its messages was in time for them.
+    // The contract accepts no request whose quote has expired. If the transfer has its messages, it was in time for
+    // them.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
     const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
@@ -105,13 +106,13 @@ function createRequests(options: ExecutorEndpointOptions) {
       const [verdict] = await Promise.all([kindOf(message).validate(message), verifyRequest(message)])
       return verdict
     },
-    /** Throws CALL_UNJUSTIFIED, read errors. */
+    /** Throws CALL_UNJUSTIFIED and read errors. */
     async prove({ message, stage }: PlannedCall, facts: Facts): Promise<readonly ChainName[]> {
       return provedBy(async () => {
         accept(message)
         const kind = kindOf(message)
         await Promise.all([kind.prove(message, stage), verifyRequest(message)])
-        // Paid once, so sent once.
+        // One payment pays for one delivery.
         if (await kind.delivered(message, 'majority-latest')) throw unproved('It is delivered.', facts)
         return [decode(writeMessage(message)).sourceChain]
       }, keyRefusals)
@@ -126,7 +127,7 @@ interface PlannedCall {
 
 type Effects = Pick<Endpoint, 'delivered' | 'findDelivery' | 'stages' | 'explainRevert' | 'reserve' | 'hasEffect'>
 
-/** The parts of the endpoint that each kind of request has for itself. */
+/** The parts of the endpoint that differ for each kind of request. */
 function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
   const of = (transfer: Transfer) => [kindOf(readOf(transfer)), readOf(transfer)] as const
   return {
@@ -168,11 +169,11 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
   }
 }
 
-/** Delivers what a paid request names, with the coins that it asks for. */
+/** Delivers what a paid request asks for, with the coins that the request asks for. */
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
   const { chain, verifyRequest, products: { ntt, cctp } = {} } = options
   const { kindOf, accept, validate, prove } = createRequests(options)
-  /** `to/value/data` → the request whose call this is. Hints only: `proveCall` reads the source chain. */
+  /** `to/value/data` → the request that this call is for. Only a hint: `proveCall` reads the source chain. */
   const hints = boundedMap<string, PlannedCall>(10_000)
 
   return {
@@ -185,7 +186,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
       const verdict = await toVerdict(checked, executorRefusals)
       return verdict.kind === 'valid' ? own : verdict
     },
-    /** A request that is declined gets no attestation: `validate` declines it. */
+    /** A declined request gets no attestation, because `validate` declines it. */
     async attest(transfer) {
       const message = readOf(transfer)
       const judged = await toVerdict((async () => accept(message))(), executorRefusals)
@@ -222,7 +223,7 @@ function readOf({ message }: Transfer): ExecutorMessage {
   return readMessage(decodeBase64(message))
 }
 
-/** Undefined for a request that no quote of this form paid for. */
+/** Undefined if no quote of this form paid for the request. */
 export function paymentOf({ request }: ExecutorMessage): Payment | undefined {
   const [quote, wanted] = [decodeQuote(request.signedQuote), decodeInstructions(request.instructions)]
   if (!quote || !wanted || quote.targetPrice === 0n) return undefined

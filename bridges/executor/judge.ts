@@ -4,21 +4,21 @@ import { costOf } from './price.ts'
 import { decodeQuote, isSignedBy, type Quote } from './quote.ts'
 import { decodeInstructions, decodeRequest, type MessageRequest, type RelayInstructions, type RequestPrefix } from './requests.ts'
 
-/** The most that a delivery may cost on a target. Gas units, and wei. */
+/** Maximum cost of a delivery on a target, in gas units and wei. */
 export interface Caps {
   readonly maxGasLimit: bigint
-  /** Includes the drop-off, as integrators' SDKs understand it. */
+  /** Includes the drop-off. Integrators' SDKs count it in the same way. */
   readonly maxMsgValue: bigint
   readonly maxGasDropOff: bigint
 }
 
-/** The provider's promises. */
+/** Terms under which the provider delivers. */
 export interface ExecutorTerms {
   /** 0x, lower case. */
   readonly quoter: string
-  /** A request whose quote expires before its delivery begins is delivered all the same. */
+  /** If true, a request is delivered even if its quote expires before the delivery begins. */
   readonly honourExpired: boolean
-  /** Wormhole chain id → the chain as a target. */
+  /** Wormhole chain id → terms for this chain as a target. */
   readonly chains: ReadonlyMap<number, TargetTerms>
 }
 
@@ -26,10 +26,12 @@ export interface TargetTerms {
   readonly caps: Caps
   /** Kinds of requests that are delivered to this chain. */
   readonly prefixes: readonly RequestPrefix[]
-  /** Contracts (0x, lower case) with a view that shows a delivery. Requests for others need the `recordContract`. */
+  /**
+   * Contracts (0x, lower case) with a view that shows a delivery. Requests for other contracts need `recordContract`.
+   */
   readonly receivers: Readonly<Record<string, unknown>>
   readonly recordContract?: string | undefined
-  /** Kind of request → contract that pays its drop-off. */
+  /** Kind of request → contract that pays the drop-off. */
   readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
 }
 
@@ -40,7 +42,7 @@ export interface Times {
   readonly now: number
 }
 
-/** The states of a provider's API that end a request without a delivery. */
+/** States of a provider's API in which a request has ended without a delivery. */
 export type RefusedStatus = 'unsupported' | 'underpaid' | 'aborted'
 
 export type Judgement =
@@ -59,7 +61,10 @@ export type Judgement =
       readonly missing?: bigint
     }
 
-/** Judges a request that was logged on `sourceChain`. The times come last: a later judgement may differ there. */
+/**
+ * Judges a request that was logged on `sourceChain`. Times are checked last, because only there can a later judgement
+ * differ.
+ */
 export function judge(request: RequestForExecution, sourceChain: number, times: Times, terms: ExecutorTerms): Judgement {
   const quote = decodeQuote(request.signedQuote)
   if (request.quoter !== terms.quoter) return refused('EXECUTOR_QUOTE_UNKNOWN', `another provider signs for ${request.quoter}`)
@@ -104,7 +109,7 @@ function problemOfContract({ targetAddress }: RequestForExecution, { receivers, 
   return `no view of ${contract} is configured that shows a delivery`
 }
 
-/** The product's own contracts take the message, and take no coins. */
+/** Checks a request for a product. The product's own contracts take the message, and they take no coins. */
 function problemOfProduct(
   message: MessageRequest,
   { msgValue, dropOff }: RelayInstructions,
@@ -116,7 +121,7 @@ function problemOfProduct(
   return undefined
 }
 
-/** The reason why a target refuses these instructions. Undefined: it takes them. */
+/** Returns the reason why a target refuses these instructions. Undefined if the target accepts them. */
 export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps | undefined): string | undefined {
   if (!caps) return 'the chain is no target'
   if (gasLimit === 0n) return 'the relay instructions have no gas limit'
@@ -128,7 +133,7 @@ export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, cap
   )
 }
 
-/** The last 20 bytes, 0x. Undefined if the others are not zero, or all are. */
+/** Returns the last 20 bytes, 0x. Undefined if the first 12 bytes are not zero, or if all bytes are zero. */
 export function addressOf(universal: string): string | undefined {
   const address = /^0{24}([0-9a-f]{40})$/.exec(universal)?.[1]
   return address === undefined || /^0+$/.test(address) ? undefined : `0x${address}`

@@ -4,15 +4,21 @@ import type { Attestation, Endpoint, FoundDelivery, Parties, RevertMeaning, Stag
 import type { ExecutorMessage } from './message.ts'
 import type { RelayInstructions } from './requests.ts'
 
-/** How the requests of one kind are delivered on a chain. All are accepted (judge.ts), and only the quote is judged. */
+/**
+ * How the requests of one kind are delivered on a chain. All these requests are accepted (judge.ts). Judging has
+ * checked only the quote.
+ */
 export interface RequestKind {
   /** See `Endpoint.attest`. */
   attest(message: ExecutorMessage): Promise<Attestation | undefined>
-  /** Whether what the request asks for may be delivered. Throws a code of `executorRefusals`, read errors. */
+  /**
+   * Whether the message that the request asks for may be delivered. Throws a code of `executorRefusals` and read
+   * errors.
+   */
   validate(message: ExecutorMessage): Promise<Verdict>
-  /** Proves a call that `intentOf` made. Throws CALL_UNJUSTIFIED, a code of `executorRefusals`, read errors. */
+  /** Proves a call that `intentOf` made. Throws CALL_UNJUSTIFIED, a code of `executorRefusals` and read errors. */
   prove(message: ExecutorMessage, stage: string | undefined): Promise<void>
-  /** Of an attested message. Throws EXECUTOR_UNSUPPORTED. */
+  /** The call for an attested message. Throws EXECUTOR_UNSUPPORTED. */
   intentOf(message: ExecutorMessage, wanted: RelayInstructions, stage: string | undefined): Promise<Intent>
   delivered(message: ExecutorMessage, at: At): Promise<boolean>
   partiesOf(message: ExecutorMessage): Pick<Parties, 'recipient' | 'token'>
@@ -22,7 +28,7 @@ export interface RequestKind {
   findDelivery?(message: ExecutorMessage): Promise<FoundDelivery | undefined>
   reserve?(message: ExecutorMessage, relayer: string): ReturnType<NonNullable<Endpoint['reserve']>>
   first?(message: ExecutorMessage): string | undefined
-  /** Undefined: one call delivers. */
+  /** Undefined if one call delivers. */
   next?(message: ExecutorMessage): ReturnType<Stages['next']>
   passed?(message: ExecutorMessage, stage: string, at: At): Promise<boolean>
 }

@@ -3,7 +3,9 @@ import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { RequestForExecution } from './event.ts'
 
-/** A request and where it was logged. The logs of the source chain prove it, so it has no signatures of its own. */
+/**
+ * A request, and where it was logged. It has no signatures of its own, because the logs of the source chain prove it.
+ */
 export interface ExecutorMessage {
   /** Wormhole chain id of the source. */
   readonly sourceChain: number
@@ -12,7 +14,7 @@ export interface ExecutorMessage {
   readonly txHash: string
   readonly request: RequestForExecution
   /**
-   * The messages that deliver what the request asks for, with their signatures: a VAA (NTT: of each transceiver), or an
+   * The signed messages that deliver what the request asks for: a VAA (for NTT, one of each transceiver), or an
    * attested message of CCTP. Empty until they are signed.
    */
   readonly attested: readonly Uint8Array[]
@@ -56,7 +58,7 @@ function decodeMessage(bytes: Uint8Array): ExecutorMessage {
     }
     if (Buffer.compare(writeMessage(message), bytes) === 0) return message
   } catch {
-    // The code below refuses the bytes.
+    // Refused below.
   }
   throw new RelayerError('EXECUTOR_MESSAGE', { facts: { bytes: bytes.length } })
 }
@@ -65,12 +67,12 @@ function bytesOf(hex: string): Uint8Array {
   return Buffer.from(hex.slice(2), 'hex')
 }
 
-/** As the source logged it. */
+/** Returns the message as the source logged it. */
 export function loggedForm(message: ExecutorMessage): ExecutorMessage {
   return { ...message, attested: [] }
 }
 
-/** The same before and after the message is attested. 0x, lower case. */
+/** Digest of the request, 0x, lower case. It is the same before and after the message is attested. */
 export function digestOf(message: ExecutorMessage): string {
   return keccak256(hexlify(writeMessage(loggedForm(message))))
 }

@@ -1,7 +1,7 @@
 import { type Quote, quoteDecimals } from './quote.ts'
 import type { RelayInstructions } from './requests.ts'
 
-/** How many digits a coin has behind its point, and the price of a unit of gas in that coin. */
+/** Number of decimals of a coin, and of the price of a gas unit in that coin. */
 export interface Decimals {
   readonly sourceCoin: number
   readonly targetCoin: number
@@ -13,14 +13,14 @@ export const evmDecimals: Decimals = { sourceCoin: 18, targetCoin: 18, targetGas
 type Prices = Pick<Quote, 'baseFee' | 'gasPrice' | 'sourcePrice' | 'targetPrice'>
 
 /**
- * The price of a delivery, in the smallest unit of the source's coin. Both parts are rounded up, so that the payer pays
- * the fraction.
+ * Price of a delivery, in the smallest unit of the source's coin. Both parts are rounded up, so that the payer pays the
+ * fraction.
  */
 export function costOf(quote: Prices, wanted: RelayInstructions, decimals = evmDecimals): bigint {
   const { gasLimit, msgValue, dropOff } = wanted
   const ofSource = 10n ** BigInt(decimals.sourceCoin)
   const [ofTarget, ofGas] = [10n ** BigInt(decimals.targetCoin), 10n ** BigInt(decimals.targetGasPrice)]
-  // In coins of the target, times ofTarget * ofGas.
+  // Coins of the target, multiplied by ofTarget * ofGas.
   const needed = gasLimit * quote.gasPrice * ofTarget + (msgValue + dropOff) * ofGas
   return (
     divideUp(quote.baseFee * ofSource, 10n ** BigInt(quoteDecimals)) +

@@ -13,15 +13,15 @@ import { vaaPartiesOf } from './vaa-requests.ts'
 export interface ProductRequestsOptions<Asked> extends TargetContracts {
   readonly prefix: Exclude<RequestPrefix, 'ERV1'>
   readonly product: PaidProduct<Asked>
-  /** Of the product on this chain. */
+  /** Endpoint of the product on this chain. */
   readonly endpoint: Endpoint
   readonly sourceOf: (message: ExecutorMessage) => ChainName
   readonly askedIn: (message: ExecutorMessage) => Asked
 }
 
-/** The transfers that requests name. */
+/** Finds the transfers that requests pay for. */
 function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: ProductRequestsOptions<Asked>) {
-  /** Digest of a request → its transfers as the source logged them, in a final block. */
+  /** Digest of a request → its transfers, as the source logged them in a final block. */
   const found = boundedMap<string, readonly Transfer[]>(1_000)
 
   const placeOf = (message: ExecutorMessage): PaidPlace => {
@@ -29,7 +29,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
     return { source: sourceOf(message), target: endpoint.chain, height, logIndex, txHash: txHash.toLowerCase() }
   }
 
-  /** Attested, or as the source logged them. */
+  /** Returns the attested transfers. Without attestations, returns them as the source logged them. */
   async function of(message: ExecutorMessage): Promise<readonly Transfer[]> {
     if (message.attested.length > 0) return message.attested.map(product.decode)
     const digest = digestOf(message)
@@ -42,14 +42,17 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
 
   return {
     of,
-    /** Throws EXECUTOR_UNSUPPORTED unless the request asks for each of them. */
+    /** Throws EXECUTOR_UNSUPPORTED unless the request asks for each of its transfers. */
     async demandAsked(message: ExecutorMessage): Promise<readonly Transfer[]> {
       const transfers = await of(message)
       const asked = await Promise.all(transfers.map((one) => product.isAskedFor(placeOf(message), askedIn(message), one)))
       if (transfers.length > 0 && asked.every(Boolean)) return transfers
       throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'Its transaction has no such transfer that needs a payment.' })
     },
-    /** The transfer of a stage, and the product's name of this stage. Not attested: throws EXECUTOR_UNSUPPORTED. */
+    /**
+     * Returns the transfer of a stage, and the product's name for this stage. Throws EXECUTOR_UNSUPPORTED if the
+     * transfer is not attested.
+     */
     ofStage({ attested }: ExecutorMessage, stage: string | undefined): readonly [Transfer, string | undefined] {
       const [name, number = '1'] = stage?.split(' ') ?? []
       const bytes = attested[Number(number) - 1]
@@ -59,7 +62,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
   }
 }
 
-/** ERN1, ERC1 and ERC2: transfers of a product, which checks and delivers them. */
+/** ERN1, ERC1 and ERC2: requests for transfers of a product. The product checks and delivers them. */
 export function createProductRequests<Asked>(options: ProductRequestsOptions<Asked>): RequestKind {
   const { prefix, endpoint } = options
   const { of, demandAsked, ofStage } = createPaidTransfers(options)
@@ -79,7 +82,7 @@ export function createProductRequests<Asked>(options: ProductRequestsOptions<Ask
     async intentOf(message, wanted, stage) {
       const [transfer, name] = ofStage(message, stage)
       const call = await callOf(transfer, name)
-      // Paid once, although each transceiver of NTT has its own call.
+      // The drop-off is paid only once, although each transceiver of NTT has its own call.
       return transfer.message === firstOf(message).message ? payDropOff(options, prefix, call, wanted) : call
     },
     async delivered(message, at) {
@@ -114,7 +117,7 @@ function stagesOf(
   }
 }
 
-/** See `Endpoint.attest`. The messages of all transfers are attested, or none. */
+/** See `Endpoint.attest`. Attests the messages of all transfers, or of none. */
 async function attest(
   endpoint: Endpoint,
   message: ExecutorMessage,
@@ -131,7 +134,10 @@ async function attest(
   return answers.some((one) => one?.kind === 'attested') ? { kind: 'attested', message: writeMessage({ ...message, attested }) } : undefined
 }
 
-/** The first call that is due. The number of its transfer follows the name of the stage, from the second on. */
+/**
+ * Returns the first call that is due. For all transfers but the first, the name of the stage is followed by the
+ * transfer's number.
+ */
 function firstDue(answers: readonly NextStage[]): NextStage {
   const due = answers.findIndex(({ kind }) => kind === 'stage')
   const [answer] = due < 0 ? answers : answers.slice(due)
@@ -141,7 +147,7 @@ function firstDue(answers: readonly NextStage[]): NextStage {
 
 const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
 
-/** `validate` refuses such a request. */
+/** Ignored, because `validate` refuses such a request. */
 function unlessNotFinal(error: unknown): readonly Transfer[] {
   if (notFinal.includes(toRelayerError(error).code)) return []
   throw error

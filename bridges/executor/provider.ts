@@ -14,7 +14,7 @@ export interface ProviderChain {
   /** Coins of the chain, 10 decimals. */
   readonly baseFee: bigint
   readonly caps: Caps
-  /** Kinds of requests that are delivered to it. */
+  /** Kinds of requests that are delivered to this chain. */
   readonly prefixes: readonly RequestPrefix[]
 }
 
@@ -24,19 +24,19 @@ export interface ProviderOptions {
   readonly marginPercent: number
   /** Wormhole chain id → chain. */
   readonly chains: ReadonlyMap<number, ProviderChain>
-  /** The quoter's signature of a message: 65 bytes. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+  /** Returns the quoter's signature of a message (65 bytes). Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>
-  /** USD per coin, 10 decimals. Throws EXECUTOR_PRICES while a feed has none. */
+  /** Returns USD per coin, 10 decimals. Throws EXECUTOR_PRICES while a feed has no price. */
   readonly priceOf: (chain: ChainName) => bigint | Promise<bigint>
-  /** Wei per unit of gas now. Throws NODE_UNAVAILABLE. */
+  /** Returns the current wei per gas unit. Throws NODE_UNAVAILABLE. */
   readonly gasPriceOf: (chain: ChainName) => Promise<bigint>
-  /** Throws HALTED while operators want no new transfers this way. */
+  /** Throws HALTED while operators have halted this direction. */
   readonly assertOpen: (source: ChainName, target: ChainName) => void
-  /** Ms since the epoch. */
+  /** Returns ms since the epoch. */
   readonly now?: () => number
 }
 
-/** Wormhole chain ids. `instructions`: absent for a quote without a price. */
+/** Chains are Wormhole chain ids. Without `instructions`, the quote has no price. */
 export interface QuoteRequest {
   readonly source: number
   readonly target: number
@@ -45,7 +45,7 @@ export interface QuoteRequest {
 
 export type ExecutorProvider = ReturnType<typeof createProvider>
 
-/** All callers of this time share a signed quote, so that strangers cause few reads and signatures. */
+/** A signed quote is kept for this time (ms), and all callers share it. So strangers cause few reads and signatures. */
 const keptMs = 5_000
 const failureKeptMs = 1_000
 
@@ -60,9 +60,9 @@ export function createProvider(options: ProviderOptions) {
   }
 
   return {
-    /** Wormhole chain id → what may be requested for this target. */
+    /** Wormhole chain id → the requests that are possible for this target. */
     capabilities: () => new Map([...chains].map(([id, { caps, prefixes }]) => [id, { ...caps, requestPrefixes: prefixes }] as const)),
-    /** Throws INPUT_INVALID for a request that would not be delivered, and what the functions of `options` throw. */
+    /** Throws INPUT_INVALID for a request that would not be delivered, and the errors of the functions in `options`. */
     async quote({ source, target, instructions }: QuoteRequest): Promise<{ readonly signed: string; readonly cost?: bigint }> {
       const ends = { from: chainOf(source, 'source'), to: chainOf(target, 'destination') }
       if (source === target) throw refused('The source and the destination are the same chain.')
@@ -101,7 +101,7 @@ async function makeQuote(options: ProviderOptions, { from, to, source, target }:
     expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
     baseFee: from.baseFee,
     sourcePrice: await priceOf(from.name),
-    // The margin is here and not in the gas price, so that it also covers the coins of a delivery.
+    // The margin is part of this price and not of the gas price, so that it also covers the coins of a delivery.
     targetPrice: divideUp((await priceOf(to.name)) * BigInt(100 + marginPercent), 100n),
   }
   const bytes = encodeQuote(quote)

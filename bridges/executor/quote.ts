@@ -3,20 +3,20 @@ import { toNumber } from '../../chains/crypto/curve.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { toHex } from '../../domain/vaa.ts'
 
-/** A quote EQ01 (example-messaging-executor, README). Prices are USD per coin. */
+/** A quote of the form EQ01 (example-messaging-executor, README). Prices are USD per coin. */
 export interface Quote {
-  /** Names the provider: 0x, lower case. */
+  /** Address of the quoter, which is the name of the provider. 0x, lower case. */
   readonly quoter: string
-  /** Gets the payment on the source chain: 64 lower-case hex digits without 0x. */
+  /** Account that gets the payment on the source chain: 64 lower-case hex digits without 0x. */
   readonly payee: string
   /** Wormhole chain ids. */
   readonly sourceChain: number
   readonly targetChain: number
   /** Seconds since the epoch, u64. */
   readonly expiry: bigint
-  /** Coins of the source, 10 decimals, u64. */
+  /** Coins of the source with 10 decimals, u64. */
   readonly baseFee: bigint
-  /** Of a unit of gas on the target: wei on EVM, u64. */
+  /** Price of a gas unit on the target, u64 (wei on EVM). */
   readonly gasPrice: bigint
   /** USD, 10 decimals, u64. */
   readonly sourcePrice: bigint
@@ -26,13 +26,13 @@ export interface Quote {
 export const quoteDecimals = 10
 export const highestU64 = 2n ** 64n - 1n
 
-/** The four letters also keep the signed bytes apart from every transaction, which begins with a type or a list. */
+/** These letters also distinguish the signed bytes from every transaction: transactions begin with a type or a list. */
 const prefix = Buffer.from('EQ01')
 const bodyBytes = 100
 /** r, s, v (27 or 28). */
 const signatureBytes = 65
 
-/** Everything before the signature. Throws RangeError for a number above its size. */
+/** Encodes everything before the signature. Throws RangeError if a number is too large for its field. */
 export function encodeQuote(quote: Quote): Uint8Array {
   const bytes = Buffer.alloc(bodyBytes)
   prefix.copy(bytes)
@@ -45,7 +45,7 @@ export function encodeQuote(quote: Quote): Uint8Array {
   return bytes
 }
 
-/** Undefined unless it is a whole EQ01 with a price of the source. Checks no signature. */
+/** Undefined unless the bytes are a whole EQ01 with a price of the source. Does not check the signature. */
 export function decodeQuote(signed: Uint8Array): Quote | undefined {
   if (signed.length !== bodyBytes + signatureBytes || Buffer.compare(signed.subarray(0, 4), prefix) !== 0) return undefined
   const number = (at: number, size: number) => toNumber(signed.subarray(at, at + size))
@@ -67,7 +67,7 @@ export function signatureOf(signed: Uint8Array): Uint8Array {
   return signed.subarray(bodyBytes)
 }
 
-/** Whether this address signed the quote. The Executor's contract does not check it. */
+/** Whether this address signed the quote. The Executor's contract does not check this. */
 export function isSignedBy(quoter: string, signed: Uint8Array): boolean {
   const signature = signatureOf(signed)
   const digest = Buffer.from(keccak256(signed.subarray(0, bodyBytes)).slice(2), 'hex')

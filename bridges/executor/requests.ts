@@ -4,17 +4,19 @@ import { toHex } from '../../domain/vaa.ts'
 
 export const executor = 'executor' satisfies BridgeName
 
-/** Names the message to deliver. Addresses and ids: 64 lower-case hex digits without 0x. Numbers: decimal. */
+/**
+ * The message that a request asks for. Addresses and ids are 64 lower-case hex digits without 0x. Numbers are decimal.
+ */
 export type MessageRequest =
   | { readonly prefix: 'ERV1'; readonly chain: number; readonly emitter: string; readonly sequence: string }
   | { readonly prefix: 'ERN1'; readonly sourceChain: number; readonly manager: string; readonly messageId: string }
   | { readonly prefix: 'ERC1'; readonly sourceDomain: number; readonly nonce: string }
-  /** The message is in the transaction of the request. */
+  /** The request does not name its message, which is in the same transaction. */
   | { readonly prefix: 'ERC2' }
 
 export type RequestPrefix = MessageRequest['prefix']
 
-/** Undefined for a request of another kind, and for missing or further bytes. */
+/** Undefined for a request of another kind, and if bytes are missing or left over. */
 export function decodeRequest(bytes: Uint8Array): MessageRequest | undefined {
   const hex = (from: number, to: number) => toHex(bytes.subarray(from, to))
   const number = (from: number, to: number) => toNumber(bytes.subarray(from, to))
@@ -32,19 +34,25 @@ export function decodeRequest(bytes: Uint8Array): MessageRequest | undefined {
   }
 }
 
-/** The payer's wishes on the target: gas units, and its smallest unit of coins (wei on EVM). */
+/**
+ * The delivery that the payer wants on the target. In gas units, and in the smallest unit of the target's coin (wei on
+ * EVM).
+ */
 export interface RelayInstructions {
   readonly gasLimit: bigint
   readonly msgValue: bigint
   readonly dropOff: bigint
-  /** Gets the drop-off: 64 lower-case hex digits without 0x. Absent without a drop-off. */
+  /** Account that gets the drop-off: 64 lower-case hex digits without 0x. Absent without a drop-off. */
   readonly recipient?: string
 }
 
 const gasInstruction = 1
 const dropOffInstruction = 2
 
-/** Gas instructions add up. The first drop-off counts. Undefined for another instruction, and for a part of one. */
+/**
+ * Gas instructions are added up. Only the first drop-off counts. Undefined if there is an unknown instruction or a part
+ * of one.
+ */
 export function decodeInstructions(bytes: Uint8Array): RelayInstructions | undefined {
   let [gasLimit, msgValue] = [0n, 0n]
   let drop: Pick<RelayInstructions, 'dropOff' | 'recipient'> | undefined

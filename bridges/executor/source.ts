@@ -11,11 +11,14 @@ import { digestOf, readMessage, writeMessage } from './message.ts'
 /** The Executor of one source chain. */
 export interface ExecutorSource {
   readonly name: ChainName
-  /** Its contract: 0x, lower case. */
+  /** Address of the contract: 0x, lower case. */
   readonly contract: string
 }
 
-/** Throws EXECUTOR_MESSAGE, TARGET_CHAIN_UNSUPPORTED. @param sources by Wormhole chain id */
+/**
+ * Throws EXECUTOR_MESSAGE, TARGET_CHAIN_UNSUPPORTED.
+ * @param sources sources by Wormhole chain id
+ */
 export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chainNames: ReadonlyMap<number, ChainName>): Decode {
   return (bytes) => {
     const message = readMessage(bytes)
@@ -33,8 +36,8 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
 }
 
 /**
- * Reads a log of the Executor as a transfer. A request that Portage does not deliver is none, so it costs nothing: the
- * provider's API answers for it from the log.
+ * Reads a log of the Executor as a transfer. A request that Portage does not deliver is no transfer, so it costs
+ * nothing. For such a request, the provider's API answers from the log.
  */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
   return (log) => {

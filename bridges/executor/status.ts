@@ -5,15 +5,17 @@ import { costOf } from './price.ts'
 import { decodeQuote, type Quote, signatureOf } from './quote.ts'
 import { decodeInstructions, decodeRequest, type MessageRequest } from './requests.ts'
 
-/** The states of a provider's API. `submitted`: a transaction was sent. `failed`, `aborted`: nothing more is tried. */
+/**
+ * The states of a provider's API. `submitted`: a transaction was sent. `failed`, `aborted`: nothing more will be tried.
+ */
 export type RelayStatus = 'pending' | 'submitted' | 'failed' | RefusedStatus
 
-/** A request for execution that Portage knows, and what became of it. Chains are Wormhole's chain ids. */
+/** A request for execution that Portage knows, with its result. Chains are Wormhole chain ids. */
 export interface KnownRequest {
   readonly request: RequestForExecution
   readonly chain: number
   readonly txHash: string
-  /** Place among the logs of its transaction. */
+  /** Position among the logs of its transaction. */
   readonly logIndex: number
   /** Block time, seconds since the epoch. */
   readonly requestedAt: number
@@ -24,7 +26,7 @@ export interface KnownRequest {
   readonly deliveries: readonly RelayTransaction[]
 }
 
-/** `cost`: wei of the target. `blockTime`: seconds since the epoch. */
+/** `cost` is in wei of the target. `blockTime` is in seconds since the epoch. */
 export interface RelayTransaction {
   readonly chain: number
   readonly txHash: string
@@ -33,10 +35,13 @@ export interface RelayTransaction {
   readonly cost: bigint
 }
 
-/** The requests of a source transaction that name this provider. None: not known, or not yet. Throws read errors. */
+/**
+ * Returns the requests of a source transaction that name this provider. Empty if there are none, or if they are not
+ * known yet. Throws read errors.
+ */
 export type RequestsOf = (txHash: string, chain: number | undefined) => Promise<readonly KnownRequest[]>
 
-/** As integrators' SDKs read it (example-messaging-executor, api-docs/main.tsp). */
+/** Converts a request to the form that integrators' SDKs read (example-messaging-executor, api-docs/main.tsp). */
 export function statusRow(known: KnownRequest) {
   const { request, chain, txHash, logIndex, requestedAt, seenAt, status, failureCause, deliveries } = known
   const quote = decodeQuote(request.signedQuote)
@@ -44,7 +49,7 @@ export function statusRow(known: KnownRequest) {
   return {
     chainId: chain,
     ...(quote && wanted && { estimatedCost: String(costOf(quote, wanted)) }),
-    // Kind of the id (EVM), chain, transaction, place of the log, as in the example relayer.
+    // Kind of the id (EVM), chain, transaction, position of the log. The example relayer uses the same form.
     id: concat(['0x00', toBeHex(chain, 2), txHash, toBeHex(logIndex, 32)]),
     indexedAt: new Date(seenAt).toISOString(),
     ...(message && { instruction: { request: messageRow(message) } }),
@@ -105,7 +110,7 @@ function messageRow(message: MessageRequest) {
   }
 }
 
-/** A forged quote may name a time that a Date cannot hold. */
+/** Limit, because a forged quote may contain a time that a Date cannot hold. */
 const lastSecond = 8_640_000_000_000
 
 function timeText(seconds: number): string {

@@ -22,10 +22,13 @@ export interface VaaRequestsOptions extends TargetContracts {
 /** ERV1: any signed message, for the contract that the request names. */
 export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   const { chain, verify, findVaa } = options
-  /** Signed messages of requests that came without, by their place. */
+  /** Place of a message → the signed message. Only for requests that have none yet. */
   const found = boundedMap<string, Uint8Array>(1_000)
 
-  /** A stream knows requests as they were logged. Undefined: not signed yet, or no API answers. */
+  /**
+   * Finds the signed message, because a stream knows a request only as it was logged. Undefined if the message is not
+   * signed yet, or if no API answers.
+   */
   async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {
     const asked = decodeRequest(request.request)
     if (vaa || asked?.prefix !== 'ERV1') return vaa
@@ -60,7 +63,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     },
     prove,
     intentOf: async (message, wanted) => intentOf(options, message, wanted),
-    /** False for a contract that the config no longer serves. */
+    /** False for a contract that is no longer in the config. */
     async delivered(message, at) {
       const bytes = await vaaOf(message)
       const shown = bytes && shownOf(options, message, bytes)
@@ -74,7 +77,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   }
 }
 
-/** Those that the request itself names, before a product has read its message. */
+/** Recipient and token that the request itself names. Used before a product has read its message. */
 export function vaaPartiesOf({ request }: ExecutorMessage): { readonly recipient: string; readonly token: string } {
   const asked = decodeRequest(request.request)
   const token = asked?.prefix === 'ERV1' ? `${asked.chain}/${asked.emitter}` : ''

@@ -23,7 +23,7 @@ export interface GateWatcherOptions {
   readonly chain: Pick<Chain, 'name' | 'heads'>
   readonly endpoints: ReadonlyMap<BridgeName, WatchedEndpoint>
   readonly lanes: readonly LaneId[]
-  /** `wake` returns false if the transfer is gone. `waiting` includes transfers of earlier processes. */
+  /** `wake` returns false if the transfer is gone. `waiting` also lists transfers of earlier processes. */
   readonly waitingTransfers: { wake(id: string): Promise<boolean>; waiting(bridge: BridgeName): AsyncIterable<Transfer> }
   readonly unauthorized: { add(lane: LaneId): void; check(): Promise<void> }
   readonly logger: Logger
@@ -36,7 +36,7 @@ interface Waiter {
   code?: ErrorCode
 }
 
-/** Checks gates once per block while transfers wait. Woken transfers keep their reservations. */
+/** Checks the gates once per block while transfers wait. A transfer that is woken keeps its reservation. */
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
@@ -105,7 +105,7 @@ export class GateWatcher {
     }
   }
 
-  /** True also for a transfer that can never fit, because its admission must park it. */
+  /** Also true for a transfer that can never fit, because its next admission must park it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const endpoint = this.#endpointOf(transfer)
@@ -132,7 +132,7 @@ export class GateWatcher {
   async #wake(waiter: Waiter): Promise<void> {
     const { waitingTransfers, logger } = this.#options
     const { id, transfer } = waiter
-    // The waiter is removed first, because the transfer may wait again before `wake` returns.
+    // Removed before the wake, because the transfer may wait again before `wake` returns.
     if (this.#waiting.delete(id)) this.#order = undefined
     try {
       if (!(await waitingTransfers.wake(id))) this.#endpointOf(transfer).release?.(transfer)

@@ -5,7 +5,10 @@ import type { ViewCall } from '../../domain/transfer/call-plan.ts'
 import { type ContractReader, read } from './contract-reader.ts'
 import type { Call, Shown } from './plugin.ts'
 
-/** `name(types)`, `:`, types of the answer → its interface. Not Solidity text, in which some names have a meaning. */
+/**
+ * Caches interfaces by `name(types)`, a colon and the types of the answer. The key is no Solidity text, in which some
+ * names have a meaning.
+ */
 const interfaces = new LRUCache<string, Interface>({
   max: 1_000,
   memoMethod: (key) => {
@@ -32,7 +35,7 @@ export function encodeCall({ function: signature, args }: Pick<Call, 'function' 
   return interfaces.memo(`${signature}:`).encodeFunctionData(nameOf(signature), [...args])
 }
 
-/** The arguments. Undefined unless the data is exactly what `encodeCall` makes. */
+/** Returns the arguments. Undefined unless the data is exactly what `encodeCall` makes. */
 export function decodeCall(signature: string, data: string): readonly unknown[] | undefined {
   if (data.slice(0, 10).toLowerCase() !== selectorOf(signature)) return undefined
   if (isOfBytes(signature)) {
@@ -52,13 +55,13 @@ export function readView(chain: ContractReader, { contract, view, args, returns 
   return read(chain, { abi: interfaces.memo(`${view}:${returns}`), to: contract, method: nameOf(view), args, at })
 }
 
-/** The view as data. Throws errors of ethers for values that do not fit their types. */
+/** Encodes a view as data. Throws errors of ethers if values do not fit their types. */
 export function encodeView({ contract, view, args, returns, is }: Shown): ViewCall {
   const data = interfaces.memo(`${view}:${returns}`).encodeFunctionData(nameOf(view), [...args])
   return { to: contract, data, is: encodedAnswer(view, returns, is) }
 }
 
-/** Whether the view answers `is`. Throws what `read` throws. */
+/** Whether the view answers `is`. Throws the errors of `read`. */
 export async function shows(chain: ContractReader, shown: Shown, at: At): Promise<boolean> {
   const { view, returns, is } = shown
   return encodedAnswer(view, returns, await readView(chain, shown, at)) === encodedAnswer(view, returns, is)

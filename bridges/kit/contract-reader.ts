@@ -5,13 +5,13 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 
 export interface ContractReader {
   readonly name: string
-  /** `eth_call`. Throws NODE_UNAVAILABLE, NODE_REFUSED, and by quorum NODES_DISAGREE. */
+  /** Makes an `eth_call`. Throws NODE_UNAVAILABLE, NODE_REFUSED and, if `at` asks most nodes, NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
 }
 
-/** Ms. A contract's owner may change its settings, so they are read again after this time. */
+/** Settings of a contract are read again after this time (ms), because the contract's owner may change them. */
 export const ttlMs = 60_000
-/** Ms. A setting that a message contradicts is read again, but not more often. */
+/** If a message contradicts a setting, the setting is read again, but at most once in this time (ms). */
 export const doubtedEveryMs = 1_000
 
 export interface View {
@@ -22,16 +22,19 @@ export interface View {
   readonly at?: At
 }
 
-/** A malformed answer is read again from most nodes, so that one lying node cannot stop reads. */
+/** If one node's answer is malformed, most nodes are asked. So one lying node cannot stop reads. */
 const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
 
-/** All values of a view function. Throws what `call` throws, and NODE_REFUSED if the answer does not fit the view. */
+/**
+ * Returns all values of a view function. Throws the errors of `call`, and NODE_REFUSED if the answer does not fit the
+ * view.
+ */
 export async function read(chain: ContractReader, view: View): Promise<Result> {
   const { abi, to, method, args = [], at = 'latest' } = view
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
   try {
     const values = abi.decodeFunctionResult(method, answer)
-    // ethers throws for a bad value only when the value is read.
+    // Reads every value now, because ethers throws for a bad value only when it is read.
     values.toArray(true)
     return values
   } catch (cause) {
@@ -63,12 +66,15 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/** Large, because a single node is asked twice, a block apart, in each batch. */
+/**
+ * Batch size of reads at `agreed`. A chain with one node asks it twice, a block apart. So each batch takes at least a
+ * block, and large batches need fewer waits.
+ */
 export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/** Asks one node, then most nodes about the doubtful answers. An answer is undefined if the nodes disagree. */
+/** Asks one node. For doubtful answers, asks most nodes. An answer is undefined if the nodes disagree. */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,
@@ -81,7 +87,7 @@ export async function askMostIf<K, V>(
   return answers.map((answer) => (settled.has(answer) ? settled.get(answer) : answer.value))
 }
 
-/** A number that counts as delivered is never started, so one node's answer is not enough. */
+/** A transfer that counts as delivered is never started. So the answer `delivered` needs most nodes. */
 export async function deliveredBy(
   isDelivered: (transfer: Transfer, at: Finality) => Promise<boolean>,
   transfers: readonly Transfer[],
@@ -93,7 +99,7 @@ export async function deliveredBy(
 export function parseRevert(abi: Interface, data: string): Pick<ErrorDescription, 'name' | 'args'> | undefined {
   try {
     const error = abi.parseError(data)
-    // ethers throws for invalid UTF-8 only when the text is read.
+    // Reads every value now, because ethers throws for invalid UTF-8 only when the text is read.
     error?.args.toArray(true)
     return error ?? undefined
   } catch {

@@ -3,12 +3,14 @@ import { LRUCache } from 'lru-cache'
 import { within } from '../../runtime/wait.ts'
 import { type ContractReader, read } from './contract-reader.ts'
 
-// uint256, because ethers would cut a longer answer to a uint8 without an error.
+// uint256, because ethers would cut a longer answer to uint8 without an error.
 const abi = new Interface(['function decimals() view returns (uint256)'])
 
-/** Anybody can make tokens, so only this many are remembered. */
+/** Limits the decimals that are kept, because anybody can make tokens. */
 const mostKept = 4_096
-/** Most time that a start waits for a token's decimals, ms. The reading continues for later transfers. */
+/**
+ * Longest time (ms) that the start of a transfer waits for a token's decimals. The read continues, for later transfers.
+ */
 const longestMs = 1_000
 const mostDecimals = 77n
 
@@ -19,7 +21,10 @@ export interface TokenPlace {
 
 type FindPlace = () => Promise<TokenPlace | undefined>
 
-/** Reads from most nodes, because an answer is kept. Undefined: no place, or no sound answer in time. Never throws. */
+/**
+ * Reads from most nodes, because the answer is kept. Undefined without a place, and without a valid answer in time.
+ * Never throws.
+ */
 export function createDecimals() {
   const kept = new LRUCache<string, number, FindPlace>({
     max: mostKept,

@@ -10,7 +10,7 @@ export interface MessagePlace {
   readonly sequence: string
 }
 
-/** Asks guardian APIs for a signed message. Checks no signatures. Never throws. */
+/** Asks guardian APIs for a signed message. Does not check signatures. Never throws. */
 export type FindVaa = (
   place: MessagePlace,
 ) => Promise<
@@ -20,7 +20,7 @@ export type FindVaa = (
 
 const firstWaitMs = 5_000
 
-/** See `Endpoint.attest`: the message is the VAA. Never throws. */
+/** See `Endpoint.attest`. The attested message is the VAA. Never throws. */
 export async function attestByVaa(findVaa: FindVaa, verify: (vaa: Uint8Array) => Promise<void>, place: MessagePlace): Promise<Attestation> {
   const found = await findVaa(place)
   if (found.kind !== 'found')

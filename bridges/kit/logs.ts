@@ -4,11 +4,14 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { FoundDelivery } from '../port.ts'
 
-/** More than half of the nodes must agree. A single node is asked once at `majority`, and twice at `agreed`. */
+/**
+ * More than half of the nodes must agree. If a chain has one node, it is asked once for `majority` and twice for
+ * `agreed`.
+ */
 export type LogsAt = 'agreed' | 'majority'
 
 export interface LogReader extends ContractReader {
-  /** Throws NODE_REFUSED (the caller splits a long range), NODE_UNAVAILABLE, and with `at` NODES_DISAGREE. */
+  /** Throws NODE_REFUSED (the caller then splits a long range), NODE_UNAVAILABLE and, with `at`, NODES_DISAGREE. */
   logs(range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]>
 }
 
@@ -17,7 +20,7 @@ export function isLogOf({ address, topics }: Pick<LogRange, 'address' | 'topics'
     log.address.toLowerCase() === address && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
 }
 
-/** Throws what `logs` throws, and NODE_REFUSED for a log outside the range. */
+/** Throws the errors of `logs`, and NODE_REFUSED for a log outside the range. */
 export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> {
   const { fromBlock, toBlock } = range
   const logs = await chain.logs(range, at)
@@ -28,13 +31,16 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
   throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log outside the query.', facts })
 }
 
-/** ethers truncates long numbers, so the arguments must encode to the same bytes. Throws NODE_REFUSED. */
+/**
+ * Returns the arguments of an event. They must encode to the same bytes, because ethers truncates long numbers. Throws
+ * NODE_REFUSED.
+ */
 export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Interface, event: string, log: Log): Result {
   try {
     const args = abi.decodeEventLog(event, log.data, log.topics)
     if (abi.encodeEventLog(event, args.toArray()).data === log.data.toLowerCase()) return args
   } catch {
-    // The code below refuses the log.
+    // Refused below.
   }
   throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${event}.`, facts: { chain: name } })
 }
@@ -48,7 +54,7 @@ export interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** Searches backwards. Undefined if no log is in `depthBlocks`, or if a node refused the range. */
+/** Searches backwards. Undefined if no block of `depthBlocks` has the log, or if a node refused the range. */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

@@ -13,29 +13,29 @@ import type { Refusals } from './verdict.ts'
 import { createVerifiedMessages } from './verified-messages.ts'
 
 export interface PlacedLogsOptions {
-  /** Its name is the source chain of every transfer. */
+  /** Chain of the contract. Its name is the source chain of every transfer. */
   readonly chain: LogReader & { readonly networkId: string; readonly heads: Pick<Heads, 'current'> }
   readonly bridge: BridgeName
-  /** Has the logs. Its 64 hex digits are the emitter of every transfer. */
+  /** Contract that emits the logs. Its address as 64 hex digits is the emitter of every transfer. */
   readonly contract: string
   readonly topic: string
   /** Absent: the stream begins with the blocks of the last `streams.lookBackDays`. */
   readonly startBlock?: number | undefined
   readonly maxOpen: number
   /**
-   * The transfer whose `sequence` is this number, as the bridge decodes its message. Undefined, or a RelayerError that
-   * no retry heals: no transfer for this Portage. Pure, so that a log is the same transfer at each reading.
-   * NODE_REFUSED: the log is not the contract's event. `siblings`: the contract's logs of the same transaction in
-   * ascending order, with `log` among them.
+   * Returns the transfer of a log. Its `sequence` is `number`. Returns undefined, or throws a RelayerError that no
+   * retry cures, if the log is no transfer for this Portage. Throws NODE_REFUSED if the log is not an event of the
+   * contract. Must be pure, so that a log is the same transfer at each read. `siblings` are all logs of the contract in
+   * the same transaction, in ascending order, including `log`.
    */
   decode(log: PlacedLog, number: string, siblings: readonly PlacedLog[]): Transfer | undefined
-  /** False for a target that this process does not serve. */
+  /** False if this process does not serve the target. */
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
 }
 
 export const placedRefusals = { PLACE_MISMATCH: { kind: 'rejected' }, PLACE_NOT_FINAL: { kind: 'wait' } } as const satisfies Refusals
 
-/** A contract's logs as a numbered source, and the check that a message is the log at its place. */
+/** A contract's logs as a numbered source, and a check that a message is the log at its place. */
 export function createPlacedLogs(options: PlacedLogsOptions) {
   const { chain, bridge, contract, topic, startBlock, maxOpen } = options
   const address = contract.toLowerCase()
@@ -58,7 +58,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
     })
   }
 
-  /** Transfers of one block by their numbers. Messages of one block that are checked at the same time share a read. */
+  /** Transfers of one block by number. Messages of a block that are checked at the same time share one read. */
   const blocks = keptReads(
     async (height: number) =>
       new Map((await initiated({ fromBlock: height, toBlock: height }, 'agreed')).map((one) => [one.transfer.sequence, one])),
@@ -84,14 +84,17 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   return {
     source,
-    /** Transfers of a final block by their numbers, as most nodes show it. Throws PLACE_NOT_FINAL, read errors. */
+    /**
+     * Returns the transfers of a final block by number, as most nodes show the block. Throws PLACE_NOT_FINAL and read
+     * errors.
+     */
     async inBlock(height: number): Promise<ReadonlyMap<string, PlacedTransfer>> {
       demandFinal(chain, height)
       return blocks.get(height)
     },
     /**
-     * Throws PLACE_NOT_FINAL and PLACE_MISMATCH (`placedRefusals`), and read errors. Most nodes must show the log; a
-     * single node must show it twice. Remembers messages for a minute.
+     * Throws PLACE_NOT_FINAL, PLACE_MISMATCH (`placedRefusals`) and read errors. Most nodes must show the log. If the
+     * chain has one node, it must show the log twice. Remembers verified messages for a minute.
      */
     async verify({ sequence, message }: Pick<Transfer, 'sequence' | 'message'>): Promise<void> {
       const facts = { chain: chain.name, place: sequence }
@@ -115,7 +118,7 @@ export function emitterOf(contract: string): string {
   return hexlify(contract).slice(2).padStart(64, '0')
 }
 
-/** In ascending order. Throws NODE_REFUSED for logs that cannot be of one chain. */
+/** Returns the logs in ascending order. Throws NODE_REFUSED if the logs cannot all be from one chain. */
 function placed(chain: string, logs: readonly PlacedLog[]): readonly (readonly [number: string, log: PlacedLog])[] {
   const hashes = new Map<number, string>()
   const numbers = new Map<string, PlacedLog>()
@@ -141,13 +144,14 @@ function transferOf(
   try {
     return decode(log, number, siblings)
   } catch (error) {
-    // Anyone may send any message. A log that is not the contract's event is another matter: the node invented it.
+    // Anyone may send any message, so most errors only mean that the log is no transfer. NODE_REFUSED means that the
+    // node invented the log.
     if (error instanceof RelayerError && !error.retriable && error.code !== 'NODE_REFUSED') return undefined
     throw error
   }
 }
 
-/** Throws INTERNAL if the bridge's decoding would give the log an id outside this stream. */
+/** Throws INTERNAL if the bridge has decoded the log to a transfer that is not of this stream. */
 function checked({ bridge, chain, contract }: PlacedLogsOptions, transfer: Transfer, number: string): Transfer {
   const isOwn = transfer.bridge === bridge && transfer.sourceChain === chain.name && transfer.emitter === emitterOf(contract)
   if (isOwn && transfer.sequence === number) return transfer

@@ -16,9 +16,9 @@ import { type ChainNames, createAcceptance, type DemandAccepted, readSigned, sig
 import { type Refusals, toVerdict } from './verdict.ts'
 
 interface CallOptions {
-  /** The call must pay the token without unwrapping it, so that no code of the recipient runs. */
+  /** If true, the call must pay the token without unwrapping it, so that no code of the recipient runs. */
   readonly wrapped: boolean
-  /** A view of the target whose answer never changes. Read once, by most nodes. */
+  /** Reads a view of the target whose answer never changes. Read only once, from most nodes. */
   constant(view: Omit<Shown, 'is'>): Promise<readonly unknown[]>
 }
 
@@ -27,19 +27,19 @@ interface ProductStage<C> extends Pick<Stage<C>, 'effect'> {
   readonly revertsOnceDone: boolean | ((message: Message<C>) => boolean)
 }
 
-/** A plug-in of this repository may do more than one of a package. */
+/** A product of this repository, which may do more than a plug-in package. */
 export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   readonly stages: Readonly<Record<string, ProductStage<C>>>
   readonly reverts?: Plugin<C>['reverts'] | ((revert: Revert) => RevertMeaning)
-  /** The error for a message of no route. Absent: PAYLOAD_KIND. */
+  /** Returns the error for a message without a route. Absent: PAYLOAD_KIND. */
   unrouted?(message: SignedMessage): RelayerError
-  /** The operator's policy. Throws a code of `refusals` for a message that he does not deliver. */
+  /** Applies the operator's policy. Throws a code of `refusals` for a message that the policy refuses. */
   admit?(message: Message<C>): void
   /** See `Stages.first`. */
   first?(message: Message<C>): string | undefined
-  /** Error code → verdict, in addition to those of all signed messages. */
+  /** Error code → verdict. Adds to the verdicts that all signed messages have. */
   readonly refusals?: Refusals
-  /** A log in every receipt of a delivery. Absent: nothing shows who delivered. */
+  /** A log that every receipt of a delivery contains. Absent: nothing shows who delivered. */
   log?(message: Message<C>): DeliveryLog
   /** See `Bridge.decimals`. */
   decimals?(message: Message<C>): Promise<number | undefined>
@@ -47,7 +47,7 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   earned?(message: Message<C>): bigint | undefined
 }
 
-/** A plug-in of this repository that a config lists. */
+/** A product of this repository that the config lists. */
 export type ConfiguredPlugin<C> = Plugin<C> & Pick<Product<C>, 'first'>
 
 const mostKept = 2_048
@@ -62,7 +62,7 @@ interface Owned<C> {
 
 export type PluginMessages<C> = ReturnType<typeof createPluginMessages<C>>
 
-/** Reads the messages of a product, and keeps the latest of them. */
+/** Reads the messages of a product. Keeps the latest of them. */
 export function createPluginMessages<C>(
   { routes, decode, parties, decimals, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'parties' | 'decimals' | 'unrouted'>,
   chainNames: ChainNames,
@@ -76,7 +76,7 @@ export function createPluginMessages<C>(
     return { vaa, route, message, parties: parties(message) }
   }
   const kept = new LRUCache<string, Owned<C>>({ max: mostKept, memoMethod: (message) => readOwned(decodeBase64(message)) })
-  /** Throws VAA_*, PAYLOAD_KIND for a message that is not of this product, PAYLOAD_LENGTH. */
+  /** Throws VAA_*, PAYLOAD_LENGTH, and PAYLOAD_KIND for a message that is not of this product. */
   const read = (message: string) => (message.length > (mostKeptBytes * 4) / 3 ? readOwned(decodeBase64(message)) : kept.memo(message))
   const readBytes = (bytes: Uint8Array) => read(encodeBase64(bytes))
   const about: Pick<Bridge, 'content' | 'signedBy' | 'decimals'> = {
@@ -129,13 +129,13 @@ export function firstOwner(decodes: readonly Decode[]): Decode {
 
 export interface PluginEndpointOptions {
   readonly chain: ContractReader & DeliveryReader
-  /** Time of the chain's latest block, seconds since the epoch. */
+  /** Returns the time of the chain's latest block, seconds since the epoch. */
   readonly clock: () => number
   readonly chainNames: ChainNames
   readonly verify: Verify
 }
 
-/** A message without a route is declined, because the config may name a route for it later. */
+/** A message without a route is declined and not rejected, because the config may get a route for it later. */
 const ownRefusals: Refusals = { ...signedRefusals, PAYLOAD_KIND: { kind: 'declined' } }
 
 type Proving = Pick<PluginEndpointOptions, 'chain' | 'verify'> & { readonly demandAccepted: DemandAccepted }
@@ -162,7 +162,7 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { c
   const accepts = async (message: Uint8Array) => prove(messages.readBytes(message))
   return {
     verify: (message: Uint8Array) => toVerdict(verify(message), refusals),
-    // Without such a route, the intake runs no code of a plug-in, which may fail.
+    // Only if a route needs it. Otherwise the intake would run code of a plug-in, which may fail.
     ...(product.routes.some((route) => route.accepts) && { accepts: (message: Uint8Array) => toVerdict(accepts(message), refusals) }),
     validate: (transfer: Transfer) => toVerdict(check(transfer), refusals),
   }
@@ -182,7 +182,7 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
     throw new RelayerError('INPUT_INVALID', { detail: `The bridge ${name} has no stage ${stage}.` })
   }
 
-  /** False for a message that the config no longer has a route for. */
+  /** Whether the views show the effect. False for a message whose route is no longer in the config. */
   async function isShown({ message: text }: Transfer, at: Parameters<Endpoint['delivered']>[1], stage?: ProductStage<C>): Promise<boolean> {
     const own = unlessForeign(() => messages.read(text))
     return own ? allShow(chain, (stage?.effect ?? delivered)(own.message), at) : false

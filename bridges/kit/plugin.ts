@@ -1,7 +1,7 @@
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { Parties, RevertMeaning } from '../port.ts'
 
-/** A message with the form of a VAA. `verify` checks its signatures before anything is sent. */
+/** A message in the form of a VAA. `verify` checks its signatures before anything is sent. */
 export interface SignedMessage {
   readonly bytes: Uint8Array
   readonly source: ChainName
@@ -20,14 +20,14 @@ export interface Message<C> extends SignedMessage {
   readonly content: C
 }
 
-/** Functions and views are written as `name(types)`, contracts as 0x, lower case. */
+/** Functions and views are written as `name(types)`. Contracts are 0x, lower case. */
 export interface Call {
   readonly contract: string
   readonly function: string
   readonly args: readonly unknown[]
 }
 
-/** A view and its answer once the effect is there. `returns`: the types of the answer, separated by commas. */
+/** A view, and its answer once the effect is there. `returns` has the types of the answer, separated by commas. */
 export interface Shown {
   readonly contract: string
   readonly view: string
@@ -38,13 +38,13 @@ export interface Shown {
 
 export interface Stage<C> {
   call(message: Message<C>): Call
-  /** Shows the effect of the call. Absent: `delivered`. */
+  /** Views that show the effect of the call. Absent: the views of `delivered`. */
   effect?(message: Message<C>): readonly Shown[]
-  /** The contract reverts a second call. */
+  /** Whether the contract reverts a second call. */
   readonly revertsOnceDone: boolean
 }
 
-/** `opensAt`: seconds since the epoch. */
+/** The next call, or why there is none. `opensAt` is in seconds since the epoch. */
 export type Next =
   | { readonly stage: string }
   | { readonly wait: string; readonly opensAt?: number | undefined }
@@ -57,13 +57,13 @@ export interface Target {
   read(view: Omit<Shown, 'is'>): Promise<readonly unknown[]>
 }
 
-/** One call that a key signs for a route. */
+/** One call that a key signs for messages of a route. */
 export interface CallRule {
   readonly contract: string
   readonly function: string
   /**
-   * The call's only argument is the signed message (`message`), or one word that the target's state justifies
-   * (`state`). The call without a message must also succeed on most nodes.
+   * `message`: the only argument of the call is the signed message. Otherwise: the only argument is one word, and a
+   * view of the target shows a reason for the call. Such a call must also succeed on most nodes.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
 }
@@ -74,67 +74,74 @@ export interface RouteEmitter {
   readonly emitter: string
 }
 
-/** A view of the config that shows something about a signed message. */
+/** A view, named in the config, that shows a fact about a signed message. */
 export interface MessageView {
-  /** `name(types)`, with one answer of one word. */
+  /** `name(types)`. The view returns one word. */
   readonly view: string
-  /** Literals, or `$digest`, `$emitter`, `$emitterChain`, `$sequence` of the message. */
+  /** Literals, or `$digest`, `$emitter`, `$emitterChain` and `$sequence` of the message. */
   readonly args: readonly string[]
-  /** The answer: `true`, `false`, a decimal number, 0x hex of at most 32 bytes, or as in `args`. */
+  /** The expected answer: `true`, `false`, a decimal number, 0x hex of at most 32 bytes, or a value as in `args`. */
   readonly is: string
 }
 
-/** The first route with the emitter and the payload bytes of a message owns the message. */
+/** The emitters, the payload bytes and the target of messages. The first route that fits a message owns it. */
 export interface Route {
-  /** `accepted`: any emitter that `accepts` shows. */
+  /** `accepted`: any emitter for which the view `accepts` gives the expected answer. */
   readonly from: readonly RouteEmitter[] | 'accepted'
-  /** The target must show that it accepts the emitter. */
+  /** A view of the target that must show that the target accepts the emitter. */
   readonly accepts?: MessageView & { readonly contract: string }
-  /** Offset in the payload, bytes → the bytes there, lower-case hex without 0x. All must match. */
+  /** Offset in the payload (bytes) → the bytes there, lower-case hex without 0x. All entries must match. */
   readonly where?: Readonly<Record<string, string>>
   readonly to: ChainName
   readonly calls: readonly CallRule[]
 }
 
 /**
- * A product whose messages guardians sign. The kit makes a `Bridge` of it (plugin-bridge.ts): it finds, verifies and
- * encodes, and asks by quorum. A key signs by the rules of `routes` alone. Functions are pure, and only `next` reads.
+ * A product whose messages guardians sign. The kit makes a `Bridge` of it (plugin-bridge.ts): the kit finds and
+ * verifies messages, encodes calls, and reads by quorum. A key signs by the rules of `routes` alone. All functions are
+ * pure, except that `next` reads the target.
  */
 export interface Plugin<C> {
   readonly name: string
   readonly routes: readonly Route[]
-  /** Undefined: not a message of this product. Throws PAYLOAD_LENGTH. */
+  /** Returns the content of a message. Undefined if it is not a message of this product. Throws PAYLOAD_LENGTH. */
   decode(message: SignedMessage, route: Route): C | undefined
-  /** Name → call. Without `next`, the first stage delivers. */
+  /** Name of a stage → its call. Without `next`, the first stage delivers. */
   readonly stages: Readonly<Record<string, Stage<C>>>
-  /** Counts while `delivered` does not hold, with which it is read. Asked again once the effect of a stage is final. */
+  /**
+   * Decides which stage is next. Its answer counts only while `delivered`, which is read at the same time, is false.
+   * Called again once the effect of a stage is final.
+   */
   next?(message: Message<C>, target: Target): Promise<Next>
-  /** All views that show that the recipient has been paid or called. */
+  /** Views that together show that the recipient has been paid or called. */
   delivered(message: Message<C>): readonly Shown[]
-  /** Selector of a custom error → its meaning. Other reverts are tried again, and the transfer is parked at last. */
+  /**
+   * Selector of a custom error → its meaning. After other reverts the transfer is tried again, and in the end it is
+   * parked.
+   */
   readonly reverts?: Readonly<Record<string, RevertMeaning>>
   parties(message: Message<C>): Pick<Parties, 'recipient' | 'token'> & { readonly amount?: string }
 }
 
 /** The part of the config that a package may know. */
 export interface PluginContext {
-  /** Chain of the config → Wormhole's number. */
+  /** Name of a chain in the config → Wormhole chain id. */
   readonly chains: ReadonlyMap<ChainName, number>
 }
 
 /** The default export of a plug-in package (docs/develop/plugins.md). */
 export interface PluginPackage<S, C> {
-  /** Lower-case letters, digits and -. Ids of transfers have it. */
+  /** Lower-case letters, digits and dashes. Ids of transfers contain the name. */
   readonly name: string
   readonly version: string
   /** Version of this interface. */
   readonly kit: 1
-  /** A schema of zod, or anything else that has `parse`. */
+  /** A schema of zod, or any other object with `parse`. */
   readonly settings: { parse(settings: unknown): S }
   create(settings: S, context: PluginContext): Omit<Plugin<C>, 'name'>
 }
 
-/** Only types the package. */
+/** Returns the definition unchanged. It only gives the package its types. */
 export function plugin<S, C>(definition: PluginPackage<S, C>): PluginPackage<S, C> {
   return definition
 }
@@ -148,15 +155,18 @@ interface DevnetChain {
   readonly tokenBridge: string
 }
 
-/** The argument of an author's `deploy` and `send`. Each call resolves once it is mined, and throws if it reverts. */
+/** Argument of an author's `deploy` and `send`. Each call resolves once it is mined. It throws if it reverts. */
 export interface AuthorDevnet {
   readonly chains: { readonly ethereum: DevnetChain; readonly bsc: DevnetChain }
   /** The account that sends the calls on this chain. */
   account(chain: string): string
-  /** @param contract a name in lab/devnet/contracts, or a compiled contract. Resolves with its address. */
+  /**
+   * Resolves with the address of the new contract.
+   * @param contract a name in lab/devnet/contracts, or a compiled contract
+   */
   deploy(chain: string, contract: string | { readonly abi: unknown; readonly bytecode: string }, args?: readonly unknown[]): Promise<string>
   /** @param signature `name(types)` */
   call(chain: string, contract: string, signature: string, args?: readonly unknown[], value?: bigint): Promise<void>
-  /** Publishes a message of the account at Wormhole's core contract. */
+  /** Publishes a message of the account through Wormhole's core contract. */
   publish(chain: string, payload: string): Promise<void>
 }

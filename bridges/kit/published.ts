@@ -19,7 +19,7 @@ export interface EmitterWithNode extends Emitter {
   readonly core: string
 }
 
-/** Reads a message as the bridge that owns it. Throws RelayerError for a message that no bridge delivers. */
+/** Decodes a message by the bridge that owns it. Throws RelayerError for a message that no bridge delivers. */
 export type Decode = (message: Uint8Array) => Transfer
 
 const latestTime = 2 ** 32 - 1
@@ -54,7 +54,7 @@ export async function publishedIn(
 const unsignedHeader = '0x010000000000'
 
 function contentOf({ emitterChain, emitter }: Emitter, args: Result, timestamp: number, decode: Decode): NonNullable<Published['content']> {
-  // Body of the future VAA (whitepaper 0001), which guardians sign.
+  // Body of the future VAA (whitepaper 0001). The guardians sign this body.
   const message = concat([
     unsignedHeader,
     toBeHex(timestamp, 4),

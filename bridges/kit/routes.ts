@@ -38,14 +38,14 @@ export function callsOf(routes: readonly Route[]): Readonly<Record<string, reado
 
 interface ProofOptions {
   readonly chain: ContractReader
-  /** Of all chains, because the first route of a message owns it. */
+  /** Routes to all chains, because the first route that fits a message owns it. */
   readonly routes: readonly Route[]
   readonly chainNames: ChainNames
   readonly verify: Verify
   readonly demandAccepted?: DemandAccepted
 }
 
-/** See `Endpoint.proveCall`. Runs no code of the product: the rules of its routes suffice. */
+/** See `Endpoint.proveCall`. Runs no code of the product, because the rules of its routes suffice. */
 export function createProveCall({ chain, routes, chainNames, verify, demandAccepted = createAcceptance(chain) }: ProofOptions) {
   const own = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ChainName[]> {
@@ -82,7 +82,10 @@ function sourcesOf(routes: readonly Route[], chainNames: ChainNames): readonly C
   return [...new Set(sources)]
 }
 
-/** Anyone may send such a call, so a call that succeeds does what the contract allows. It must also have a reason. */
+/**
+ * Anyone may send such a call, so it can only do what the contract allows. It must succeed, and a view must show a
+ * reason for it.
+ */
 async function proveState(
   chain: ContractReader,
   { view, returns, isNot }: Exclude<CallRule['proof'], 'message'>,

@@ -22,7 +22,7 @@ export const signedRefusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
-  // The submitter refuses such a message. A transfer has this error only if a node is far behind or lies.
+  // The submitter refuses such a message. A transfer gets this error only if a node is far behind, or lies.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
   EMITTER_UNKNOWN: { kind: 'rejected' },

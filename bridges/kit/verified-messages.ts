@@ -5,7 +5,7 @@ const mostRemembered = 4_096
 
 export type VerifiedMessages = ReturnType<typeof createVerifiedMessages>
 
-/** Remembers verified messages by their exact bytes. */
+/** Remembers verified messages, by their exact bytes. */
 export function createVerifiedMessages({ rememberMs = 60_000, clock = () => performance.now() } = {}) {
   const verified = new LRUCache<string, string>({ max: mostRemembered, ttl: rememberMs, ttlResolution: 0, perf: { now: clock } })
   return {

@@ -17,13 +17,13 @@ import { refusals } from './verify.ts'
 const selector = nativeBridgeAbi.getFunction('completeBridgeTransfer')?.selector ?? ''
 const words = 5
 
-/** ethers would take a hundred times as long, several times per delivery. */
+/** Encodes without ethers, which would take a hundred times as long. A delivery encodes several times. */
 export function encodeCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): string {
   const word = (value: bigint) => value.toString(16).padStart(64, '0')
   return `${selector}${id.slice(2)}${initiator.slice(2)}${recipient.slice(2).padStart(64, '0')}${word(amount)}${word(nonce)}`.toLowerCase()
 }
 
-/** Lower case. Undefined unless the data is exactly what `encodeCompletion` makes. */
+/** Returns the arguments, lower case. Undefined unless the data is exactly what `encodeCompletion` makes. */
 export function decodeCompletion(data: string): CompletionArguments | undefined {
   const text = data.toLowerCase()
   if (!text.startsWith(selector) || text.length !== selector.length + words * 64 || !/^0x[0-9a-f]*$/.test(text)) return undefined
@@ -37,7 +37,10 @@ export function completionIntent(targetBridge: string, transfer: NativeTransfer)
   return { to: targetBridge.toLowerCase(), data: encodeCompletion(completionArguments(transfer)), value: '0' }
 }
 
-/** Delivers all transfers or none. Throws INPUT_INVALID for no transfer or a repeated one. */
+/**
+ * One call for all transfers. It delivers all of them or none. Throws INPUT_INVALID for no transfer, or for a repeated
+ * one.
+ */
 export function batchIntent(targetBridge: string, transfers: readonly NativeTransfer[]): Intent {
   const ids = new Set(transfers.map(({ id }) => id))
   if (transfers.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })
@@ -48,7 +51,9 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
   return { to: targetBridge.toLowerCase(), data, value: '0' }
 }
 
-/** See `Endpoint.proveCall`. The target trusts every RELAYER_ROLE holder, so the source's table is checked. */
+/**
+ * See `Endpoint.proveCall`. The target trusts every account with RELAYER_ROLE. So the source's table is checked here.
+ */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ChainName[]> {
@@ -58,7 +63,7 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
     const rows = completionsOf(data)
     if (!rows) throw unproved('It is no exactly encoded completion.', { to, selector: data.slice(0, 10) })
     const transfers = rows.map(transferOfCompletion)
-    // The second of two equal rows would revert the whole batch.
+    // Of two equal rows, the second would revert the whole batch.
     const isOnce = new Set(transfers.map(({ id }) => id)).size === transfers.length
     if (!isOnce || transfers.length === 0) throw unproved('It completes nothing, or a transfer twice.', { to })
     const { sourceBridge } = route

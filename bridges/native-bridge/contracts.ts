@@ -4,7 +4,7 @@ import { type ContractReader, read } from '../kit/contract-reader.ts'
 import { createDecimals } from '../kit/decimals.ts'
 import type { NativeRoute, NativeTransfer } from './message.ts'
 
-/** Functions, events and errors of MOV INativeBridge.sol (spelled as there), OpenZeppelin and ERC-6093. */
+/** Functions, events and errors of MOV's INativeBridge.sol (with its spelling), OpenZeppelin and ERC-6093. */
 export const nativeBridgeAbi = new Interface([
   'event BridgeTransferInitiated(bytes32 indexed bridgeTransferId, address indexed originator, bytes32 indexed recipient, uint256 amount, uint256 nonce)',
   'event BridgeTransferCompleted(bytes32 indexed bridgeTransferId, bytes32 indexed originator, address indexed recipient, uint256 amount, uint256 nonce)',
@@ -42,7 +42,10 @@ export const tokenAbi = new Interface(['function balanceOf(address owner) view r
 
 const nothing = `0x${'0'.repeat(64)}`
 
-/** The source table's entry for a nonce, if it exists. Its id is unchecked. Throws what `read` throws. */
+/**
+ * Reads the source table's entry for a nonce. Undefined if there is none. The id is not checked. Throws the errors of
+ * `read`.
+ */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
   const [id = '', initiator = '', recipient = ''] = entry.slice(0, 3).map((value) => String(value).toLowerCase())
@@ -51,7 +54,7 @@ export async function readOutbound(chain: ContractReader, bridge: string, nonce:
 
 type TokenRoute = Pick<NativeRoute, 'sourceChain' | 'targetChain' | 'targetBridge'> & { readonly target: ContractReader }
 
-/** Decimals of the token that a route's target contract pays out. The amount is in its smallest unit. */
+/** Decimals of the token that the target contract of a route pays. Amounts are in this token's smallest unit. */
 export function createTokenDecimals(routes: readonly TokenRoute[]) {
   const decimals = createDecimals()
   return async ({ sourceChain, targetChain }: Pick<NativeRoute, 'sourceChain' | 'targetChain'>): Promise<number | undefined> => {
@@ -65,7 +68,7 @@ export function createTokenDecimals(routes: readonly TokenRoute[]) {
   }
 }
 
-/** The nonce under which an id was completed, or 0. Throws what `read` throws. */
+/** Reads the nonce under which an id was completed, 0 if it was not. Throws the errors of `read`. */
 export async function readInboundNonce(chain: ContractReader, bridge: string, id: string, at: At): Promise<bigint> {
   const [nonce] = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'idsToInboundNonces', args: [id], at })
   return nonce as bigint

@@ -8,13 +8,13 @@ import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompl
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/** Throws what `readLogs` throws, and NATIVE_ID_MISMATCH. Without `at`, one node may have invented the mismatch. */
+/** Throws NATIVE_ID_MISMATCH and the errors of `readLogs`. Without `at`, one node may have invented the mismatch. */
 export async function transfersIn(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at)
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
-/** A malformed or contradictory log is a node's invention, so it does not count. */
+/** A log that is malformed or contradicts itself does not count, because a node invented it. */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,
@@ -50,7 +50,10 @@ const layouts = {
 
 const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
 
-/** Decodes a log faster than ethers, in lower case. Throws NODE_REFUSED for an inexact log or a nonce above 64 bits. */
+/**
+ * Decodes a log faster than ethers. Hex is lower case. Throws NODE_REFUSED for an inexact log, and for a nonce above 64
+ * bits.
+ */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
   const { name, address } = layouts[topic] ?? {}
   const [signature, ...indexed] = topics.map((one) => one.toLowerCase())

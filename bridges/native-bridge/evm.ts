@@ -26,7 +26,7 @@ interface EvmEndpointOptions {
 
 export type NativeEndpoint = ReturnType<typeof createEvmEndpoint>
 
-/** Throws CONFIG_INVALID if routes share a contract or end at another chain. */
+/** Throws CONFIG_INVALID if routes share a contract or end on another chain. */
 export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpointOptions) {
   const stray = given.find(({ targetChain }) => targetChain !== chain.name)
   if (stray) throw new RelayerError('CONFIG_INVALID', { detail: `A route to ${stray.targetChain} is none to ${chain.name}.` })
@@ -38,7 +38,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
   async function check(transfer: Transfer): Promise<void> {
     const decoded = decode(transfer)
     checkSame(transfer, decoded)
-    // A decline is permanent, so the message is first compared with the source's table.
+    // First compared with the source's table, because a decline is permanent.
     await verify(decodeBase64(transfer.message))
     checkAmount(decoded)
   }
@@ -64,7 +64,10 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
-    /** Chooses BRIDGE_CAP or BRIDGE_BUDGET by the limits last read. Both wait: only the gate parks. */
+    /**
+     * Chooses between BRIDGE_CAP and BRIDGE_BUDGET by the limits that were last read. Both wait, because only the gate
+     * parks.
+     */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)
@@ -102,7 +105,7 @@ type DecodeTransfer = (transfer: Transfer) => DecodedTransfer
 
 const mostDecoded = 4_096
 
-/** The gate watcher asks at every block, so each message is decoded once. */
+/** Decodes each message only once, because the gate watcher asks at every block. */
 function createDecoder(routes: Routes<ServedRoute>): DecodeTransfer {
   const known = new WeakMap<Transfer, DecodedTransfer>()
   const decoded = new LRUCache<string, DecodedTransfer>({
@@ -135,7 +138,7 @@ function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' 
 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/** If one node reports another nonce, most nodes are asked. Throws what `isCompleted` throws, and NODES_DISAGREE. */
+/** If a node reports another nonce, most nodes are asked. Throws NODES_DISAGREE and the errors of `isCompleted`. */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
   const first = await nonceAt(at)

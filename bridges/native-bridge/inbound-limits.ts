@@ -8,7 +8,7 @@ import type { Gate } from '../port.ts'
 
 /** Amounts in the token's smallest unit. */
 export interface InboundLimits {
-  /** UTC day of `used`: whole days since the epoch. */
+  /** UTC day of `used`, in whole days since the epoch. */
   readonly day: number
   readonly used: bigint
   /** The fund's balance divided by the risk denominator. `used` must stay below the cap. */
@@ -20,7 +20,8 @@ export interface InboundLimits {
 const daySeconds = 86_400
 
 /**
- * The contract's pause stops only initiations, but its operators want to stop completions too.
+ * Whether an amount fits the limits. The contract's pause stops only initiations. Here it also stops completions,
+ * because its operators want this.
  * @param now time of the target chain, seconds since the epoch
  * @param reserved amounts of other transfers that the contract does not count yet
  */
@@ -57,13 +58,16 @@ export interface LimitsChain extends ContractReader, HeadSource {
 }
 
 export interface ReadLimits extends InboundLimits {
-  /** Height of the head when the read began. Later completions may not be counted. */
+  /** Height of the head when the read began. Completions in later blocks may be missing. */
   readonly height: number
 }
 
 const relayerRole = id('RELAYER_ROLE')
 
-/** The limits of one target contract, read at most once per block (and account). Methods throw what `read` throws. */
+/**
+ * The limits of one target contract. They are read at most once per block (and account). Methods throw the errors of
+ * `read`.
+ */
 export function createInboundLimits(chain: LimitsChain, bridge: string) {
   const reads = createReads(chain, bridge)
   const shared = oncePerHead(chain, () => reads.shared('latest'))
@@ -80,7 +84,9 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 
   return {
-    /** The values may be from two blocks. This is harmless, because the gate only saves failing attempts. */
+    /**
+     * The values may come from two blocks. This does no harm, because the gate only prevents attempts that would fail.
+     */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
@@ -96,7 +102,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
     },
-    /** A transfer above the cap is parked, so most nodes must agree on the cap. Throws NODES_DISAGREE. */
+    /** Reads the cap from most nodes, because a transfer above the cap is parked. Throws NODES_DISAGREE. */
     async agreedCap(): Promise<bigint> {
       const limits = await sharedByMost()
       if (limits) return limits.cap
@@ -108,7 +114,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 }
 
-/** The contract can change its fund but not its token, so the token is read only once, from most nodes. */
+/** The token is read only once, from most nodes, because the contract cannot change it. It can change its fund. */
 function createReads(chain: LimitsChain, bridge: string) {
   let known: { readonly token: string; readonly fund: string } | undefined
 
@@ -137,7 +143,7 @@ function createReads(chain: LimitsChain, bridge: string) {
         balanceOf(likely),
       ])
       known = { token, fund }
-      // The balance is read again only once, because a lying node could name another fund each time.
+      // Read again only once, because a lying node could name another fund each time.
       const held = fund === likely ? balance : await balanceOf(fund)
       return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }
     },

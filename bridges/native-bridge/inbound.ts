@@ -11,7 +11,7 @@ type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 export type Inbound = ReturnType<typeof createInbound>
 
-/** Blocks that one call searches at most. Reservations completed in older blocks lapse by time. */
+/** Maximum number of blocks that one call searches. Reservations that were completed in older blocks lapse in time. */
 const mostBlocks = 1_000
 
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
@@ -20,7 +20,10 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /** An amount that is completed in the head itself may count twice, which is safe. */
+  /**
+   * Removes reservations that are completed. An amount that is completed in the head itself may be counted twice, which
+   * is safe.
+   */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
@@ -32,7 +35,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       reserved.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
-      // A refused range is skipped. Reservations completed in this range lapse by time.
+      // If a node refuses a range, the range is skipped. Reservations that were completed in it lapse in time.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
     }
   }
@@ -48,7 +51,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       const [read] = await Promise.all([limits.read(relayer), dropOncePerHead()])
       const gateBy = (limit: ReadLimits) => gateOf(limit, amount, chainTime(chain), reserved.others([id], limit.height))
       const first = gateBy(read)
-      // One node that lies or lags must not close the gate.
+      // Most nodes are asked, so that one node that lies or lags cannot close the gate.
       const others = first.kind === 'route' || first.kind === 'lane' ? await limits.byMost(relayer) : undefined
       const gate = others ? gateBy(others) : first
       if (gate.kind === 'open') reserved.take(id, amount)
@@ -71,7 +74,10 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
 
 const mostCompletions = 256
 
-/** Amounts that passed the gate and that the contract does not count yet. They lapse after `lastsMs` unless renewed. */
+/**
+ * Amounts that have passed the gate and that the contract does not count yet. They lapse after `lastsMs` (ms) unless
+ * renewed.
+ */
 export function createReservedAmounts({ lastsMs = 600_000, clock = () => performance.now() } = {}) {
   const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
   let total = 0n
@@ -101,7 +107,10 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
     drop(id: string): void {
       drop(id)
     },
-    /** Limits read before block `upTo` may not count these completions, so `others` still counts their amounts. */
+    /**
+     * The limits may have been read before block `upTo`, and then lack these completions. So `others` still counts the
+     * amounts.
+     */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)

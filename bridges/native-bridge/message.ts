@@ -7,16 +7,16 @@ import type { Bridge } from '../port.ts'
 
 export const nativeBridge = mip61Bridge
 
-/** A transfer as the source contract records it. Hex in lower case with 0x. */
+/** A transfer as the source contract recorded it. Hex is lower case with 0x. */
 export interface NativeTransfer {
-  /** keccak256(initiator ‖ recipient ‖ amount ‖ nonce). The hash has no chain, so the id is unique only per route. */
+  /** keccak256(initiator ‖ recipient ‖ amount ‖ nonce). It contains no chain, so it is unique only within a route. */
   readonly id: string
   readonly initiator: string
-  /** 32 bytes: an account of the target chain, on EVM in the last 20. */
+  /** 32 bytes: an account of the target chain. On EVM, the last 20 bytes are the address. */
   readonly recipient: string
-  /** In the token's smallest unit, above 0. */
+  /** In the token's smallest unit. Above 0. */
   readonly amount: bigint
-  /** Counts from 1 per direction, up to 2^64 - 1. */
+  /** Counted from 1 for each direction, up to 2^64 - 1. */
   readonly nonce: bigint
 }
 
@@ -51,7 +51,7 @@ export function idOf({ initiator, recipient, amount, nonce }: Omit<NativeTransfe
   return hashed.memo(`${initiator} ${recipient} ${amount} ${nonce}`)
 }
 
-/** abi.encode(id, initiator, recipient, amount, nonce, uint64 sourceNetworkId, address sourceBridge). */
+/** Layout: abi.encode(id, initiator, recipient, amount, nonce, uint64 sourceNetworkId, address sourceBridge). */
 export function writeMessage(message: NativeMessage): Uint8Array {
   const { id, initiator, recipient, amount, nonce, sourceNetworkId, sourceBridge } = message
   const numbers = [amount, nonce, sourceNetworkId].map((value) => toBeHex(value, wordBytes))
@@ -63,7 +63,7 @@ export function contentOf({ amount, recipient, sourceNetworkId, sourceBridge }: 
   return { amount: String(amount), token, recipient: `0x${recipient.slice(26)}` }
 }
 
-/** Does not truncate numbers as ethers does. Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH. */
+/** Reads a message without ethers, which would truncate numbers. Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH. */
 export function readMessage(bytes: Uint8Array): NativeMessage {
   const expected = words * wordBytes
   if (bytes.length !== expected) throw malformed(`It has ${bytes.length} bytes, not ${expected}.`)
@@ -87,7 +87,10 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/** The target takes a recipient of 20 bytes. The first 12 go to the initiator, so that the hash stays the same. */
+/**
+ * The target takes a recipient of 20 bytes. The other 12 bytes are added to the initiator, so that the hash stays the
+ * same.
+ */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }
@@ -113,7 +116,10 @@ export function toTransfer(route: NativeRoute, transfer: NativeTransfer): Transf
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/** Throws CONFIG_INVALID if two routes share a contract: ids contain no chain, so their transfers could look equal. */
+/**
+ * Throws CONFIG_INVALID if two routes share a contract. Ids contain no chain, so transfers of two such routes could
+ * look equal.
+ */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,

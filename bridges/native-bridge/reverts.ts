@@ -33,10 +33,10 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
   ZeroAddress: impossible('an address is 0'),
 }
 
-/** An uninitialised contract has no risk denominator, so it divides by 0 (panic 0x12). */
+/** A contract that is not initialised has no risk denominator. It divides by 0 (panic 0x12). */
 const divisionByZero = 0x12n
 
-/** The revert for a spent budget hides that a transfer is completed, so call `delivered` first. */
+/** Explains a revert. Call `delivered` first: a spent budget reverts even if the transfer is already completed. */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)
@@ -47,7 +47,8 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
 }
 
 /**
- * One node's revert never parks a transfer: an amount above the cap waits here. The gate asks most nodes, and parks it.
+ * An amount above the cap waits here, because one node's revert must not park a transfer. The gate asks most nodes and
+ * parks it.
  */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)

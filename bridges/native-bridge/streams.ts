@@ -18,7 +18,7 @@ interface NativeSourceOptions {
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/** Takes chain names or network ids. A new contract keeps the id, because two chains share only one bridge. */
+/** Accepts chain names or network ids. The id contains no contract, because two chains share only one bridge. */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
@@ -27,7 +27,10 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
   const asTransfer = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
-  /** At `agreed`, NATIVE_ID_MISMATCH becomes NODES_DISAGREE unless the source's table shows the mismatch. */
+  /**
+   * Reads transfers from logs. With `agreed`, NATIVE_ID_MISMATCH becomes NODES_DISAGREE unless the source's table shows
+   * the mismatch too.
+   */
   async function checked(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
     try {
       return await transfersIn(chain, bridge, topic, range, at)
@@ -66,7 +69,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
       return found
     },
     async highest(known) {
-      // Starts at one node's answer, because each read at `agreed` makes a single node wait for a block.
+      // One node's answer first: each read at `agreed` makes a chain with one node wait for a block.
       const shown = await highestNonce(source, sourceBridge, BigInt(known ?? 0))
       const highest = await highestNonce(source, sourceBridge, shown, 'agreed')
       return highest === 0n ? undefined : String(highest)
@@ -88,12 +91,18 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   }
 }
 
-/** Reads the table, because nodes may hide logs. An entry may not exist yet. Throws NATIVE_ID_MISMATCH. */
+/**
+ * Reads the table, because nodes may hide logs. An entry is undefined if it does not exist yet. Throws
+ * NATIVE_ID_MISMATCH.
+ */
 export function recordedUnder(chain: ContractReader, bridge: string, nonces: readonly bigint[], at: Finality) {
   return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), at === 'agreed' ? agreedPerTick : undefined)
 }
 
-/** Most nodes are asked about missing or contradictory entries. An entry is undefined if they disagree. */
+/**
+ * Asks one node. Asks most nodes about entries that are missing or contradictory. An entry is undefined if they
+ * disagree.
+ */
 function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
   const readAt = (nonce: bigint, at: Finality) => {
     const reading = recordedAt(chain, bridge, nonce, at)
@@ -107,7 +116,10 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** 0 if there is none. The table has no holes, so doubling steps from `known` and bisection find the highest nonce. */
+/**
+ * Returns 0 if there is no entry. The table has no holes, so doubling steps from `known` and bisection find the highest
+ * nonce.
+ */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])

@@ -7,14 +7,14 @@ import { type NativeMessage, type NativeRoute, readMessage, type Routes } from '
 
 export interface ReadableRoute extends NativeRoute {
   readonly source: ContractReader
-  /** Most completions in one transaction. Absent: no batches. */
+  /** Maximum completions in one transaction. Absent: no batches. */
   readonly batch?: number | undefined
-  /** Smaller amounts are declined, decimal. Absent: 0. */
+  /** Smaller amounts are declined. Decimal. Absent: 0. */
   readonly minimumAmount?: string | undefined
 }
 
 /**
- * Checks unsigned messages against the source contract's finalized table, by more than half of the nodes.
+ * Checks unsigned messages against the source contract's finalized table, which more than half of the nodes must show.
  * Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH, NATIVE_NOT_FINAL (wait).
  */
 export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, verified: VerifiedMessages = createVerifiedMessages()) {
@@ -34,7 +34,7 @@ async function checkTable(message: NativeMessage, { source, sourceBridge }: Read
   if (!same) throw new RelayerError('NATIVE_TABLE_MISMATCH', { facts: { ...facts, recorded: recorded.id } })
 }
 
-/** Anyone can submit a message, so none of these refusals halts a route. */
+/** None of these refusals halts a route, because anyone can submit a message. */
 export const refusals: Refusals = {
   MESSAGE_MISMATCH: { kind: 'rejected' },
   NATIVE_MESSAGE: { kind: 'rejected' },

@@ -5,22 +5,24 @@ import { toHex } from '../../domain/vaa.ts'
 /** A transfer of NTT. Words are 64 lower-case hex digits. */
 export interface NttMessage {
   readonly sourceManager: string
-  /** By which the source's manager knows the transfer. */
+  /** Id under which the source's manager knows the transfer. */
   readonly messageId: string
-  /** keccak256(source chain, manager message), by which the target's manager knows the transfer. 0x, lower case. */
+  /**
+   * keccak256(source chain, manager message), 0x, lower case. The target's manager knows the transfer under this id.
+   */
   readonly id: string
-  /** Of the token's smallest unit on a chain with `decimals`, at most 8. Decimal. */
+  /** Decimal, in a unit of 10^-`decimals` tokens. `decimals` is at most 8. */
   readonly amount: string
   readonly decimals: number
-  /** 0x and 40 digits if its first 12 bytes are zero, else 0x and 64. */
+  /** If its first 12 bytes are zero: 0x and 40 digits. Otherwise: 0x and 64 digits. */
   readonly recipient: string
 }
 
 /**
- * TransceiverStructs.sol of wormhole-foundation/native-token-transfers. Offsets in the payload: prefix 0, source
- * manager 4, recipient manager 36, length of the manager message 68, the message 70. In the message: id 0, sender 32,
- * length of its payload 64, the payload 66. In that payload: prefix 0, decimals 4, amount 5, source token 13,
- * recipient 45, target chain 77.
+ * Layout of TransceiverStructs.sol (wormhole-foundation/native-token-transfers). Offsets in the payload: prefix 0,
+ * source manager 4, recipient manager 36, length of the manager message 68, manager message 70. Offsets in the manager
+ * message: id 0, sender 32, length of its payload 64, its payload 66. Offsets in this inner payload: prefix 0, decimals
+ * 4, amount 5, source token 13, recipient 45, target chain 77.
  */
 const messageAt = 70
 const transferAt = messageAt + 66
@@ -31,7 +33,7 @@ export const targetChainAt = transferAt + 77
 const transceiverPrefix = '9945ff10'
 const transferPrefix = '994e5454'
 
-/** Undefined for a payload of another kind. Throws PAYLOAD_LENGTH for lengths that contradict each other. */
+/** Undefined for a payload of another kind. Throws PAYLOAD_LENGTH if its lengths contradict each other. */
 export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMessage | undefined {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length)
   const hex = (from: number, to: number) => toHex(bytes.subarray(from, to))
@@ -39,8 +41,8 @@ export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMe
     return undefined
   const messageEnd = messageAt + bytes.readUInt16BE(messageAt - 2)
   const transferEnd = transferAt + bytes.readUInt16BE(transferAt - 2)
-  // Two parts have their length before them: an additional payload, which may be absent with its length, and the
-  // transceiver's own payload, which follows the message.
+  // Two parts begin with their length. The additional payload may be missing, together with its length. The
+  // transceiver's own payload follows the message.
   const additionalAt = transferAt + transferBytes
   const endOf = (at: number) => (at + 2 <= bytes.length ? at + 2 + bytes.readUInt16BE(at) : Number.NaN)
   const isTransfer = transferEnd === additionalAt || transferEnd === endOf(additionalAt)

@@ -6,7 +6,10 @@ import { type NttMessage, readNttMessage, recipientManagerAt, targetChainAt } fr
 
 export const ntt = 'ntt' satisfies BridgeName
 
-/** A manager and its Wormhole transceivers, 64 lower-case hex digits. Those at one place of two chains are peers. */
+/**
+ * A manager and its Wormhole transceivers, 64 lower-case hex digits. Transceivers with the same index on two chains are
+ * peers.
+ */
 export interface NttPeer {
   readonly manager: string
   readonly transceivers: readonly string[]
@@ -14,7 +17,7 @@ export interface NttPeer {
 
 /** One token. */
 export interface NttDeployment {
-  /** Also chains without a node. */
+  /** By chain. Chains without a node may be included. */
   readonly peers: Readonly<Record<ChainName, NttPeer>>
 }
 
@@ -29,12 +32,12 @@ const receive = 'receiveMessage(bytes)'
 const toAddress = (word: string) => `0x${word.slice(24)}`
 
 interface Place extends Pick<NttMessage, 'sourceManager'> {
-  /** Of the target chain, 0x. */
+  /** Contract on the target chain, 0x. */
   readonly manager: string
   readonly transceiver: string
-  /** Place of the transceiver among those of its manager. */
+  /** Index of the transceiver in the list of its manager. */
   readonly place: number
-  /** The manager has no other transceiver. */
+  /** True if the manager has no other transceiver. */
   readonly isOnly: boolean
 }
 
@@ -66,9 +69,9 @@ const impossible = (reason: string): RevertMeaning => ({ kind: 'permanent', code
 
 /** Errors of NttManager, WormholeTransceiver and TransceiverStructs 2.0.0, and of OpenZeppelin's ERC20. */
 const reverts: Readonly<Record<string, RevertMeaning>> = {
-  // TransferAlreadyCompleted(bytes32) of the transceiver. `next` sees that the message is consumed.
+  // TransferAlreadyCompleted(bytes32) of the transceiver. `next` then sees that the message is consumed.
   '0xb4c3b00c': { kind: 'delivered' },
-  // InboundQueuedTransferNotFound(bytes32): completed by another account.
+  // InboundQueuedTransferNotFound(bytes32): another account has completed the transfer.
   '0xc06f2bc0': { kind: 'delivered' },
   // InboundQueuedTransferStillQueued(bytes32,uint256).
   '0xe5b9ce80': { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'It is still in the queue of the manager.' },
@@ -93,15 +96,15 @@ const reverts: Readonly<Record<string, RevertMeaning>> = {
 }
 
 /**
- * All messages of a queued transfer become due at once, and one call pays them. Seconds that each transceiver leaves to
- * the one before it.
+ * All messages of a queued transfer become due at the same time, but one call pays them. So the message of each
+ * transceiver waits this many seconds longer than that of the previous transceiver.
  */
 const headStart = 120
 
 /**
  * Native token transfers with Wormhole's transceiver (NttManager and WormholeTransceiver of
- * wormhole-foundation/native-token-transfers). Above its inbound limit the manager queues a transfer: the message is
- * consumed, and a second call pays after `rateLimitDuration`.
+ * wormhole-foundation/native-token-transfers). Above its inbound limit, the manager queues a transfer. The message is
+ * then consumed, and a second call pays after `rateLimitDuration`.
  */
 export function createNtt(deployments: readonly NttDeployment[], numbers: ReadonlyMap<ChainName, number>): ConfiguredPlugin<Content> {
   const places = placesOf(deployments, numbers)
@@ -135,7 +138,7 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
         revertsOnceDone: true,
       },
     },
-    // Of several, another transceiver may have made the manager pay.
+    // If there are several transceivers, the message of another one may already have made the manager pay.
     first: ({ content }) => (content.isOnly ? 'receive' : undefined),
     async next({ digest, content }, { now, read }) {
       const [[isConsumed], [queue]] = await Promise.all([read(consumed(content, digest)), read(queued(content))])
@@ -152,7 +155,8 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
       if (opensAt <= now) return { stage: 'complete' }
       return { wait: `It is in the queue of the manager until ${new Date(opensAt * 1_000).toISOString()}.`, opensAt }
     },
-    // With a threshold below the number of transceivers, a message of a paid transfer need not be consumed.
+    // Does not read whether the message is consumed. If the threshold is lower than the number of transceivers, a
+    // message of a paid transfer may stay unused.
     delivered: ({ content }) => [bool(content.manager, 'isMessageExecuted(bytes32)', content.id), { ...queued(content), is: noQueue }],
     reverts,
     parties: ({ content: { recipient, manager, amount } }) => ({ recipient, token: manager, amount }),

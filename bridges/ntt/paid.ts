@@ -12,7 +12,7 @@ import type { ChainNames } from '../kit/signed-messages.ts'
 import type { Endpoint } from '../port.ts'
 import { createNtt, type NttDeployment } from './ntt.ts'
 
-/** A transfer as a request names it. 64 lower-case hex digits each. */
+/** A transfer as a request identifies it. Each field has 64 lower-case hex digits. */
 export interface NttAsked {
   readonly manager: string
   readonly messageId: string
@@ -34,8 +34,8 @@ export interface PaidNttOptions {
 }
 
 /**
- * Transfers of these tokens that requests pay for. A transfer has a message of each transceiver of its manager, and
- * each message has its own VAA.
+ * Delivers transfers of these tokens that requests pay for. A transfer has one message per transceiver of its manager.
+ * Each message has its own VAA.
  */
 export function createPaidNtt({ deployments, chainNames, sources, targets, findVaa }: PaidNttOptions): PaidProduct<NttAsked> {
   const plugin = createNtt(deployments, new Map([...chainNames].map(([number, name]) => [name, number])))
@@ -75,7 +75,7 @@ export function createPaidNtt({ deployments, chainNames, sources, targets, findV
       const transfers = published.flat().flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
       return transfers.filter((one) => one.targetChain === target && isAsked(one, source, asked))
     },
-    // The guardians' signatures prove its place and its content.
+    // The guardians' signatures prove the place and the content of the message.
     isAskedFor: async ({ source }, asked, transfer) => isAsked(transfer, source, asked),
     decode,
     content: messages.about.content,

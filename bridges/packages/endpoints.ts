@@ -13,7 +13,7 @@ import { type ChainNames, readSigned, signedRefusals, type Verify } from '../kit
 import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint } from '../port.ts'
 
-/** The endpoint of a process that runs the plug-in. It plans calls for processes that do not. */
+/** The endpoint of a process that runs the plug-in. It also plans calls for processes that do not run it. */
 export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
   const endpoint = createPluginEndpoint(plugin, messages, options)
   const { stages } = endpoint
@@ -23,7 +23,7 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     plan,
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
-      // Whatever the plug-in answers, it answers here first, where a failure becomes a wait.
+      // The plan is made here first, so that a failure of the plug-in becomes a wait.
       return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), verdict)) : verdict
     },
     ...(stages && {
@@ -73,7 +73,9 @@ function missing(stage = ''): never {
   throw new RelayerError('INPUT_INVALID', { detail: `The plug-in has no stage ${stage}.` })
 }
 
-/** By the routes alone: a message of a route is the plug-in's until its code says otherwise. */
+/**
+ * Decodes by the routes alone. A message that fits a route counts as the plug-in's, because its code cannot be asked.
+ */
 export function createRouteDecode(name: string, routes: readonly Route[], chainNames: ChainNames): Decode {
   return (bytes) => {
     const { signed } = readSigned(bytes, chainNames)
@@ -84,14 +86,17 @@ export function createRouteDecode(name: string, routes: readonly Route[], chainN
 interface RouteEndpointOptions {
   readonly name: string
   readonly routes: readonly Route[]
-  /** Why the plug-in is not loaded. Absent: this process runs no code of plug-ins. */
+  /** The error that kept the plug-in from being loaded. Absent: this process runs no code of plug-ins. */
   readonly failure?: RelayerError | undefined
   readonly chain: ContractReader
   readonly chainNames: ChainNames
   readonly verify: Verify
 }
 
-/** Without the plug-in's code. It proves calls by the routes, and sends the calls that others planned. */
+/**
+ * The endpoint of a process without the plug-in's code. It proves calls by the routes, and sends the calls that another
+ * process planned.
+ */
 export function createRouteEndpoint({ name, failure, ...options }: RouteEndpointOptions): Endpoint {
   const { chain, verify, routes } = options
   const notHere = failure ?? new RelayerError('PLUGIN_FAILED', { detail: `This process does not run ${name}.`, facts: { plugin: name } })

@@ -3,13 +3,13 @@ import type { RevertMeaning } from '../port.ts'
 import { encodeCall, encodeView } from '../kit/calls.ts'
 import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/plugin.ts'
 
-/** Longest time of one `next`, ms. Functions that never return cannot be stopped. */
+/** Longest time (ms) of one call of `next`. A function that never returns cannot be stopped. */
 const nextMs = 10_000
 const address = /^0x[0-9a-f]{40}$/
 
 /**
- * The same plug-in, which throws only PLUGIN_FAILED with its name, and what reads of the chain throw. Throws Error if
- * parts are missing.
+ * Wraps a plug-in. The wrapped plug-in throws only PLUGIN_FAILED with the plug-in's name, and errors of reading the
+ * chain. Throws an Error if parts are missing.
  */
 export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
   demandParts(plugin)
@@ -62,7 +62,7 @@ function createAsk(name: string) {
     let answer: T
     try {
       answer = run()
-      // A check reads the answer, which may throw, too.
+      // The check is inside `try`, because reading the answer may throw too.
       problem = answer instanceof Promise ? dropped(answer) : check(answer)
     } catch (cause) {
       throw failed(name, part, `threw: ${textOf(cause)}`, cause)
@@ -90,7 +90,7 @@ async function askNext<C>({ name, stages }: Plugin<C>, next: () => Promise<Next>
   }
 }
 
-/** Without a handler, its rejection would end the process. */
+/** Adds a handler. Without one, a rejection of this promise would end the process. */
 function dropped(promise: Promise<unknown>): string {
   promise.catch(() => {})
   return 'a promise'

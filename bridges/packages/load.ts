@@ -13,7 +13,7 @@ import { type Plugin, plugin, type PluginContext, type PluginPackage } from '../
 import { guarded } from './guard.ts'
 
 export type ConfiguredPlugin = NonNullable<Config['bridges']['plugins']>[string]
-/** Plug-ins by name, or why one is not loaded. */
+/** Name → the plug-in, or the error that kept it from being loaded. */
 export type LoadedPlugins = ReadonlyMap<string, Plugin<unknown> | RelayerError>
 
 const nodeImport = createRequire(import.meta.url)('../../bin/import.cjs') as (url: string) => Promise<Record<string, unknown>>
@@ -28,7 +28,7 @@ const packageSchema = z.object({
 
 const kitKey = 'portage.plugin-kit'
 
-/** A loaded file gets this process's own kit as `portage/plugin`. */
+/** Module that a loaded file imports as `portage/plugin`. It is the kit of this process. */
 const kitModule = `const kit = globalThis[Symbol.for('${kitKey}')]\nexport const plugin = kit.plugin\nexport const z = kit.z\n`
 const kitManifest = JSON.stringify({ name: 'portage', type: 'module', exports: { './plugin': './plugin.js' } })
 
@@ -38,9 +38,9 @@ export interface PluginFile {
 }
 
 /**
- * Imports a copy of the bytes that were hashed, so that the file cannot change between the check and the import.
+ * Imports a copy of the bytes that were hashed. So the file cannot change between the check and the import. Throws
+ * PLUGIN_INVALID, PLUGIN_CHANGED.
  * @param expected the SHA-256 that the config pins
- * Throws PLUGIN_INVALID, PLUGIN_CHANGED.
  */
 export async function readPlugin(file: string, expected?: string): Promise<PluginFile> {
   const about = { module: file }
@@ -77,7 +77,7 @@ async function importBytes(bytes: Uint8Array): Promise<Record<string, unknown>> 
   }
 }
 
-/** The plug-in with these settings, and its routes as the config writes them. Throws PLUGIN_INVALID. */
+/** Creates the plug-in with these settings, and its routes in the form of the config. Throws PLUGIN_INVALID. */
 export function createPlugin(
   { definition }: PluginFile,
   settings: unknown,
@@ -100,7 +100,7 @@ export function createPlugin(
   })
 }
 
-/** Never throws: a plug-in that cannot be loaded keeps only its own messages from being delivered. */
+/** Never throws. If a plug-in cannot be loaded, only its own messages are not delivered. */
 export async function loadPlugins(plugins: Config['bridges']['plugins'] = {}, context: PluginContext): Promise<LoadedPlugins> {
   const loaded = Object.entries(plugins).map(async ([name, configured]) => {
     const one = await loadPlugin(name, configured, context).catch((error: unknown) => named(name, toRelayerError(error)))
@@ -117,7 +117,7 @@ async function loadPlugin(name: string, { module, sha256, settings, routes }: Co
   throw broken('PLUGIN_CHANGED', 'The routes that it makes of its settings are not those of the config.', { plugin: name })
 }
 
-/** As a config file has it: numbers of any size are texts, and nothing is undefined. */
+/** Converts a value to the form of a config file. Numbers of any size become texts. Undefined fields are dropped. */
 export function asData(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one)) ?? 'null') as unknown
 }

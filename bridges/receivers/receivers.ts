@@ -11,7 +11,7 @@ export interface ReceiverRoute {
   readonly where: Readonly<Record<string, string>>
   readonly target: ChainName
   readonly contract: string
-  /** `name(bytes)`: takes the signed message alone. */
+  /** Function `name(bytes)`. Its only argument is the signed message. */
   readonly function: string
   readonly delivered: DeliveredView
 }
@@ -30,7 +30,7 @@ export function createReceivers(configured: readonly ReceiverRoute[]): Plugin<Re
     stages: {
       deliver: {
         call: ({ bytes, content }) => ({ contract: content.contract, function: content.function, args: [bytes] }),
-        // The contract may do anything when it is called a second time.
+        // Not known: the contract may do anything when it is called a second time.
         revertsOnceDone: false,
       },
     },

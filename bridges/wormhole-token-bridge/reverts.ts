@@ -6,14 +6,14 @@ import type { RevertMeaning } from '../port.ts'
 
 interface Row {
   readonly text: string
-  /** The custom error that replaced the text (token bridge since 2026-05). */
+  /** Selector of the custom error that replaced the text (token bridge since 2026-05). */
   readonly selector?: string
   readonly means: RevertMeaning['kind']
   readonly code?: ErrorCode
   readonly say?: string
 }
 
-/** From Bridge.sol and Messages.sol. */
+/** Errors of Bridge.sol and Messages.sol. */
 const rows: readonly Row[] = [
   { text: 'transfer already completed', selector: '0x2ef04c88', means: 'delivered' },
   { text: 'no wrapper for this token created yet', selector: '0x1a0ee8b6', means: 'wait', code: 'WRAPPER_MISSING' },
@@ -38,11 +38,11 @@ const panicOverflow = 0x11n
 /** Error(string) and Panic(uint256). */
 const builtIn = new Interface([])
 
-/** The text counts only if the revert's bytes name no error. */
+/** Explains a revert. The text counts only if the revert's bytes are no known error. */
 export function explainRevert({ data, reason }: Revert): RevertMeaning {
   const error = parseRevert(builtIn, data)
   if (error?.name === 'Panic' && error.args[0] === panicOverflow) {
-    // outstandingBridged < amount: the bridge holds too little of its native token, until somebody locks more.
+    // outstandingBridged < amount. The bridge holds too little of its native token, until somebody locks more.
     return { kind: 'wait', code: 'DELIVERY_REVERTED', reason: 'the token bridge holds less of this token than the amount (panic 0x11)' }
   }
   const selector = data.slice(0, 10).toLowerCase()

@@ -31,11 +31,14 @@ export interface TokenTransfer {
 
 /** Policy of one target chain. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
 interface Policy {
-  /** Origin token → minimum fee, decimal, in the VAA's units (at most 8 decimals). */
+  /** Origin token → minimum fee, decimal, in the token's units in a VAA (at most 8 decimals). */
   readonly minimumFees?: Readonly<Record<string, string>> | undefined
-  /** Origin token → value of one VAA unit, wei of the target's coin, decimal. */
+  /** Origin token → value of one such unit, wei of the target's coin, decimal. */
   readonly prices?: Readonly<Record<string, string>> | undefined
-  /** Recipient contract (lower-case 0x) → its function `name(bytes)` for payload 3. Only the recipient may redeem. */
+  /**
+   * Recipient contract (0x, lower case) → its function `name(bytes)` for a payload 3, which only the recipient may
+   * redeem.
+   */
   readonly calls?: Readonly<Record<string, string>> | undefined
 }
 
@@ -47,11 +50,11 @@ export interface TokenBridgeTarget extends Policy {
 
 export interface TokenBridgeOptions {
   readonly targets: ReadonlyMap<ChainName, TokenBridgeTarget>
-  /** Origin tokens that are delivered. Absent: all. */
+  /** Origin tokens that are delivered. Absent: all tokens. */
   readonly assets?: readonly string[] | undefined
-  /** True if tokens without a minimum fee are delivered. Absent: on no route. */
+  /** Whether tokens without a minimum fee are delivered on this route. Absent: on no route. */
   readonly isFree?: (source: ChainName, target: ChainName) => boolean
-  /** Rules of operators, in place of the others. Absent: none. */
+  /** Rules of operators, which override the other rules. Absent: none. */
   readonly tariff?: (() => readonly TariffRule[]) | undefined
   /** See `createAmountDecimals`. Absent: not known. */
   readonly decimals?: ((content: TokenTransfer) => Promise<number | undefined>) | undefined
@@ -64,7 +67,7 @@ const unwrap = 'completeTransferAndUnwrapETH(bytes)'
 const complete = 'completeTransfer(bytes)'
 const redeemedEvent = id('TransferRedeemed(uint16,bytes32,uint64)')
 
-/** Offsets in the payload: the recipient's last 20 bytes, and the target chain's u16 (message.ts). */
+/** Offsets in the payload (bytes): the last 20 bytes of the recipient, and the target chain's u16 (message.ts). */
 const [recipientAt, targetChainAt] = [79, 99]
 
 function routesOf({ name, wormholeChainId, tokenBridge: contract, calls = {} }: Target): readonly Route[] {
@@ -81,7 +84,7 @@ function routesOf({ name, wormholeChainId, tokenBridge: contract, calls = {} }: 
     route({ 0: '03', [recipientAt]: recipient.slice(2) }, [{ contract: recipient, function: signature, proof: 'message' }]),
   )
   const completions = [complete, unwrap].map((signature) => ({ contract, function: signature, proof: 'message' }) as const)
-  // `admit` declines a payload 3 without a configured call.
+  // The last route has no call. `admit` declines a payload 3 that has no configured call.
   return [route({ 0: '01' }, completions), ...redeemers, route({ 0: '03' }, [])]
 }
 
@@ -112,7 +115,7 @@ export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeO
     const { kind, recipient, originChain, originAddress, target } = content
     const call = kind === 3 ? target.calls?.[recipient] : undefined
     if (call !== undefined) return { contract: recipient, function: call, args: [bytes] }
-    // Bridge.sol can unwrap only this chain's wrapped coin.
+    // Bridge.sol can unwrap only the wrapped coin of its own chain.
     const isCoin = originChain === target.wormholeChainId && originAddress === (await weth()).slice(2).toLowerCase().padStart(64, '0')
     return { contract: target.tokenBridge, function: isCoin && !wrapped ? unwrap : complete, args: [bytes] }
   }
@@ -141,7 +144,7 @@ export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeO
             const [weth] = await constant({ contract: message.content.target.tokenBridge, view: 'WETH()', args: [], returns: 'address' })
             return String(weth)
           }),
-        // A recipient contract (payload 3) may do anything when it is called a second time.
+        // Not for payload 3, because the recipient contract may do anything when it is called a second time.
         revertsOnceDone: ({ content }) => content.kind !== 3,
       },
     },
@@ -154,7 +157,7 @@ export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeO
     }),
     earned({ content: { kind, originToken, fee, target } }) {
       const price = tariffOfFee(policy.tariff?.() ?? [], target.name, originToken).price ?? target.prices?.[originToken]
-      // A transfer with a configured call (payload 3) pays no fee and is delivered for free.
+      // A transfer with a configured call (payload 3) pays no fee. It is delivered without one.
       return price === undefined || kind === 3 ? undefined : fee * BigInt(price)
     },
     reverts: explainRevert,

@@ -12,17 +12,17 @@ export default plugin({
   version: '0.1.0',
   kit: 1,
 
-  // The operator's settings. `source` and `target` are names of chains of the config.
+  // The operator's settings. `source` and `target` are names of chains in the config.
   settings: z.strictObject({ source: z.string(), sender: address, target: z.string(), contract: address }),
 
   create({ source, sender, target, contract }) {
     // Wormhole's form of an address: 64 hex digits.
     const emitter = sender.slice(2).padStart(64, '0')
     return {
-      // Which messages, and the only calls that a key signs for them.
+      // The messages of this plug-in, and the only calls that a key signs for them.
       routes: [{ from: [{ source, emitter }], to: target, calls: [{ contract, function: executeVAA, proof: 'message' }] }],
 
-      // The content of a message. Undefined: not a message of this plug-in.
+      // Returns the content of a message. Undefined: not a message of this plug-in.
       decode: ({ payload }) => (payload.length > 0 ? { bytes: payload.length } : undefined),
 
       stages: {
@@ -33,10 +33,10 @@ export default plugin({
         },
       },
 
-      // The view that shows that the message has arrived, and its answer then.
+      // The view that shows that the message has arrived, and the answer that it then has.
       delivered: ({ digest }) => [{ contract, view: 'isReceived(bytes32)', args: [digest], returns: 'bool', is: [true] }],
 
-      // For deny-lists and lists of transfers.
+      // Recipient and token, for deny-lists and for lists of transfers.
       parties: () => ({ recipient: contract, token: `${source}/${sender}` }),
     }
   },

@@ -2,14 +2,14 @@
 // `portage plugin test plugin.mjs` calls these two functions on a devnet of its own.
 
 /**
- * Puts the contracts on the chains.
+ * Deploys the contracts.
  * @param {import('portage/plugin').AuthorDevnet} devnet
  * @returns the settings of the plug-in
  */
 export async function deploy(devnet) {
   const { ethereum, bsc } = devnet.chains
   const sender = devnet.account('ethereum')
-  // A contract of lab/devnet/contracts. For your own: `{ abi, bytecode }` instead of its name.
+  // A contract of lab/devnet/contracts. For a contract of your own, pass `{ abi, bytecode }` instead of the name.
   const contract = await devnet.deploy('bsc', 'MessageReceiver', [
     bsc.core,
     ethereum.wormholeChainId,
@@ -19,7 +19,7 @@ export async function deploy(devnet) {
 }
 
 /**
- * Sends one message or more.
+ * Sends one or more messages.
  * @param {import('portage/plugin').AuthorDevnet} devnet
  */
 export async function send(devnet) {
