@@ -3,7 +3,7 @@ import { keptReads } from '../runtime/shared-read.ts'
 import { within } from '../runtime/wait.ts'
 import type { HeadEvent, Heads, NodeStatus } from './port.ts'
 
-/** The current head counts too. False after `mostMs`. */
+/** Waits until `done` accepts a head, which may be the current one. Returns false after `mostMs`. */
 export async function untilHead(
   heads: Pick<Heads, 'current' | 'subscribe'>,
   done: (head: HeadEvent) => boolean,
@@ -26,14 +26,16 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/** Seconds since the epoch. Throws NODE_UNAVAILABLE until most nodes have shown a head. */
+/** Returns the chain's time, seconds since the epoch. Throws NODE_UNAVAILABLE until most nodes have shown a head. */
 export function chainTime(chain: HeadSource): number {
   const { time } = currentHead(chain)
   if (time !== undefined) return time
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'Too few nodes have shown a head.', facts: { chain: chain.name } })
 }
 
-/** Caches answers, but no failures, until `versionOf` returns another value. Throws what `currentHead` throws. */
+/**
+ * Caches answers until `versionOf` returns another value. Does not cache failures. Throws the errors of `currentHead`.
+ */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,
@@ -49,25 +51,27 @@ export function oncePerHead<T>(
   }
 }
 
-/** The nodes among which majorities are counted. A disabled node counts as one that does not answer. */
+/** The nodes among which majorities are counted. A disabled node counts as a node that does not answer. */
 export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }
 
-/** Nodes more than this many blocks behind the majority's head are asked last (chainlink-evm SyncThreshold). */
+/**
+ * Nodes that are more than this many blocks behind the majority's head are asked last (chainlink-evm SyncThreshold).
+ */
 export const mostLag = 5
 
 export const longestGap = 1_024
 
 const mostAhead = 64
 
-/** The highest block that more than half of the nodes have reached, else the lowest known head. */
+/** The highest block that more than half of the nodes have reached. If too few are known, the lowest known head. */
 export function majorityHeight(heights: readonly (number | undefined)[], nodes: number): number | undefined {
   const known = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
   return known[Math.min(Math.floor(nodes / 2), known.length - 1)]
 }
 
-/** The majority's head. Of two nodes, the higher head, unless it is more than `longestGap` above `own`. */
+/** The majority's head. If there are two nodes, the higher head, unless it is more than `longestGap` above `own`. */
 export function comparedHeight(heights: readonly (number | undefined)[], nodes: number, own?: number): number | undefined {
   const known = heights.filter((height) => height !== undefined)
   const highest = Math.max(...known)
@@ -79,7 +83,10 @@ export function middle<T extends number | bigint>(values: readonly T[]): T | und
   return values.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor((values.length - 1) / 2)]
 }
 
-/** Blocks between a head and the majority's (`reached`). 0 if the head is slightly higher. Undefined if unknown. */
+/**
+ * Number of blocks between a head and the majority's head (`reached`). 0 if the head is slightly higher. Undefined if
+ * unknown.
+ */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined
   if (height <= reached) return reached - height

@@ -17,27 +17,32 @@ export interface BlockHeader extends BlockRef {
 export interface Block extends BlockHeader {
   /** Wei, decimal. Absent on legacy chains. */
   readonly baseFee?: string
-  /** Hashes, lower case, by place in the block. */
+  /** Hashes, lower case, in the order of the block. */
   readonly transactions: readonly string[]
 }
 
-/** The `rolledBack` blocks (descending) are removed before the `applied` blocks (ascending) are added. */
+/**
+ * A change of the chain. `rolledBack` blocks (descending) are removed before `applied` blocks (ascending) are added.
+ */
 export interface HeadEvent {
   readonly applied: readonly Block[]
   readonly rolledBack: readonly BlockRef[]
   readonly latest: Block
   readonly finalized: number
-  /** The block time that most nodes have reached, seconds since the epoch. Absent until most nodes showed a head. */
+  /** Block time that most nodes have reached, seconds since the epoch. Absent until most nodes have shown a head. */
   readonly time?: number | undefined
 }
 
-/** One poll per chain, shared by all that wait for blocks. */
+/** The heads of a chain. All parts that wait for blocks share one poll. */
 export interface Heads {
   /** Throws NODE_UNAVAILABLE if no block came within the timeout. */
   start(): Promise<void>
   stop(): void
   readonly current: HeadEvent | undefined
-  /** Called after every change. A listener's error does not reach other listeners. Returns the unsubscribe function. */
+  /**
+   * Calls the listener after every change. A listener's error does not affect other listeners. Returns a function that
+   * unsubscribes.
+   */
   subscribe(listener: (event: HeadEvent) => void): () => void
 }
 
@@ -49,12 +54,12 @@ export interface Log {
 
 export interface PlacedLog extends Log {
   readonly block: BlockRef
-  /** Place among all logs of the block, from 0. */
+  /** Index among all logs of the block, from 0. */
   readonly index: number
   readonly transactionHash: string
 }
 
-/** Logs of one contract whose topics begin with `topics`. Both ends of the range are included. */
+/** Logs of one contract whose topics begin with `topics`, in a range of blocks that includes both ends. */
 export interface LogRange {
   readonly address: string
   readonly topics: readonly string[]
@@ -67,7 +72,7 @@ export interface Receipt {
   readonly status: 'success' | 'reverted'
   readonly block: BlockRef
   readonly from: string
-  /** Decimal: gas units, and wei per gas. */
+  /** `gasUsed` is in gas units, `effectiveGasPrice` in wei per gas. Both are decimal. */
   readonly gasUsed: string
   readonly effectiveGasPrice: string
   readonly logs: readonly Log[]
@@ -78,18 +83,21 @@ export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included
 export interface Watch {
   readonly inclusion: Inclusion
   add(hash: string): void
-  /** Calls the listener when `inclusion` changes (a reorg may undo it), and once if a hash is already included. */
+  /**
+   * Calls the listener when `inclusion` changes (a reorg may undo it). Calls it once at the start if a hash is already
+   * included.
+   */
   onChange(listener: (inclusion: Inclusion) => void): void
   close(): void
 }
 
 export interface Account {
   readonly latestNonce: number
-  /** At the finalized height, at most `latestNonce`. */
+  /** Nonce at the finalized height, at most `latestNonce`. */
   readonly finalizedNonce: number
-  /** Wei, decimal, at the latest block. */
+  /** Balance at the latest block. Wei, decimal. */
   readonly balance: string
-  /** Latest known block when the reads were sent. */
+  /** The latest known block at the time of the reads. */
   readonly block: BlockRef
 }
 
@@ -113,7 +121,7 @@ export type SendOutcome =
   | { readonly kind: 'accepted' | 'known' }
   | { readonly kind: 'refused'; readonly error: SendErrorClass; readonly message: string }
 
-/** `data` is 0x if there is none. `reason` is the decoded text. */
+/** `data` is 0x if there is no data. `reason` is the decoded text. */
 export interface Revert {
   readonly data: string
   readonly reason: string
@@ -123,14 +131,14 @@ export type Simulation = { readonly ok: true; readonly gas: string } | { readonl
 
 /**
  * `latest`, `finalized`: one node answers. `agreed` (the finalized state), `agreed-latest`: most nodes must agree, and
- * a single node must answer twice, a block apart. `majority-latest` is `agreed-latest`, but a single node answers once.
- * The last three throw NODES_DISAGREE.
+ * a single node must answer twice, a block apart. `majority-latest`: as `agreed-latest`, but a single node answers only
+ * once. The last three throw NODES_DISAGREE.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
 
 export interface MinedTransaction {
   readonly hash: string
-  /** Hash of the unsigned transaction, the same for every signature. */
+  /** Hash of the unsigned transaction. It is the same for every signature. */
   readonly signingHash: string
   /** Lower case. `to` is empty for a contract creation. */
   readonly call: Intent
@@ -139,21 +147,21 @@ export interface MinedTransaction {
 
 export interface NodeStatus {
   readonly name: string
-  /** Scheme, host and port: the only part of the URL that is shown. */
+  /** Scheme, host and port. No other part of the URL is shown. */
   readonly origin: string
   readonly use: NodeUse
   readonly state: 'unknown' | 'up' | 'failing' | 'probing' | 'wrong-network' | 'disabled'
-  /** Blocks between the node's head and the majority's; 0 if slightly above. Absent: not compared. */
+  /** Number of blocks between the node's head and the majority's. 0 if it is slightly above. Absent: not compared. */
   readonly lag?: number
   readonly latencyMs?: number
   readonly failures: number
-  /** Ms since the epoch. Absent: never called. */
+  /** ms since the epoch. Absent if the node was never called. */
   readonly askedAt?: number
-  /** Added at runtime, so never counted in a majority. */
+  /** Added at runtime. Such a node never counts in a majority. */
   readonly added?: boolean
 }
 
-/** One network, one instance per chain and process. Every method throws NODE_UNAVAILABLE if no node answers. */
+/** One network. A process has one instance per chain. Every method throws NODE_UNAVAILABLE if no node answers. */
 export interface Chain {
   readonly name: string
   readonly family: string
@@ -161,53 +169,65 @@ export interface Chain {
   readonly finality: FinalityPolicy
   readonly blockTimeMs: number
   readonly heads: Heads
-  /** Checks the network id of every node (throws CHAIN_ID_MISMATCH) and starts to follow the head. */
+  /** Checks the network id of every node and starts to follow the head. Throws CHAIN_ID_MISMATCH. */
   connect(): Promise<void>
   close(): void
   account(address: string): Promise<Account>
   /**
-   * Coins (wei) or units of an ERC-20 token at the latest block, decimal, by more than half of the nodes. A single node
-   * is asked once. Throws NODES_DISAGREE, NODE_REFUSED if `token` is no token.
+   * Returns coins (wei), or units of an ERC-20 token, at the latest block. Decimal. More than half of the nodes must
+   * agree. A single node is asked once. Throws NODES_DISAGREE, and NODE_REFUSED if `token` is no token.
    */
   balanceOf(address: string, token?: string): Promise<string>
-  /** The highest plausible transaction count of the nodes' pools. More than half of the nodes must answer. */
+  /** Returns the highest plausible transaction count in the nodes' pools. More than half of the nodes must answer. */
   pendingNonce(address: string): Promise<number>
   /**
-   * By more than half of the nodes; a single node is asked once. EIP-7702 delegations count as code.
-   * Throws NODES_DISAGREE.
-   * @param during the block to check. Default: the latest, which is also checked if the state of this block is pruned.
+   * Whether the account has code. An EIP-7702 delegation counts as code. More than half of the nodes must agree. A
+   * single node is asked once. Throws NODES_DISAGREE.
+   * @param during the block to check. Default: the latest block. If nodes have pruned the state of the block, the
+   * latest block is checked instead.
    */
   hasCode(address: string, during?: number): Promise<boolean>
-  /** The market's fees, read at most once per block. */
+  /** Returns the market's fees. They are read at most once per block. */
   quote(): Promise<FeeQuote>
-  /** More than half of the nodes must report a revert. The gas limit is the estimate times `gasFactor` (default 1). */
+  /**
+   * Simulates a call. More than half of the nodes must report a revert. The gas limit is the estimate times `gasFactor`
+   * (default 1).
+   */
   simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
-  /** Estimated fee for a call's data in addition to gas (L2s), wei, decimal; '0' on other chains. */
+  /** Estimates the fee for a call's data, which L2s charge in addition to gas. Wei, decimal. `0` on other chains. */
   readonly dataFee: (call: Intent) => Promise<string>
-  /** Gas limit of the account's empty transfer to itself, decimal. */
+  /** Gas limit for an empty transfer of the account to itself, decimal. */
   noopGas(address: string): Promise<string>
-  /** False if a higher fee replaces no transaction (Arbitrum). A stuck transaction is then only sent again. */
+  /**
+   * False if a transaction cannot be replaced by one with a higher fee (Arbitrum). A stuck transaction is then only
+   * sent again.
+   */
   readonly raises: boolean
-  /** Sends to every node that takes transactions. Never throws: silence becomes `ambiguous`. */
+  /** Sends to every node that takes transactions. Never throws: if no node answers, the outcome is `ambiguous`. */
   send(raw: string, hash?: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
   msToFinality(height: number): number
-  /** The account's nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
+  /**
+   * Returns the account's nonce at the finalized height. More than half of the nodes must agree. Throws NODES_DISAGREE.
+   */
   agreedNonce(address: string): Promise<number>
   /**
-   * By quorum. Undefined if the nonce is unused, if an EIP-7702 authorization used it, or if nodes pruned the state.
-   * Throws NODES_DISAGREE.
+   * Returns the transaction that used a nonce, as most nodes show it. Undefined if the nonce is unused, if an EIP-7702
+   * authorization used it, or if nodes pruned the state. Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /**
-   * Whether most nodes have another block at this height, or a head at least 128 blocks lower. Throws NODES_DISAGREE.
+   * Whether most nodes show another block at this height, or a head at least 128 blocks lower. Throws NODES_DISAGREE.
    */
   denies(block: BlockRef): Promise<boolean>
-  /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block and throws NODES_DISAGREE. */
+  /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block, and throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
   nodes(): readonly NodeStatus[]
   adjustNodes(changes: readonly NodeChange[]): void
-  /** Undefined if no canonical block has it. `agreed` asks more than half of the nodes and throws NODES_DISAGREE. */
+  /**
+   * Undefined if no canonical block has the transaction. `agreed` asks more than half of the nodes, and throws
+   * NODES_DISAGREE.
+   */
   receipt(hash: string, at?: 'agreed'): Promise<Receipt | undefined>
   readonly callsByNode: ReadonlyMap<string, ReadonlyMap<string, number>>
 }

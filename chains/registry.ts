@@ -13,14 +13,17 @@ export const chainFamilies = {
   evm: { createChain: createEvmChain, createSigner },
 } satisfies Record<ChainConfig['family'], Family>
 
-/** The Executor names providers by keys of this family, also on chains of other families. */
+/**
+ * Quotes are signed with an EVM key. The key's address is the provider's name on all chains of the Executor, whatever
+ * their family.
+ */
 export const createQuoteSigner = createMessageSigner
 
 export type ConfiguredChainOptions = Partial<
   Pick<Parameters<(typeof chainFamilies)[ChainConfig['family']]['createChain']>[0], 'nodes' | 'timeoutMs' | 'environment'>
 >
 
-/** A chain of the config, not connected. The caller closes it. */
+/** A chain of the config. It is not connected yet. The caller must close it. */
 export function createConfiguredChain(name: ChainName, chain: ChainConfig, options: ConfiguredChainOptions = {}) {
   const { family, networkId, nodes, finality, blockTimeMs } = chain
   return chainFamilies[family].createChain({ name, networkId, nodes, finality, blockTimeMs, ...options })

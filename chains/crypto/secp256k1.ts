@@ -4,7 +4,7 @@ import { getBytes, hexlify, Signature, SigningKey } from 'ethers'
 
 let chosen: Secp256k1 | undefined
 
-/** The native library if this platform has a working build, else JavaScript. */
+/** Returns the native library if it works on this platform. Otherwise returns the implementation in JavaScript. */
 export function secp256k1(): Secp256k1 {
   return (chosen ??= native() ?? pure())
 }
@@ -16,7 +16,8 @@ interface Library {
 
 export function native(): Secp256k1 | undefined {
   try {
-    // The package's JavaScript fallback is not installed (package.json, overrides), so the bindings are loaded by path.
+    // Loads the bindings by path, because the package's own fallback in JavaScript is not installed (package.json,
+    // overrides).
     const require = createRequire(import.meta.url)
     const library = require('secp256k1/bindings') as Library
     const made = over(library)
@@ -45,7 +46,10 @@ function over(library: Library): Secp256k1 {
   }
 }
 
-/** RFC 6979 derives `k` from the digest modulo the curve order, libsecp256k1 from the digest itself. */
+/**
+ * Reduces the digest first. RFC 6979 derives `k` from the digest modulo the curve order, but libsecp256k1 from the
+ * digest itself.
+ */
 function reduced(digest: Uint8Array): Uint8Array {
   if (digest.length !== wordBytes || Buffer.compare(digest, orderBytes) < 0) return digest
   return toWord(toNumber(digest) - curveOrder)
@@ -64,7 +68,7 @@ function isSound({ sign, recover }: Secp256k1): boolean {
   return Buffer.from(compact).toString('hex') === known.signature && recover(known.digest, compact, yParity) === known.address
 }
 
-/** Uses ethers with @noble/curves, which is about 30 times slower than the native library. */
+/** An implementation with ethers and @noble/curves. About 30 times slower than the native library. */
 export function pure(): Secp256k1 {
   return {
     name: 'pure',
@@ -75,7 +79,8 @@ export function pure(): Secp256k1 {
     recover(digest, compact, yParity) {
       if (!isRecoverable(digest, compact, yParity)) return undefined
       const s = toNumber(compact.subarray(wordBytes))
-      // ethers refuses a high s, which ecrecover accepts. (s, v) and (order - s, 1 - v) are the same signature.
+      // ethers refuses a high s, which ecrecover accepts. (s, v) and (order - s, 1 - v) are the same signature, so a
+      // high s is converted.
       const isHigh = s > curveOrder / 2n && s < curveOrder
       const r = hexlify(compact.subarray(0, wordBytes))
       const low = hexlify(toWord(isHigh ? curveOrder - s : s))

@@ -1,6 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-// Readers of nodes' answers. All throw NODE_REFUSED for a value of another form.
+// Functions that read values in nodes' answers. All throw NODE_REFUSED for a value of another form.
 
 export function toNumber(value: unknown, what: string): number {
   const number = Number(quantity(value, what))
@@ -8,7 +8,7 @@ export function toNumber(value: unknown, what: string): number {
   return number
 }
 
-/** Seconds since the epoch. A Date in ms cannot hold a later time (ECMAScript, "Time Values"). */
+/** Seconds since the epoch. Refuses times that a Date in ms cannot hold (ECMAScript, "Time Values"). */
 export function toTime(value: unknown, what: string): number {
   const seconds = toNumber(value, what)
   if (seconds > 8_640_000_000_000) throw unexpected(what)

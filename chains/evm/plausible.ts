@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 const mostKeys = 1_000
 
-/** Keeps the range of values that most nodes agreed on. One node's value is believed only near this range. */
+/** Remembers the range of values on which most nodes agreed. A value of one node is believed only near this range. */
 export function createPlausible({ lowest, highest }: { readonly lowest: number; readonly highest: number }) {
   const ranges = new LRUCache<string, { readonly least: number; readonly most: number }>({ max: mostKeys })
   return {
@@ -18,7 +18,7 @@ export function createPlausible({ lowest, highest }: { readonly lowest: number; 
   }
 }
 
-/** The lower median. One lying node of three cannot choose it. */
+/** The lower median. One lying node out of three cannot choose it. */
 export function medianOf<T extends number | bigint>(values: readonly T[]): T | undefined {
   return values.toSorted((a, b) => (a < b ? -1 : Number(a > b)))[Math.floor((values.length - 1) / 2)]
 }

@@ -9,19 +9,28 @@ import { isVerdict } from './nodes/node-errors.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { readLog } from './transactions/receipts.ts'
 
-/** More than any pool holds per account (domain/lane/request.ts). */
+/** Maximum pending transactions per account. No pool has more (domain/lane/request.ts). */
 const mostPending = 1_000
 
 /** `balanceOf(address)` of ERC-20. */
 const balanceOfSelector = '0x70a08231'
 
-/** Reads for bridges. Calls of one tick share an HTTP request, and contract reads at one block share an `eth_call`. */
+/**
+ * Reads for bridges. Calls of one tick share one HTTP request, and contract reads at the same block share one
+ * `eth_call`.
+ */
 export interface BridgeReads {
-  /** `eth_call`. Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE, and by quorum NODES_DISAGREE. */
+  /**
+   * Makes an `eth_call`. Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE and, if `at` asks most nodes,
+   * NODES_DISAGREE.
+   */
   call(to: string, data: string, at: At): Promise<string>
-  /** With `at`, for final blocks only. Throws NODE_REFUSED (for a long range), NODE_UNAVAILABLE, and NODES_DISAGREE. */
+  /**
+   * With `at`, reads final blocks only, and may throw NODES_DISAGREE. Throws NODE_REFUSED (for a long range),
+   * NODE_UNAVAILABLE.
+   */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
-  /** Lower case. Undefined if the node knows no block with the transaction. */
+  /** Returns the sender, lower case. Undefined if the node knows no block with the transaction. */
   transactionSender(hash: string): Promise<string | undefined>
 }
 
@@ -96,7 +105,10 @@ function balanceOf(agree: Quorum, address: string, token: string | undefined): P
   return agree({ ...about, method: 'eth_call', params: () => [{ to: token, data }, 'latest'], read })
 }
 
-/** EIP-7702 may add and remove code in one block. That changes the count, so a changed count is treated as code. */
+/**
+ * Whether the account has code. EIP-7702 may add and remove code within one block. This changes the transaction count,
+ * so a changed count counts as code.
+ */
 async function hasCode(agree: Quorum, address: string, during?: number): Promise<boolean> {
   const ask = <T>(method: string, block: string, read: (value: unknown) => T) =>
     agree({ about: `${method} ${address} ${block}`, method, params: () => [address, block], read, once: true, refusable: true })
@@ -115,7 +127,10 @@ async function hasCode(agree: Quorum, address: string, during?: number): Promise
   }
 }
 
-/** Lets another node's result count, so that one failing node cannot stop deliveries. */
+/**
+ * Asks all nodes after the first one failed. One node's result then counts, so that a failing node cannot stop
+ * deliveries.
+ */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
   const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length

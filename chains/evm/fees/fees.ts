@@ -10,20 +10,22 @@ import { createPlausible, medianOf } from '../plausible.ts'
 import { noAnswer, type Nodes, resultsOf } from '../nodes/nodes.ts'
 import { isVerdict, type ReadAnswer } from '../nodes/node-errors.ts'
 
-/** Defaults of chainlink-evm for Ethereum. The least tip is in wei. */
+/** Defaults of chainlink-evm for Ethereum. `leastTip` is in wei. */
 const defaults = { blocks: 4, percentile: 50 }
 const leastTip = 1n
 
-/** Arbitrum's gas includes the data fee, so OpenZeppelin's relayer uses at least 50,000 there. */
+/** Gas of a no-op. Arbitrum's gas includes the data fee, so OpenZeppelin's relayer uses at least 50,000 there. */
 const noopGas = 21_000
 const leastArbitrumNoopGas = 50_000
 
 /** The GasPriceOracle contract of OP stack chains (ethereum-optimism, Predeploys.sol). */
 const gasPriceOracle = '0x420000000000000000000000000000000000000f'
-/** `getL1Fee(bytes)`: wei for an unsigned serialised transaction. The contract adds the size of the signature. */
+/**
+ * `getL1Fee(bytes)` returns wei for an unsigned serialised transaction. The contract adds the size of the signature.
+ */
 const getL1Fee = '0x49948e0e'
 
-/** The L1 base fee rises by at most 1/8 per block, so 150 % of the data fee lasts for three L1 blocks. */
+/** The L1 base fee rises by at most 1/8 per block. So 150 % of the data fee suffices for three L1 blocks. */
 const roomPercent = 150n
 
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
@@ -44,7 +46,10 @@ interface Market extends Price {
   readonly baseFees: readonly bigint[]
 }
 
-/** Market fees, read once per head as the median of the nodes' answers, and data fees of L2s. */
+/**
+ * The market's fees, and the data fees of L2s. The market's fees are read once per head, as the median of the nodes'
+ * answers.
+ */
 export function createFees(
   chain: HeadSource & Pick<Chain, 'networkId'>,
   nodes: Nodes,
@@ -61,7 +66,7 @@ export function createFees(
     }
     const { next, tip } = await readMarket(BigInt(baseFee))
     usual.note(BigInt(baseFee))
-    // Each full block raises the base fee by at most 1/8, so twice the base fee is enough for six full blocks.
+    // Twice the base fee suffices for six full blocks, because each full block raises the base fee by at most 1/8.
     return { baseFee: String(next), tip: String(tip), maxFee: String(2n * next + tip), cap: String(usual.cap) }
   }
 
@@ -110,7 +115,9 @@ export function createFees(
   }
 }
 
-/** No chain moves its base fee beyond half or twice `baseFee` in one block. */
+/**
+ * Returns the median, limited to between half and twice `baseFee`. No chain moves its base fee further in one block.
+ */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))
@@ -119,7 +126,7 @@ function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefine
   return { next: next > most ? most : next < baseFee / 2n ? baseFee / 2n : next, tip }
 }
 
-/** Empty blocks have no tip. Throws NODE_REFUSED. */
+/** Reads a fee history. Ignores the tips of empty blocks. Throws NODE_REFUSED. */
 export function readFeeHistory(value: unknown, blocks: number): Market {
   const raw = toRecord(value, 'fee history')
   const baseFees = toList(raw['baseFeePerGas'], 'base fees').map((fee) => BigInt(toDecimal(fee, 'base fee')))
@@ -136,7 +143,10 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
 
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
-/** Asks one node, then all nodes, then uses the last agreed fee. Throws NODE_REFUSED (no oracle), NODE_UNAVAILABLE. */
+/**
+ * Data fee of an L2. Asks one node. If its answer is unlikely, asks all nodes. If too few answer, uses the last agreed
+ * fee. Throws NODE_REFUSED (no oracle), NODE_UNAVAILABLE.
+ */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
   let last: number | undefined
@@ -175,13 +185,19 @@ function oracleCall(networkId: string, { to, data, value }: Intent) {
 
 const gwei = 10n ** 9n
 
-/** The largest history that go-ethereum returns with tips (eth/gasprice/feehistory.go, maxBlockHistory). */
+/**
+ * Number of blocks. This is the largest history that go-ethereum returns with tips (eth/gasprice/feehistory.go,
+ * maxBlockHistory).
+ */
 const historyBlocks = 1_024
-/** Time between two samples of the fee, ms. 1,024 samples cover almost three hours. */
+/** Time (ms) between two samples of the fee. 1,024 samples cover almost three hours. */
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/** Wei per gas. The fee cap is `absolute + factor × usual fee`. Ethereum's fee once rose twentyfold in three hours. */
+/**
+ * Wei per gas. The cap of fees is `absolute + factor × usual fee`. Ethereum's fee once became twenty times as high in
+ * three hours.
+ */
 const absolute = 50n * gwei
 const factor = 20n
 

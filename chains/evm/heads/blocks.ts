@@ -8,9 +8,9 @@ import { list, number, string } from '../transactions/encode.ts'
 
 export interface EvmBlock extends Block {
   readonly gasLimit: bigint
-  /** True if the header hashes to `hash` by Ethereum's rules. */
+  /** Whether the header hashes to `hash` by Ethereum's rules. */
   readonly fits: boolean
-  /** Absent unless `fits`, because only then does the block hash prove the bloom filter. */
+  /** Only present if `fits`. Otherwise the block hash does not prove the bloom filter. */
   readonly logsBloom?: string
 }
 
@@ -41,7 +41,7 @@ export function readBlockIfAny(value: unknown): EvmBlock | undefined {
   return value === null ? undefined : readBlock(value)
 }
 
-/** Undefined if the node has no such block. Throws what `Nodes.request` throws. */
+/** Undefined if the node has no such block. Throws the errors of `Nodes.request`. */
 export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: HeaderCheck) {
   const { method, params } = blockCall(at)
   return nodes.request(method, params(), (value) => {
@@ -51,7 +51,7 @@ export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: H
   })
 }
 
-/** A node without the block counts as undefined. The wait ends once `isEnough` returns true. */
+/** Returns undefined for a node without the block. The wait ends once `isEnough` returns true. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,
@@ -63,7 +63,7 @@ export async function fetchBlockOfAll(
 
 type Field = readonly [name: string, kind: 'bytes' | 'number']
 
-/** In the order of their RLP encoding (yellow paper, 4.4.3). */
+/** Fields in the order of their RLP encoding (yellow paper, 4.4.3). */
 const first: readonly Field[] = [
   ['parentHash', 'bytes'],
   ['sha3Uncles', 'bytes'],
@@ -82,7 +82,10 @@ const first: readonly Field[] = [
   ['nonce', 'bytes'],
 ]
 
-/** Fields that forks added: EIP-1559, 4895, 4844 (two), 4788, 7685 (go-ethereum core/types/block.go, Header). */
+/**
+ * Fields that forks have added: EIP-1559, 4895, 4844 (two fields), 4788, 7685 (go-ethereum core/types/block.go,
+ * Header).
+ */
 const later: readonly Field[] = [
   ['baseFeePerGas', 'number'],
   ['withdrawalsRoot', 'bytes'],

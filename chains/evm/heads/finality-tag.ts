@@ -5,7 +5,9 @@ import { fetchBlockOfAll } from './blocks.ts'
 
 const idlePolls = 8
 
-/** The height that most nodes call `finalized`, if most nodes also have the cached block of this height. */
+/**
+ * Finds the height that most nodes call `finalized`. It counts if most nodes also have the cached block of this height.
+ */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,
@@ -44,13 +46,14 @@ export function createFinalityTag(
   }
 
   return {
-    /** Asks all nodes at a rise and at intervals, so that one node cannot stop finality. */
+    /** Asks all nodes when one node shows a rise, and at intervals. So one node cannot stop finality. */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
       const isRise = own !== undefined && isAbove(own)
       idle = isRise ? 0 : idle + 1
       if (isRise || (nodes.readers > 1 && idle % idlePolls === 0)) {
         asking ??= ask(own).finally(() => (asking = undefined))
-        // Only the first height is awaited, because `onRise` reports later ones. A single node has answered already.
+        // Awaits only the first height, because `onRise` reports later ones. With a single node the answer is already
+        // there.
         if (agreed === undefined || nodes.readers === 1) await asking
       }
       return agreed

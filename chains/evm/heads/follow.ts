@@ -5,7 +5,10 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/** Polls before a lower head is accepted. It takes longer on our own branch, where the nodes may only lag. */
+/**
+ * Number of polls before a lower head is accepted. More polls are needed if the lower head is on our own branch,
+ * because the nodes may only lag.
+ */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
@@ -15,7 +18,7 @@ export interface Step {
   readonly applied: readonly EvmBlock[]
   readonly rolledBack: readonly EvmBlock[]
   readonly replaced: boolean
-  /** True if blocks were skipped, or if the rollback goes below the cached blocks. */
+  /** True if blocks were skipped, or if the rollback goes further back than the cached blocks. */
   readonly broken: boolean
 }
 
@@ -50,7 +53,8 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head counts only if most nodes have reached it, except at the start, when most nodes may be down.
+    // A distant head counts only if most nodes have reached it. At the start it always counts, because most nodes may
+    // be down.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -145,7 +149,10 @@ function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): numb
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
 
-/** Compares contents, because on chains without checked headers a node may show false content under a true hash. */
+/**
+ * Number of blocks with the same hash and the same content. On chains without checked headers, a node may show false
+ * content under a true hash.
+ */
 export function sameContent(block: EvmBlock, blocks: readonly EvmBlock[]): number {
   const content = contentOf(block)
   return blocks.filter((other) => other.hash === block.hash && contentOf(other) === content).length
@@ -155,7 +162,10 @@ function contentOf({ height, parentHash, timestamp, baseFee, gasLimit, transacti
   return [height, parentHash, timestamp, baseFee, gasLimit, ...transactions].join()
 }
 
-/** Records how far each node agrees with the cached chain, so that blocks which one node invented do not count. */
+/**
+ * Records up to which block each node agrees with the cached chain. Blocks that a single node invented then do not
+ * count.
+ */
 export function createShownHeads(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'voterNames'>,
   kept: Pick<BlockCache, 'isCanonical' | 'latest'>,
@@ -170,7 +180,7 @@ export function createShownHeads(
 
   return {
     note(shown: readonly ShownHead[]): void {
-      // The maximum keeps the time from falling in a poll that some node does not answer.
+      // The maximum is taken, so that the time does not fall when a node misses a poll.
       if (shown.length >= nodes.needed) {
         const times = shown.map(({ block }) => block.timestamp)
         time = Math.max(time ?? 0, majorityHeight(times, nodes.readers) ?? 0)
@@ -191,7 +201,7 @@ export function createShownHeads(
       const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
       return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined
     },
-    /** Seconds since the epoch. With a single node the time may fall, so that one wrong timestamp does not last. */
+    /** Seconds since the epoch. With a single node the time may fall, so that a wrong timestamp does not stay. */
     get time(): number | undefined {
       return nodes.readers === 1 ? kept.latest?.timestamp : time
     },

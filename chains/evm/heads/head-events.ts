@@ -23,7 +23,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get finalityLag() {
       return Math.max(0, ...lags)
     },
-    /** Ms since the epoch. */
+    /** ms since the epoch. */
     get latestSeenAt() {
       return latestSeenAt
     },
@@ -51,7 +51,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   }
 }
 
-/** A listener's error becomes a warning of the process, so that the other listeners are still called. */
+/** Turns a listener's error into a warning of the process, so that the other listeners are still called. */
 export function isolate(listener: () => void): void {
   try {
     listener()

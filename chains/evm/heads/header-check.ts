@@ -1,6 +1,9 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** The check ends after this many polls in a row with mismatches at most nodes: the header format has changed. */
+/**
+ * After this many polls in a row in which most nodes' headers mismatch, headers are no longer checked: their format has
+ * changed.
+ */
 const mostOddPolls = 10
 
 interface HashedBlock {
@@ -10,7 +13,9 @@ interface HashedBlock {
 
 export type HeaderCheck = ReturnType<typeof createHeaderCheck>
 
-/** Refuses altered headers on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche). */
+/**
+ * Refuses altered headers. Works on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche).
+ */
 export function createHeaderCheck(chain: string, needed: () => number, log?: Pick<Logger, 'info' | 'warn'>) {
   let kind: 'undecided' | 'checked' | 'unchecked' = 'undecided'
   let oddPolls = 0

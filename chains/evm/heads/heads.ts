@@ -13,11 +13,11 @@ import { chooseHead, createFollow, createShownHeads, nothingNew, sameContent, ty
 import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
 import { createPollPace } from './poll-pace.ts'
 
-/** The interval of chainlink-evm (NodePool PollInterval). */
+/** ms. The same interval as in chainlink-evm (NodePool PollInterval). */
 const rankEveryMs = 10_000
 const lateRankMs = 1_000
 const leastGraceMs = 500
-/** Share of a block time after which the finalized tag is read in parallel with the head. */
+/** If this share of a block time has passed, the finalized tag is read in parallel with the head. */
 const tagAfter = 0.75
 const connectTimeoutMs = 15_000
 
@@ -60,7 +60,7 @@ export function createHeads(
     }
   }
 
-  // A spread of `events` would replace its getters by their values.
+  // Not a spread, which would replace the getters of `events` by their values.
   return Object.assign(events, {
     kept,
     check,
@@ -145,7 +145,7 @@ function createPoll(options: PollOptions) {
     if (step.replaced) tag.reset()
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (signal.aborted) return
-    // After final blocks were replaced, one node's tag is used until the nodes agree.
+    // After final blocks were replaced, the tag of one node is used until the nodes agree.
     const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
     events.publish(step, agreed ?? own, shared)
   }
@@ -181,7 +181,8 @@ async function readFinalized(nodes: Nodes, check: HeaderCheck): Promise<EvmBlock
   try {
     return await fetchBlock(nodes, 'finalized', check)
   } catch (error) {
-    // A young chain has no final block yet. With several nodes, one node's error must not stop the head either.
+    // No final block: a young chain may have none yet. If the chain has several nodes, an error of one must not stop
+    // the head either.
     if (error instanceof RpcError || nodes.readers > 1) return undefined
     throw error
   }

@@ -13,7 +13,7 @@ const notPassedOn = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
 const kib = 1_024
 const mib = 1_024 * kib
-/** Bytes. Larger than a number or hash needs, because an error may quote the request. */
+/** Bytes. More than a number or hash needs, because an error may quote the request. */
 const shortAnswer = 64 * kib
 const shortMethods = new Set([
   'eth_chainId',
@@ -29,7 +29,7 @@ const longAnswers: Readonly<Record<string, number>> = {
   eth_getLogs: 24 * mib,
 }
 const mostBytes = 32 * mib
-/** A parsed empty object takes 30 times the memory of its text. 24 MiB of logs of one event have 500,000 values. */
+/** A parsed empty object takes 30 times the memory of its text. 24 MiB of logs of one event contain 500,000 values. */
 const mostValues = 600_000
 
 function mostBytesFor(calls: readonly PendingCall[]): number {
@@ -43,7 +43,7 @@ export interface NodeTarget {
   readonly authorization?: string | undefined
 }
 
-/** JSON-RPC over HTTP. Calls made within a few ms share one request. */
+/** JSON-RPC over HTTP. Calls that are made within a few ms share one request. */
 export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
   const { origin, redact, post } = createPost(node, timeoutMs, closing)
   const batches = createBatchSize(() => performance.now())
@@ -99,7 +99,7 @@ function createPost({ url, authorization }: NodeTarget, timeoutMs: number, signa
   return {
     origin,
     redact,
-    /** Throws TransportError if no complete answer comes in time, MalformedAnswer if the answer is too long. */
+    /** Throws TransportError if no complete answer comes in time, and MalformedAnswer if the answer is too long. */
     async post(body: string, longest: number) {
       try {
         const limits = { timeoutMs, signal, budget, mostBytes: longest }

@@ -6,10 +6,10 @@ export interface Answer {
   readonly error?: unknown
 }
 
-/** Some gateways answer a call twice. */
+/** Limit of answers per call. Some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
-/** Counts commas and opening brackets, because parsing a hostile text may take too much memory. */
+/** Counts commas and opening brackets before the text is parsed. Parsing a hostile text may take too much memory. */
 export function hasMoreValues(text: string, most: number): boolean {
   let count = 0
   for (let at = 0; at < text.length && text.length > most; at++) {
@@ -32,10 +32,10 @@ export function parseAnswers(text: string, calls: number): Answer[] | undefined 
   }
 }
 
-/** For these methods, a contract may have written the error's text. */
+/** Methods whose error text may come from a contract. */
 const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'])
 
-/** Whether a node refused a batch for its size (go-ethereum rpc/handler.go, respondWithBatchTooLarge). */
+/** Whether a node refused the batch because of its size (go-ethereum rpc/handler.go, respondWithBatchTooLarge). */
 export function isTooLarge(answers: readonly Answer[] | undefined, status: number, calls: readonly Pick<PendingCall, 'id' | 'method'>[]) {
   if (!answers) return status === 413 || status === 400
   const ofContracts = new Set(calls.filter(({ method }) => quoting.has(method)).map(({ id }) => id))
@@ -76,11 +76,11 @@ function redactDeep(data: unknown, redact: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [redact(name), redactDeep(value, redact)]))
 }
 
-/** The smallest default of chainlink-evm (for Polygon), which every provider accepts. */
+/** The smallest default of chainlink-evm (for Polygon). Every provider accepts it. */
 const mostCalls = 100
 const growEveryMs = 60_000
 
-/** Halves the batch size after a refusal, and doubles it again each minute. `now`: ms, monotonic. */
+/** Halves the batch size after a refusal, and doubles it again every minute. `now` returns ms (monotonic). */
 export function createBatchSize(now: () => number) {
   let size = mostCalls
   let changedAt = 0
@@ -99,7 +99,7 @@ export function createBatchSize(now: () => number) {
   }
 }
 
-/** Removes the secrets of a node's URL (credentials, path, query values) and of its header. The host stays. */
+/** Removes the secrets of a node's URL (credentials, path, query values) and of its header. Keeps the host. */
 export function createRedactor(url: URL, authorization = ''): (text: string) => string {
   const parts = [
     authorization,
@@ -120,7 +120,7 @@ export function createRedactor(url: URL, authorization = ''): (text: string) => 
   return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text).replace(userInfo, '//[redacted]@')
 }
 
-/** A gateway may quote the URL of another node. */
+/** User info in any URL, because a gateway may quote the URL of another node. */
 const userInfo = /\/\/[^\s/@]+@/g
 
 function credentialsOf(authorization: string): string[] {

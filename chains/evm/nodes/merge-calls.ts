@@ -8,7 +8,7 @@ export interface PendingCall {
   readonly reject: (error: Error) => void
 }
 
-/** Ms. Each refusal in a row doubles the pause. */
+/** Pause (ms) after a refusal. Each further refusal doubles it. */
 const pauseMs = 60_000
 const longestPauseMs = 64 * pauseMs
 
@@ -59,7 +59,7 @@ function createCallMerger(send: Send, nextId: () => number) {
     refusals++
   }
 
-  /** If one of these calls succeeds, the merging was the problem, so merging pauses. */
+  /** Sends the calls one by one. If one of them succeeds, merging was the problem, so merging pauses. */
   function sendEach(calls: readonly PendingCall[]): void {
     let isKnown = false
     const noted = (one: PendingCall): PendingCall => ({
@@ -89,7 +89,7 @@ function createCallMerger(send: Send, nextId: () => number) {
       reject(error) {
         const isLimited = error instanceof RpcError && error.limited
         if (!isLimited && (error instanceof RpcError || error instanceof MalformedAnswer)) return sendEach(all)
-        // A gateway may have refused the call because it was merged, so merging pauses.
+        // The gateway may have refused the call because it was merged. So merging pauses.
         if (!isLimited) refused()
         for (const { reject } of all) reject(error)
       },
@@ -134,28 +134,29 @@ function contractCallOf(pending: PendingCall): ContractCall | undefined {
 }
 
 /**
- * Creation code that makes the calls appended to it (viem's "deployless" calls), on any EVM with STATICCALL.
- * A call is a word with the address, a word with the length, and the data.
- * A result is a word with 1 (success) or 0, a word with the length, and the bytes.
- * So the output begins with a zero byte, and EIP-3541 forbids only output that begins with 0xEF.
+ * Creation code that makes the calls appended to it (viem's "deployless" calls). It runs on any EVM with STATICCALL.
+ * Form of a call: a word with the address, a word with the length of the data, the data. Form of a result: a word with
+ * 1 (success) or 0, a word with the length of the bytes, the bytes. The output begins with a zero byte, so EIP-3541,
+ * which forbids only output that begins with 0xEF, does not apply.
  */
 const code = [
-  // Copies everything to memory. The stack holds the offsets of the next result and call (the first is at 0x4d).
+  // Copies everything to memory. The stack then has the offsets of the next result and of the next call (the first is
+  // at 0x4d).
   '38600060003938604d',
   // 0x09: goes to 0x45 if no call is left.
   '5b80381115604557',
   // staticcall(gas, address, data, length, 0, 0)
   '6000600082602001518360400184515afa',
-  // Stores success, length and returned bytes.
+  // Stores the success, the length and the returned bytes.
   '82523d82602001523d6000836040013e',
-  // Advances to the next call and result, and repeats.
+  // Advances to the next call and result, and starts again.
   '806020015101604001903d0160400190600956',
   // 0x45: returns the results.
   '5b503880910390f3',
 ].join('')
 
 const wordDigits = 64
-/** 16 KiB, in hex digits. Creation code may have 48 KiB (EIP-3860), its output 24 KiB (EIP-170). */
+/** Limit of 16 KiB, in hex digits. Creation code may have 48 KiB (EIP-3860), and its output 24 KiB (EIP-170). */
 const mostDigits = 2 * 16_384
 
 const word = (digits: string) => digits.toLowerCase().padStart(wordDigits, '0')

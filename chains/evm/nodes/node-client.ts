@@ -19,7 +19,7 @@ export type NodeClient = ReturnType<typeof createNodeClient>
 
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
-  // Each waiting call adds a listener, and Node would warn of more than ten.
+  // No limit, because each waiting call adds a listener, and Node would warn of more than ten.
   setMaxListeners(0, closing.signal)
   const client = createJsonRpcClient(spec, timeoutMs, closing.signal, count)
   const now = () => performance.now()
@@ -32,7 +32,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     const turn = limiter.take()
     if (turn > 0) await pause(turn, closing.signal)
     const started = now()
-    // Calls of several traces may share a request, so each call has its own span.
+    // Each call has its own span, because calls of several traces may share a request.
     const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': method, 'portage.node': spec.name, 'portage.network': networkId }
     try {
       const result = await inSpan(`rpc ${method}`, attributes, () => client.request(method, params))
@@ -59,7 +59,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get due(): boolean {
       return !node.disabled && !checking && health.due
     },
-    /** False if the node just failed, asked for a pause, or is of another network. */
+    /** False if the node has just failed, has asked for a pause, or serves another network. */
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
@@ -112,7 +112,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
     get waitMs() {
       return waitMs()
     },
-    /** Returns the wait for the token, ms. */
+    /** Returns the time (ms) to wait for the token. */
     take() {
       const wait = waitMs()
       tokens--
@@ -121,7 +121,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
   }
 }
 
-/** Ms. Each failed probe doubles the pause (chainlink-evm: 1 s to 30 s). */
+/** Shortest pause (ms) after a failed probe. Each further failure doubles it (chainlink-evm: 1 s to 30 s). */
 const shortestMs = 1_000
 const longestMs = 30_000
 const latencyWeight = 0.2
@@ -137,7 +137,7 @@ export function createNodeHealth(now: () => number) {
   let latencyMs: number | undefined
 
   function pauseNode(retryAfterMs = 0): void {
-    // A node may ask for a pause of hours, so the pause is limited.
+    // The pause is limited, because a node may ask for hours.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
     if (phase !== 'failing') {
       pausedUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
@@ -157,7 +157,7 @@ export function createNodeHealth(now: () => number) {
       if (network === 'wrong') return false
       return phase === 'failing' ? now() >= pausedUntil : phase === 'well' && network === 'unknown'
     },
-    /** True during a pause that the node asked for (Retry-After). */
+    /** Whether the node has asked for a pause that is not over (Retry-After). */
     get held() {
       return now() < heldUntil
     },
@@ -177,7 +177,10 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       pauseNode(retryAfterMs)
     },
-    /** Without `mustSay`, a refusal counts as the right network: EIP-155 signatures are valid on one network only. */
+    /**
+     * Without `mustSay`, a refusal counts as the right network. This does no harm: EIP-155 signatures are valid on one
+     * network only.
+     */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'
       const found = await read().catch((error: unknown) => {

@@ -1,11 +1,11 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 
-/** `rpcMessage` and `data` are without the URL's secrets. */
+/** `rpcMessage` and `data` do not contain the secrets of the node's URL. */
 export class RpcError extends RelayerError {
   readonly rpcCode: number | undefined
   readonly rpcMessage: string
   readonly data: unknown
-  /** True for a rate limit: another node may still answer the call. */
+  /** True for a rate limit. Another node may still answer the call. */
   readonly limited: boolean
   readonly retryAfterMs: number | undefined
 
@@ -25,15 +25,18 @@ export class RpcError extends RelayerError {
   }
 }
 
-/** Code −32005 alone may also mean that a block range is too long. */
+/**
+ * Texts of rate limits. The code −32005 alone is not enough, because it may also mean that a block range is too long.
+ */
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 
 const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
 const unpaid = /insufficient (funds|balance)|outoffunds/i
 
-/** For errors of eth_call and eth_estimateGas only. */
+/** Use only for errors of eth_call and eth_estimateGas. */
 export function isExecutionFailure(error: RpcError): boolean {
-  // Code 3: go-ethereum; -32015: OpenEthereum, Nethermind. Error data proves nothing, because gateways send data too.
+  // Code 3: go-ethereum. Code -32015: OpenEthereum, Nethermind. Error data proves nothing, because gateways send data
+  // too.
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
 }
 
@@ -41,7 +44,7 @@ export function isUnpaid(error: RpcError): boolean {
   return unpaid.test(error.rpcMessage)
 }
 
-/** True for an error that every honest node reports. For eth_call and eth_estimateGas only. */
+/** Whether every honest node would report this error. Use only for eth_call and eth_estimateGas. */
 export function isVerdict(error: unknown): boolean {
   return error instanceof RpcError && !error.limited && (isExecutionFailure(error) || isUnpaid(error))
 }
@@ -68,7 +71,7 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** An answer about another block or receipt than asked for. The node may lag. */
+/** The node answered for another block or receipt than the one asked for. It may lag. */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)
@@ -76,5 +79,5 @@ export class NotKnown extends TransportError {
   }
 }
 
-/** Throws NODE_REFUSED for a malformed answer, or NotKnown. */
+/** Reads an answer. Throws NODE_REFUSED for a malformed answer, or NotKnown. */
 export type ReadAnswer<T> = (result: unknown) => T

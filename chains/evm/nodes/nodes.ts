@@ -7,7 +7,7 @@ import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.
 import { isVerdict, MalformedAnswer, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 import { createNodeSet } from './node-set.ts'
 
-/** Ms that slower nodes get once one node has answered (as in chainlink-evm). */
+/** Time (ms) that slower nodes get after one node has answered. The same as in chainlink-evm. */
 const graceMs = 5_000
 
 export type NodeAnswer<T> =
@@ -46,7 +46,10 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   }
   const set = createNodeSet(nodes, make, environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
-  /** Majorities count all reading nodes of the config, even disabled ones, so that settings cannot shift majorities. */
+  /**
+   * Majorities are counted among these nodes: all reading nodes of the config, even disabled ones. So settings cannot
+   * shift majorities.
+   */
   const voters = set.configured.filter(({ reads }) => reads)
   const enabled = () => [...set.configured, ...set.added].filter(({ disabled }) => !disabled)
   const readers = () => (voters.some(({ disabled }) => !disabled) ? enabled().filter(({ reads }) => reads) : [])
@@ -54,27 +57,27 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
-  /** Runs in parallel with calls, so that no call waits for a dead node. */
+  /** Runs in parallel with calls. So no call waits for a dead node. */
   function probe(): void {
     for (const node of enabled()) if (node.due) node.check().catch(() => undefined)
   }
 
   return {
     callsByNode,
-    /** The number of voters. A disabled voter counts as one that does not answer. */
+    /** Number of voters. A disabled voter counts as a node that does not answer. */
     readers: voters.length,
     voterNames: voters.map(({ spec }) => spec.name),
     needed,
-    /** Throws CHAIN_ID_MISMATCH, and NODE_UNAVAILABLE if no reading node answers. */
+    /** Throws CHAIN_ID_MISMATCH. Throws NODE_UNAVAILABLE if no reading node answers. */
     verify: () => verify(enabled(), name, networkId),
-    /** Asks one node and, after a failure, the next. Throws RpcError, the error of `read`, or NODE_UNAVAILABLE. */
+    /** Asks one node. If it fails, asks the next. Throws RpcError, the error of `read`, or NODE_UNAVAILABLE. */
     request<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<T> {
       probe()
       return askOne({ method, params, read })
     },
     /**
-     * Asks the voters that are up, and the other voters if too few are up. Never throws.
-     * @param mostGraceMs ms that slower nodes get once more than half have answered
+     * Asks the voters that are up. If too few are up, also asks the others. Never throws.
+     * @param mostGraceMs time (ms) that slower nodes get once more than half have answered
      */
     askAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>, mostGraceMs?: number) {
       probe()
@@ -89,7 +92,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /** Nodes that lag, or are far above the majority, come last. `known`: our head. Never throws. */
+    /** Sorts the nodes. Nodes that lag, or are far above the majority, come last. `known`: our head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -171,7 +174,10 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/** Ms. After this pause, one reset connection does not fail a call to the only node. */
+/**
+ * After this pause (ms), all nodes are asked once more. So one reset connection does not fail a call if the chain has
+ * only one node.
+ */
 const secondRoundMs = 150
 
 function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {
@@ -215,7 +221,7 @@ async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<
   await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
 }
 
-/** Prefers nodes of the config, then a short wait for the rate limit, then nodes that do not lag. */
+/** Prefers nodes of the config. Among them, prefers a short wait for the rate limit, and then nodes that do not lag. */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const added = ({ spec }: NodeClient) => Number(spec.added ?? false)
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
@@ -225,7 +231,7 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
 
 const executing = new Set(['eth_call', 'eth_estimateGas'])
 
-/** NODE_REFUSED if a node refused or gave a malformed answer, else NODE_UNAVAILABLE. */
+/** Returns NODE_REFUSED if a node refused or its answer was malformed. Otherwise returns NODE_UNAVAILABLE. */
 export function noAnswer(chain: string, answers: readonly NodeAnswer<unknown>[]): RelayerError {
   const errors = answers.flatMap((answer) => (answer.ok ? [] : [answer.error]))
   return refusalOf(errors) ?? unavailable(chain, errors)

@@ -6,17 +6,17 @@ import { type ReadAnswer, RpcError } from './node-errors.ts'
 
 const memoryBlocks = 16
 const mostRounds = 3
-/** Ms between two reads of a single node if no block comes. */
+/** If no block comes, a single node is read again after four block times, but not before this time (ms). */
 const leastWaitMs = 1_000
 
 export interface Question<T> {
   readonly about: string
   readonly method: string
   readonly params: () => readonly unknown[]
-  /** Throws if the answer must not count as a vote. */
+  /** Reads the answer. Throws if the answer must not count as a vote. */
   readonly read: ReadAnswer<T>
   readonly once?: boolean
-  /** True: throws NODE_REFUSED if a node refused and no other node gave a result. */
+  /** If true: throws NODE_REFUSED if a node refused and no other node returned a result. */
   readonly refusable?: boolean
   readonly key?: (value: T) => string
 }
@@ -29,8 +29,8 @@ interface Round<T> {
 }
 
 /**
- * A single node must give its answer twice, a block apart.
- * Throws an agreed revert as RpcError, NODES_DISAGREE, NODE_UNAVAILABLE (no answer).
+ * Asks until more than half of the nodes agree. A single node must give the same answer twice, a block apart. Throws an
+ * agreed revert as RpcError, NODES_DISAGREE, and NODE_UNAVAILABLE if no node answers.
  */
 export type Quorum = ReturnType<typeof createQuorum>
 
@@ -52,7 +52,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
   let tidiedAt = 0
   const height = () => heads.current?.latest.height ?? 0
 
-  /** Runs once per block, because thousands of questions may be asked in one tick. */
+  /** Does its work only once per block, because thousands of questions may be asked in one tick. */
   function tidy(): void {
     if (height() === tidiedAt) return
     tidiedAt = height()
@@ -64,7 +64,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
     for (let rounds = 1; ; rounds++) {
       tidy()
       const before = earlier.get(about)
-      // The wait has a limit, because a chain may have no new block for a long time.
+      // Limited, because a chain may have no new block for a long time.
       if (before) await untilHead(heads, ({ latest }) => latest.height > before.height, Math.max(leastWaitMs, 4 * blockTimeMs))
       const at = height()
       const { agreed, answers } = await ask(nodes, question, 1)

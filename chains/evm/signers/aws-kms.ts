@@ -6,14 +6,17 @@ import { type Key, readDerSignature } from './verified.ts'
 export interface AwsKmsSpec {
   readonly kind: 'aws-kms'
   readonly keyId: string
-  /** Default: the AWS SDK finds the region in the environment. */
+  /** Default: the region that the AWS SDK finds in the environment. */
   readonly region?: string | undefined
   readonly endpoint?: string | undefined
 }
 
 const timeoutMs = 10_000
 
-/** A secp256k1 key in AWS KMS. Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it lacks the key. */
+/**
+ * A secp256k1 key in AWS KMS. Throws SIGNER_OFFLINE if KMS does not answer, and SIGNER_UNAVAILABLE if KMS has no such
+ * key.
+ */
 export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   const { KMSClient: Client, GetPublicKeyCommand, SignCommand } = await import('@aws-sdk/client-kms')
   const client = new Client({ region: spec.region, endpoint: spec.endpoint })
@@ -56,7 +59,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** A lasting refusal is SIGNER_UNAVAILABLE only while the key is opened. */
+/** While the key is opened, a lasting refusal is SIGNER_UNAVAILABLE. Later, every failure is SIGNER_OFFLINE. */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))
@@ -64,7 +67,7 @@ async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: Ab
     const name = error instanceof Error && error.name !== 'Error' ? error.name : 'an error without a name'
     const missing = error instanceof Error && /region is missing/i.test(error.message)
     const code = opening && (missing || lasting.has(name)) ? 'SIGNER_UNAVAILABLE' : 'SIGNER_OFFLINE'
-    // The SDK's errors hold whole requests, accounts and users, so the cause is left out.
+    // Without the cause, because the SDK's errors contain whole requests, accounts and users.
     throw new RelayerError(code, { detail: missing ? 'No AWS region is configured.' : `AWS KMS: ${name}.`, facts: { keyId } })
   }
 }

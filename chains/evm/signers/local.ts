@@ -6,7 +6,7 @@ import type { Key } from './verified.ts'
 
 export interface EnvironmentSpec {
   readonly kind: 'environment'
-  /** Name of a variable with 64 hex digits, with or without 0x. */
+  /** Name of an environment variable with 64 hex digits, with or without 0x. */
   readonly variable: string
 }
 
@@ -24,12 +24,12 @@ export function createEnvironmentKey({ variable }: EnvironmentSpec): Key {
   try {
     return createWalletKey(new Wallet(key.startsWith('0x') ? key : `0x${key}`))
   } catch {
-    // The cause is left out, because it may quote the key.
+    // Without the cause, because it may quote the key.
     throw unavailable('The environment variable holds no private key.', { variable })
   }
 }
 
-/** Key derivation takes about a second. Throws SIGNER_UNAVAILABLE. */
+/** A key in a keystore file. Deriving the key takes about a second. Throws SIGNER_UNAVAILABLE. */
 export async function createKeystoreKey(spec: KeystoreSpec): Promise<Key> {
   const { file } = spec
   const json = await readText(file)
@@ -66,7 +66,7 @@ function createWalletKey({ address, privateKey }: Pick<Wallet, 'address' | 'priv
       try {
         return secp256k1().sign(digest, secret)
       } catch {
-        // The cause is left out, because it may quote the key.
+        // Without the cause, because it may quote the key.
         throw unavailable('The transaction could not be signed.', { address, nonce })
       }
     },

@@ -12,10 +12,10 @@ import { fingerprint } from '../../crypto/fingerprint.ts'
 /** ERC-20 `transfer(address,uint256)`. */
 const tokenTransfer = '0xa9059cbb'
 
-/** `delivery` needs a proof, `own` needs none. An object is a refusal with the config field that decides (`by`). */
+/** `delivery` needs a proof. `own` needs none. An object is a refusal: `by` is the config field that decides. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
-/** The last check before signing. Throws what `Signer` throws. */
+/** Makes the last check before signing. Throws the errors of `Signer`. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, topUpLimits } = policy
   const proofs = rememberProofs(policy, clock)
@@ -32,7 +32,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuse(transaction, `${what} exceeds ${fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
 
-  /** Checks everything except spending. Returns the highest possible cost without the moved coins, wei. */
+  /** Checks everything except spending. Returns the maximum cost without the coins that move, wei. */
   async function allow(transaction: Proposed): Promise<bigint> {
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
@@ -42,7 +42,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
       const found = exceededLimit(transaction, 0n, { ...limits, maxPaymentWei: topUpLimits.maxPaymentWei })
       refuseBeyond(transaction, found, 'It', {}, () => `${policy.fieldOf('topUpLimits')}.maxPaymentWei`)
     }
-    // A no-op uses a fraction of its gas limit, but spending counts the whole limit.
+    // A no-op uses a fraction of its gas limit, but spending counts the whole limit. So the limit must be low.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
@@ -63,7 +63,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     check: async (transaction) => checkSpending(transaction, await allow(transaction)),
     async sign(transaction) {
       const cost = await allow(transaction)
-      // All sums are checked before one is charged, because a charge remains after a refusal.
+      // All sums are checked before the first is charged, because a charge stays even after a refusal.
       await checkSpending(transaction, cost)
       for (const { log, what, wei, fieldOf } of addedTo(transaction, cost))
         refuseBeyond(transaction, await log.charge(wei, transaction.nonce), what, {}, fieldOf)
@@ -81,7 +81,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
   }
 }
 
-/** Payments are counted separately, so that ordered payments do not use up the limits of deliveries. */
+/** Payments have a sum of their own, so that ordered payments do not use up the limits of deliveries. */
 function createSums(policy: SigningPolicy, clock: () => number) {
   const { limits, spendingFolder, topUpLimits, fieldOf } = policy
   const sum = (
@@ -121,7 +121,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   const coins = BigInt(transaction.value)
   const isOpen = !tokens.includes(to) && coins <= BigInt(openCalls[selector] ?? -1)
   if (coins > 0n && !isOpen) return { reason: 'A call that carries coins is allowed only for a delivery that was paid for.', by: 'calls' }
-  // Must come first: the operators' list must not exempt a delivery from its proof.
+  // Must come first. The list of operators' calls must not free a delivery from its proof.
   if (isOpen || calls[to]?.includes(selector)) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
@@ -166,7 +166,10 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/** Undefined unless the data is encoded exactly as the ABI says. The token must read the address checked here. */
+/**
+ * Returns the recipient. Undefined unless the data is encoded exactly as the ABI demands: the token must read the same
+ * address.
+ */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`
@@ -174,7 +177,10 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/** Ms. A proof may become void: a guardian set may expire, or a chain may be replaced. */
+/**
+ * Time (ms) for which a proof is remembered. A proof may become void: a guardian set may expire, or a chain may be
+ * replaced.
+ */
 const rememberMs = 10 * 60_000
 
 interface Proof {

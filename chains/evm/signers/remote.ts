@@ -5,14 +5,17 @@ import type { Key, SignatureNumbers } from './verified.ts'
 
 export interface RemoteSpec {
   readonly kind: 'remote'
-  /** A web3signer in eth1 mode. User info becomes HTTP basic authentication. */
+  /** URL of a web3signer in eth1 mode. User info in it becomes HTTP basic authentication. */
   readonly url: string
-  /** Public key in web3signer. Default: the key of the lane's address. */
+  /** Public key of the key in web3signer. Default: the key of the lane's address. */
   readonly identifier?: string | undefined
   readonly timeoutMs: number
 }
 
-/** A key behind web3signer (Eth1SignRoute). Throws SIGNER_OFFLINE (no answer), SIGNER_UNAVAILABLE (no such key). */
+/**
+ * A key behind web3signer (Eth1SignRoute). Throws SIGNER_OFFLINE if it does not answer, and SIGNER_UNAVAILABLE if it
+ * has no such key.
+ */
 export async function createRemoteKey(spec: RemoteSpec, expected?: string): Promise<Key> {
   const service = connect(spec)
   const known = await service.publicKeys()
@@ -47,11 +50,11 @@ function connect({ url, timeoutMs }: RemoteSpec) {
     } catch (error) {
       if (error instanceof AnswerTooLong) throw offline('The remote signer gave an answer that is too long.')
       const silent = error instanceof Error && error.name === 'TimeoutError'
-      // The cause is left out, because it may quote the URL.
+      // Without the cause, because it may quote the URL.
       throw offline(silent ? `The remote signer did not answer within ${timeoutMs} ms.` : 'The remote signer cannot be reached.')
     }
     if (status === 200) return text
-    // The body may quote the request, so it is left out.
+    // Without the body, because it may quote the request.
     throw offline(`The remote signer answered with ${status}${meanings[status] ?? ''}.`)
   }
 

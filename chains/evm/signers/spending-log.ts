@@ -5,13 +5,13 @@ import type { SigningLimits } from '../../signing-port.ts'
 import { LRUCache } from 'lru-cache'
 
 const minuteMs = 60_000
-/** Ms. The spending of an hour therefore covers 60 to 65 minutes. */
+/** Length (ms) of a bucket. So the spending of an hour covers 60 to 65 minutes. */
 const bucketMs = 5 * minuteMs
 export const windows = { hour: 60 * minuteMs, day: 24 * 60 * minuteMs } as const
 type Window = keyof typeof windows
-/** Enough for a week. The limit is a number and not an age, because a clock may jump. */
+/** Enough buckets for a week. Their number is limited and not their age, because a clock may jump. */
 const mostBuckets = 2_400
-/** A later attempt for an older nonce counts in full. */
+/** Number of nonces whose attempts are remembered. A further attempt for an older nonce counts in full. */
 const mostNonces = 1_024
 
 export interface Exceeded {
@@ -25,9 +25,9 @@ export function firstExceeded(limits: SigningLimits, values: readonly (readonly 
   return found && { limit: found[0], value: found[1], allowed: BigInt(limits[found[0]]) }
 }
 
-/** Counts the cost of a key's signatures. Each nonce counts once, with its dearest attempt. */
+/** Counts what a key's signatures cost. Each nonce counts once, with its most expensive attempt. */
 export class SpendingCounter {
-  /** Start, ms since the epoch → wei. */
+  /** Start of the bucket (ms since the epoch) → wei. */
   readonly #buckets = new Map<number, bigint>()
   readonly #dearest = new LRUCache<number, bigint>({ max: mostNonces })
 
@@ -45,14 +45,16 @@ export class SpendingCounter {
     if (this.#buckets.size > mostBuckets) this.#buckets.delete(Math.min(...this.#buckets.keys()))
   }
 
-  /** Wei. After a clock was set back, sums in the future count too. */
+  /** Returns wei. If the clock was set back, sums that lie in the future count too. */
   spent(window: Window, nowMs: number): bigint {
     let sum = 0n
     for (const [start, wei] of this.#buckets) if (start > nowMs - windows[window] - bucketMs) sum += wei
     return sum
   }
 
-  /** Checks even if nothing is added: a parallel attempt of this nonce may have been counted and then refused. */
+  /**
+   * Checks even if this attempt adds nothing. A parallel attempt for the nonce may have been counted and then refused.
+   */
   exceeded(limits: SigningLimits, cost: bigint, nonce: number | undefined, nowMs: number): Exceeded | undefined {
     const added = this.added(cost, nonce)
     return firstExceeded(limits, [
@@ -64,26 +66,26 @@ export class SpendingCounter {
 
 const hourMs = windows.hour
 const readMs = windows.day + 2 * hourMs
-/** If the clock runs ahead, files that still count look old. So this many files are always kept. */
+/** This many files are always kept. If the clock runs ahead, files that still count look old. */
 const keptFiles = 200
 
 const freshMs = 1_000
 
-/** Bytes before the end of the last read that are compared, to notice a changed file. */
+/** Bytes before the end of the last read. They are compared at the next read, to notice a changed file. */
 const comparedBytes = 80
 
 interface SpendingLog {
   readonly spending: SpendingCounter
-  /** Records an attempt, unless it exceeds a limit. Calls run one after another. Throws SPENDING_UNRECORDED. */
+  /** Records an attempt unless it exceeds a limit. Calls run one after another. Throws SPENDING_UNRECORDED. */
   charge(cost: bigint, nonce: number): Promise<Exceeded | undefined>
-  /** Records nothing. Reads the log at most once per second. Throws SPENDING_UNRECORDED. */
+  /** Checks an attempt and records nothing. Reads the log at most once per second. Throws SPENDING_UNRECORDED. */
   check(cost: bigint, nonce: number | undefined): Promise<Exceeded | undefined>
 }
 
 /**
- * A file per hour, with a line per attempt (`<ms since the epoch> <nonce> <wei>`) before the attempt is signed.
- * Each process that shares the folder appends its line, reads all lines, and checks again. A refused attempt stays
- * counted. A broken line may have been an attempt, so nothing is signed until it is repaired or a day old.
+ * One file per hour. Each attempt is a line (`<ms since the epoch> <nonce> <wei>`), written before the attempt is
+ * signed. Each process that shares the folder appends its line, reads all lines and checks again. A refused attempt
+ * stays counted. A broken line may have been an attempt. So nothing is signed until the line is repaired or a day old.
  */
 export function createSpendingLog(folder: string, limits: SigningLimits, clock: () => number): SpendingLog {
   const files = createSpendingFiles(folder, clock)
@@ -94,7 +96,7 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     const now = clock()
     const exceeded = files.spending.exceeded(limits, cost, nonce, now)
     if (exceeded) return exceeded
-    // The first line break ends a line that a crash may have cut.
+    // Begins with a line break, which ends a line that a crash may have cut.
     const line = `\n${now} ${nonce} ${cost}\n`
     if (files.spending.added(cost, nonce) > 0n) await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
     await recorded(folder, files.catchUp)
@@ -118,7 +120,9 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
 
 function createSpendingFiles(folder: string, clock: () => number) {
   let spending = new SpendingCounter()
-  /** Old files are read too, because a process whose clock differs may append to them. */
+  /**
+   * Hour of a file → what was read. Old files are read too, because a process whose clock differs may append to them.
+   */
   const readTo = new Map<number, { readonly bytes: number; readonly end: string }>()
   let cleaned = false
   let caughtUpAt = -Infinity
@@ -159,13 +163,13 @@ function createSpendingFiles(folder: string, clock: () => number) {
     const whole = text.slice(end.length, text.lastIndexOf('\n') + 1)
     const attempts = whole.split('\n').flatMap((line) => {
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      // A crash may have cut digits off the cost. The line still counts, although its attempt was never signed.
+      // A crash may have cut off digits of the cost. The line still counts, although its attempt was never signed.
       if (at && nonce && cost) return [{ at: Number(at), nonce: Number(nonce), cost: BigInt(cost) }]
       if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
       return []
     })
     for (const { cost, nonce, at } of attempts) spending.charge(cost, nonce, at)
-    // latin1 has one character per byte.
+    // The text is latin1, which has one character per byte.
     readTo.set(hour, { bytes: bytes + whole.length, end: (end + whole).slice(-comparedBytes) })
     return true
   }

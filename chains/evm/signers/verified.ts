@@ -9,11 +9,14 @@ type Signable = Pick<EncodedTransaction, 'unsigned' | 'digest'> & Partial<Pick<E
 
 export interface Key {
   readonly address: string
-  /** Remote services return only the two numbers. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+  /** Remote services return only r and s. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   sign(signable: Signable): Promise<Signature | SignatureNumbers>
 }
 
-/** Checks that signatures are the key's own. Throws SIGNER_UNAVAILABLE (bad field), SIGNER_OFFLINE (bad signature). */
+/**
+ * Checks that each signature is the key's own. Throws SIGNER_UNAVAILABLE for a bad field, and SIGNER_OFFLINE for a bad
+ * signature.
+ */
 export function verified(key: Key): Signer {
   const { address } = key
   return {
@@ -25,7 +28,7 @@ export function verified(key: Key): Signer {
   }
 }
 
-/** Throws SIGNER_UNAVAILABLE, SIGNER_OFFLINE (also for a signature that is not the key's own). */
+/** Throws SIGNER_UNAVAILABLE and SIGNER_OFFLINE (also if the signature is not the key's own). */
 export async function signatureBy(key: Key, signable: Signable): Promise<Signature> {
   const { digest, nonce } = signable
   const { address } = key
@@ -43,7 +46,7 @@ function encode(unsigned: UnsignedTransaction, address: string): EncodedTransact
   try {
     return encodeTransaction(unsigned)
   } catch (error) {
-    // Errors of other classes may quote the input.
+    // Only these classes: other errors may quote the input.
     const reason = error instanceof RangeError || error instanceof TypeError ? error.message : 'a field is not what it should be'
     throw new RelayerError('SIGNER_UNAVAILABLE', {
       detail: `The transaction could not be signed: ${reason}`,
@@ -72,7 +75,7 @@ export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefine
   return s && s.end === bytes.length ? { r: r.value, s: s.value } : undefined
 }
 
-/** In DER, an integer whose first bit is set would be negative. A leading zero byte makes it positive. */
+/** Reads an integer. In DER, an integer whose first bit is set would be negative, so a zero byte precedes it. */
 function readInteger(bytes: Uint8Array, at: number): { value: bigint; end: number } | undefined {
   const length = bytes[at + 1] ?? 0
   const end = at + 2 + length

@@ -7,7 +7,7 @@ import { createPlausible, medianOf } from '../plausible.ts'
 import { type Nodes, resultsOf } from '../nodes/nodes.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 
-/** Full nodes keep 128 states (go-ethereum TriesInMemory). Older states need an archive node. */
+/** Number of states that full nodes keep (go-ethereum TriesInMemory). Older states need an archive node. */
 export const statesKept = 128
 /** After this many lower counts in a row, the higher count must have been wrong. */
 const mostLowerReads = 5
@@ -32,7 +32,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
       return countAt(address, 'finalized')
     })
 
-  /** A false balance of 0 would stop the lane, so all nodes are asked about an unlikely balance. */
+  /** Asks all nodes about an unlikely balance, because a false balance of 0 would stop the lane. */
   async function readBalance(address: string): Promise<string> {
     const read = (value: unknown) => toDecimal(value, 'balance')
     const params = [address, 'latest']
@@ -60,7 +60,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     return { ...nonces, balance, block: { height, hash } }
   }
 
-  // The version is the event, because the finalized height may rise without a new head.
+  // The version is the event and not the head, because the finalized height may rise without a new head.
   const readOnce = oncePerHead(chain, readNow, (event) => event)
 
   return {

@@ -4,7 +4,7 @@ import type { UnsignedTransaction } from '../../signing-port.ts'
 
 export interface EncodedTransaction {
   readonly nonce: number
-  /** The payload to sign (EIP-155, EIP-1559): 0x, lower case. */
+  /** The bytes to sign (EIP-155, EIP-1559): 0x, lower case. */
   readonly unsigned: string
   readonly digest: Uint8Array
   readonly signingHash: string
@@ -14,7 +14,10 @@ export interface EncodedTransaction {
 const type2 = Buffer.from([2])
 const emptyList = Buffer.from([0xc0])
 
-/** Encodes a legacy transaction if `maxFee` equals `tip`, else type 2. Throws RangeError, SyntaxError, TypeError. */
+/**
+ * Encodes a legacy transaction if `maxFee` equals `tip`, and otherwise type 2. Throws RangeError, SyntaxError,
+ * TypeError.
+ */
 export function encodeTransaction(transaction: UnsignedTransaction): EncodedTransaction {
   const { nonce, maxFee, tip } = transaction
   if (!Number.isSafeInteger(nonce) || nonce < 0) throw new RangeError('The nonce is not a whole number.')

@@ -7,15 +7,18 @@ import type { Receipts } from './receipts.ts'
 const mostAccepted = 4_096
 const fewBlocks = 64
 const mostUnknown = 2
-/** A node that only lags has the receipt after this many reads. Then all nodes are asked. */
+/** After this many reads without a receipt, all nodes are asked. A node that only lags has the receipt by then. */
 const mostMisses = 3
 
 type Due =
-  /** The receipt was read, or a later block will list the hash. */
+  /** Nothing to read: the receipt was read, or a later block will list the hash. */
   | { readonly kind: 'nothing' }
-  /** Due for a lookup, after `unknown` lookups that found nothing. */
+  /** A lookup is due. `unknown` lookups before it found nothing. */
   | { readonly kind: 'lookup'; readonly unknown: number }
-  /** `unknown` lookups found nothing. The next block repeats the lookup: an uncached block may include the hash. */
+  /**
+   * `unknown` lookups found nothing. The next block repeats the lookup, because a block that is not cached may include
+   * the hash.
+   */
   | { readonly kind: 'unknown'; readonly unknown: number }
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
 
@@ -63,7 +66,10 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   heads.onPoll(reads.all)
 
   return {
-    /** Call when a node accepted the transaction as new. Its receipt is then read only once a block lists it. */
+    /**
+     * Call this when a node has accepted the transaction as new. The receipt is then read only once a block lists the
+     * hash.
+     */
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)
@@ -135,7 +141,7 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     }
   }
 
-  /** One node's receipt is enough for a success that a cached block lists. Otherwise most nodes must agree. */
+  /** A success that a cached block lists needs only one node's receipt. For anything else, most nodes must agree. */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
     const listed = kept.lists(receipt.block, receipt.hash)
     if (listed && receipt.status === 'success') settle(watched, receipt)

@@ -10,7 +10,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Heights that one round reads in parallel. Two rounds are enough for 128 blocks. */
+/** Number of heights that one round reads in parallel. Two rounds suffice for 128 blocks. */
 const probes = 15
 
 export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree: Quorum) {
@@ -37,7 +37,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   async function search(address: string, nonce: number, countAt: CountAt): Promise<MinedTransaction | undefined> {
     const { height: latest } = currentHead({ name: chain, heads }).latest
     const now = await countAt(latest)
-    // Every node has the head's state, so a missing count is a refusal.
+    // Every node has the state of the head. So a missing count is a refusal.
     if (now === undefined)
       throw new RelayerError('NODE_REFUSED', { detail: "No node returns the account's transaction count.", facts: { chain } })
     if (now <= nonce) return undefined
@@ -50,18 +50,18 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /** One node searches, and most nodes confirm its find. If it finds none, most nodes search. */
+  /** One node searches, and most nodes confirm the transaction that it finds. If it finds none, most nodes search. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'
     const byOne = (height: number) => nodes.request(method, [address, toQuantity(height)], readCount).catch(unlessPruned)
-    /** Uses one node's count if too few nodes keep the state. Most nodes still confirm the transaction. */
+    /** If too few nodes keep the state, one node's count is used. Most nodes still have to confirm the transaction. */
     const byMost = (height: number) => {
       const params = [address, toQuantity(height)]
       return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))
     }
     const found = await search(address, nonce, byOne)
-    // With a single node, each step of a second search would have to wait for another block.
+    // No second search with a single node: each of its steps would wait for another block.
     return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, byMost))
   }
 }
@@ -106,7 +106,7 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/** Throws if the fields do not match the hash. Returns the hash itself for types that Portage never signs. */
+/** Throws if the fields do not match the hash. For types that Portage never signs, returns the hash itself. */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')

@@ -5,10 +5,13 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** From this many receipts, and a quarter of the block's, one read of the whole block is cheaper. */
+/**
+ * From this number of receipts on, if they are at least a quarter of the block's, one read of the whole block is
+ * cheaper.
+ */
 const wholeBlockFrom = 4
 
-/** Blocks for which receipts are read one by one after a node lacked eth_getBlockReceipts. */
+/** After a node lacked eth_getBlockReceipts, receipts are read one by one for this many blocks. */
 const singlyBlocks = 1_000
 
 function toStatus(value: unknown): Receipt['status'] {
@@ -31,7 +34,7 @@ export function readReceipt(value: unknown): Receipt {
 }
 
 function readReceiptIfAny(value: unknown): Receipt | undefined {
-  // Some nodes return a receipt without a block for a pending transaction.
+  // For a pending transaction, some nodes return a receipt without a block.
   return value === null || toRecord(value, 'receipt')['blockHash'] == null ? undefined : readReceipt(value)
 }
 
@@ -60,7 +63,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
       )
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
-      // Some nodes lack the method. Other errors mean that the node lags or is busy.
+      // Some nodes do not have this method. Any other error means that the node lags or is busy.
       if (error.rpcCode === -32601 || error.rpcCode === -32004 || /method|not supported|unsupported/i.test(error.rpcMessage))
         singlyUpTo = block.height + singlyBlocks
       return undefined
@@ -72,7 +75,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
     get others() {
       return nodes.readers > 1
     },
-    /** Throws NODES_DISAGREE, also if the nodes know no receipt. */
+    /** Throws NODES_DISAGREE, also if the nodes have no receipt. */
     agreed: (hash: string) =>
       agree({
         about: `receipt ${hash}`,

@@ -5,9 +5,9 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * Refusals by precedence. Statements about the nonce come first. Then `ambiguous`: a silent node may hold the
- * transaction, so no refusal below may free, hold or re-price the nonce. `fatal` counts only if no node says anything
- * else.
+ * Refusals, the most important first. Statements about the nonce come first. `ambiguous` is next: a silent node may
+ * have the transaction. So no refusal after it may free, keep or re-price the nonce. `fatal` counts only if no node
+ * says anything else.
  */
 const order: readonly SendErrorClass[] = [
   'nonce-too-low',
@@ -32,13 +32,13 @@ export function createSend(nodes: Nodes, errors: ErrorTexts | undefined, accepte
   }
 }
 
-/** Ends when one node takes the transaction, or all have answered or timed out. Never throws. */
+/** Returns when one node has taken the transaction, or when all have answered or timed out. Never throws. */
 export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Promise<SendOutcome> {
   const outcomes: { outcome: SendOutcome; reached: boolean }[] = []
   try {
     await nodes.sendAll('eth_sendRawTransaction', [raw], readSent, (answer) => {
       const outcome = readAnswer(answer, classify)
-      // Only a TransportError can prove that a node did not get the bytes.
+      // Only a TransportError can prove that a node did not get the transaction.
       outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived !== false })
       return outcome.kind !== 'refused'
     })
@@ -67,8 +67,8 @@ function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 
 }
 
 /**
- * Patterns in lower case; the first match wins. Gateways come first, because they may quote anything. Replacement
- * precedes `underpriced`.
+ * Patterns in lower case. The first match wins. Gateways come first, because they may quote anything.
+ * `replacement-underpriced` comes before `underpriced`.
  * Sources: chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types,
  * foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
  */
@@ -114,9 +114,9 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /incorrect account sequence/, // Sei and other Cosmos chains
     /transaction already finalized/, // Harmony
   ],
-  // Nethermind, older: another transaction holds the nonce.
+  // Older Nethermind: another transaction has the nonce.
   ['own-nonce-used', /ownnoncealreadyused/],
-  // go-ethereum. Must precede `replacement-underpriced`, because this message contains "replace".
+  // go-ethereum. Must come before `replacement-underpriced`, because this message contains "replace".
   ['nonce-too-high', /future transaction tries to replace pending/],
   [
     'replacement-underpriced',
@@ -187,15 +187,18 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   ['terminally-stuck', /not enough .{0,80}counters? to continue|out of counters at node level/],
 ]
 
-/** EIP-1474. No other code is unambiguous: nodes use −32000, −32003, −32010 and −32603 for any error. */
+/** Code of EIP-1474. No other code is clear: nodes use −32000, −32003, −32010 and −32603 for any error. */
 const limitExceeded = -32005
 
-/** Class → error texts of a chain's own nodes. Letter case does not matter. */
+/** Class → error texts of the chain's own nodes. Ignores case. */
 export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string[] | undefined>>>
 
 type Classify = ReturnType<typeof createClassifier>
 
-/** Matches a node's message, but not revert data. `overrides` are matched first. Without a match: `ambiguous`. */
+/**
+ * Classifies a node's message. Does not look at revert data. `overrides` are compared first. `ambiguous` if nothing
+ * matches.
+ */
 export function createClassifier(overrides: ErrorTexts = {}) {
   const order = new Set(classes.map(([errorClass]) => errorClass))
   const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))

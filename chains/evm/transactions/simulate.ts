@@ -27,11 +27,11 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** A lower estimate runs out of gas despite margins. */
+/** Factors within which an estimate counts as near. A lower estimate would run out of gas despite margins. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
-/** Ms during which all nodes are asked after an estimate was too low. */
+/** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
-/** Remembered calls. A call that is estimated again may have run out of gas the first time. */
+/** Number of calls that are remembered. If a call is estimated again, it may have run out of gas the first time. */
 const mostCalls = 4_096
 
 /**
@@ -44,7 +44,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   let distrustedUntil = -Infinity
 
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
-    // Without a block tag, some nodes (anvil, older go-ethereum) include our own pending call.
+    // `latest` is needed: without a block tag, some nodes (anvil, older go-ethereum) include our own pending call.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
@@ -105,7 +105,7 @@ export function withFactor(estimate: number, factor: number, blockGasLimit: bigi
   return capped > BigInt(estimate) ? capped : BigInt(estimate)
 }
 
-/** For `eth_call` and `eth_estimateGas` only. Undefined for an error that is no revert. */
+/** Use only for `eth_call` and `eth_estimateGas`. Undefined if the error is no revert. */
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError) || !isExecutionFailure(error)) return undefined
   const data = findData(error.data)
@@ -125,7 +125,7 @@ export function decodeReason(data: string): string | undefined {
   }
 }
 
-/** Revert data may be in a string, after `Reverted` (Nethermind, OpenEthereum), or in a nested object (gateways). */
+/** The revert data may be in a string after `Reverted` (Nethermind, OpenEthereum), or in a nested object (gateways). */
 function findData(data: unknown): string {
   if (typeof data === 'string') return /0x(?:[0-9a-f]{2})*(?![0-9a-f])/i.exec(data)?.[0].toLowerCase() ?? '0x'
   if (typeof data !== 'object' || data === null) return '0x'
