@@ -8,13 +8,13 @@ import { type Retry, retryWaitMs } from '../submit/submissions.ts'
 
 export interface SpyFilter {
   readonly chain: number
-  /** 64 lower-case hex digits without 0x */
+  /** 64 lower-case hex digits without 0x. */
   readonly emitter: string
 }
 
 export interface SpyTarget {
   readonly address: string
-  /** Absent: plain text. `caFile` is a PEM file that is read again at each connection. */
+  /** Absent: the connection is plain text. `caFile` is a PEM file, which is read again at each connection. */
   readonly tls?: { readonly caFile?: string | undefined; readonly serverName?: string | undefined } | undefined
 }
 
@@ -30,9 +30,9 @@ export interface SpySubscriptionOptions extends SpyTarget {
 type VaaStream = ClientReadableStream<{ vaaBytes?: Uint8Array }>
 
 const connectTimeoutMs = 10_000
-/** Longest wait after a failed connection, ms. A connection costs the spy less than a subscription. */
+/** Longest wait (ms) after a failed connection. Connecting costs the spy less than a subscription. */
 const mostConnectWaitMs = 5_000
-/** grpc-go servers close connections that ping more often than every 5 minutes. */
+/** Longer than 5 minutes, because grpc-go servers close connections that ping more often. */
 const keepaliveMs = 310_000
 
 const nothing = new Uint8Array()
@@ -60,7 +60,8 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
     const openedAt = performance.now()
     const receive = (vaa: Uint8Array) => {
       if (client !== opened) return
-      // Only a subscription that has lasted resets the wait, because a spy may end each subscription after one message.
+      // Only a subscription that has lasted resets the wait, because a spy may end every subscription after one
+      // message.
       if (performance.now() - openedAt >= options.retry.mostMs) retries.restart()
       onMessage(vaa)
     }
@@ -91,7 +92,7 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
       retries.stop()
       if (client) end(client, 'closed')
     },
-    /** Uses HTTP/2 flow control. A paused subscription is still paused after a reconnect. */
+    /** Pauses the stream by HTTP/2 flow control. A paused subscription is still paused after a reconnect. */
     pause(wanted: boolean): void {
       paused = wanted
       if (wanted) stream?.pause()
@@ -131,20 +132,21 @@ function openClient(target: SpyTarget): Client | Error {
   }
 }
 
-/** Throws an Error if `caFile` cannot be read or is no certificate. */
+/** Throws an Error if `caFile` cannot be read, or is no certificate. */
 export function createSpyClient({ address, tls }: SpyTarget): Client {
   const trusted = tls?.caFile === undefined ? null : readFileSync(tls.caFile)
   return new Client(address, tls ? credentials.createSsl(trusted) : credentials.createInsecure(), {
     ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': 20_000,
-    // The subscription reconnects by itself. A shared channel would add gRPC's own back-off of up to two minutes.
+    // No retries of gRPC: the subscription reconnects by itself. A shared channel would add gRPC's own back-off of up
+    // to two minutes.
     'grpc.enable_retries': 0,
     'grpc.use_local_subchannel_pool': 1,
   })
 }
 
-/** Waits for the connection, not for a message, because a spy may send none for a long time. */
+/** Waits for the connection and not for a message, because a spy may send no message for a long time. */
 function whenConnected(client: Client, closed: () => boolean, done: (client: Client) => void, fail: (why: string) => void): void {
   const channel = client.getChannel()
   const deadline = Date.now() + connectTimeoutMs
@@ -160,7 +162,7 @@ function whenConnected(client: Client, closed: () => boolean, done: (client: Cli
 
 function listen(stream: VaaStream, onEnd: (reason: string) => void, onMessage: (vaa: Uint8Array) => void): VaaStream {
   stream.on('data', ({ vaaBytes = nothing }) => onMessage(vaaBytes))
-  // The spy's text is shown and logged, so control characters are removed.
+  // Removes control characters, because the spy's text is shown and logged.
   stream.on('error', (error: ServiceError) => onEnd(printable(error.details || error.message) || 'the stream failed'))
   stream.on('end', () => onEnd('the spy ended the stream'))
   return stream

@@ -13,7 +13,7 @@ export interface SpyIntakeOptions extends Pick<SpySubscriptionOptions, 'address'
   readonly metrics: Pick<Metrics, 'portage_intake_messages_total' | 'portage_intake_started_total' | 'portage_intake_refused_total'>
   readonly listener?: SpyListener
   readonly concurrency?: number
-  /** Reading stops when this many messages wait because submitting fails. Default 10,000, about 15 MB */
+  /** Reading stops while this many messages wait because submitting fails. Default: 10,000, about 15 MB. */
   readonly limit?: number
   readonly retry?: Retry
 }
@@ -28,10 +28,13 @@ export interface SpyListener {
 export type SpyIntake = ReturnType<typeof createSpyIntake>
 export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept' | 'unknownSets'>
 
-/** A bridge also carries messages that Portage does not deliver, so these refusals are normal. */
+/** Normal refusals, because a bridge also carries messages that Portage does not deliver. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
-/** Submits the messages of a guardian spy. The spy does not repeat missed messages, so the streams must fetch them. */
+/**
+ * Submits the messages of a guardian spy. The streams must fetch messages that were missed, because the spy does not
+ * repeat them.
+ */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
   const { bridge, address, logger, listener } = settings
@@ -67,7 +70,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     onMessage(vaa) {
       counts.received()
       if (vaa.length <= mostMessageBytes) return submissions.add(vaa)
-      // A message this large is refused at once, so that it is not kept while submitting fails.
+      // Refused at once, because a message this large should not be kept while submitting fails.
       const error = new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: vaa.length, most: mostMessageBytes } })
       const outcome = { kind: 'refused', error } as const
       listener?.received(vaa, outcome)
@@ -79,14 +82,17 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     bridge,
     address,
     start: subscription.start,
-    /** Ends the subscription, then submits the received messages for at most `graceMs`. */
+    /** Ends the subscription. Then submits the received messages, for at most `graceMs`. */
     async stop(graceMs = 5_000): Promise<void> {
       subscription.stop()
       const left = await submissions.close(graceMs)
       if (left > 0)
         logger.warn('stopped before these messages could be submitted', { code: 'MESSAGES_LEFT', address, count: left, problem: failure })
     },
-    /** `kept`: messages without an outcome. `paused`: reading has stopped at a limit. `refused`: counts by code. */
+    /**
+     * `kept`: number of messages without an outcome. `paused`: reading has stopped at a limit. `refused`: counts by
+     * code.
+     */
     get health() {
       const { problem = failure, ...connection } = subscription.state
       return { ...counts.all, ...connection, problem, kept: submissions.size, unknownSets: submissions.unknownSets }
@@ -94,7 +100,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
   }
 }
 
-/** Anybody can make a spy send junk, so warnings with the same code are limited. */
+/** Limits (ms) how often warnings with the same code are logged, because anybody can make a spy send junk. */
 const warnEveryMs = 60_000
 
 function createCounts({ bridge, logger, metrics }: Pick<SpyIntakeOptions, 'bridge' | 'logger' | 'metrics'>) {

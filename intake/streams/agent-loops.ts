@@ -52,7 +52,7 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /** Calls `finish`, then closes the client. Findings that were not recorded are found again at the next start. */
+    /** Calls `finish` and then closes the client. Findings that were not recorded are found again at the next start. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

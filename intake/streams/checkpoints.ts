@@ -21,12 +21,15 @@ export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 const timeoutMs = 10_000
 const mostBytes = 2 * 1024 * 1024
 
-/** Stores texts. `put` is atomic. Throws CHECKPOINT_UNAVAILABLE; `get` also throws CHECKPOINT_INVALID (too long). */
+/**
+ * Stores texts. `put` is atomic. Throws CHECKPOINT_UNAVAILABLE. `get` also throws CHECKPOINT_INVALID if a text is too
+ * long.
+ */
 export function createCheckpointFiles(place: CheckpointPlace) {
   return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
 }
 
-/** Stores checkpoints under the ids of their streams, so that a renamed chain still finds its checkpoints. */
+/** Stores checkpoints under the ids of their streams. So a chain that was renamed still finds its checkpoints. */
 export function createCheckpointStore(place: CheckpointPlace, names: StreamNames = createStreamNames([])) {
   const { get, put } = createCheckpointFiles(place)
   return {
@@ -43,10 +46,10 @@ export function createCheckpointStore(place: CheckpointPlace, names: StreamNames
   }
 }
 
-/** Throws INPUT_INVALID (no block was read yet), CHECKPOINT_UNAVAILABLE, and the errors of `readStream`. */
+/** Throws INPUT_INVALID if no block was read yet, CHECKPOINT_UNAVAILABLE, and the errors of `readStream`. */
 export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
   const state = await readStream(client, stream)
-  // A checkpoint without a block is useless to a stream, and would replace a better checkpoint.
+  // A checkpoint without a block is of no use to a stream. It would replace a better checkpoint.
   if (state.start !== undefined && !state.cursor)
     throw new RelayerError('INPUT_INVALID', { detail: 'the stream has read no block yet: there is nothing to keep', facts: { stream } })
   const written = checkpointOf(state)
@@ -54,7 +57,7 @@ export async function writeCheckpoint(client: TemporalClient, store: CheckpointS
   return written
 }
 
-/** Throws CHECKPOINT_INVALID with the path of the invalid field. */
+/** Throws CHECKPOINT_INVALID, which names the path of the invalid field. */
 export function parseCheckpoint(stream: string, text: string): StreamCheckpoint {
   try {
     const value: unknown = JSON.parse(text)
@@ -87,7 +90,7 @@ function inDirectory({ path }: { readonly path: string }) {
         const file = await open(temporary, 'w', 0o600)
         try {
           await file.writeFile(content)
-          // Without `sync` a crash of the machine may leave an empty file.
+          // Without `sync`, a crash of the machine could leave an empty file.
           await file.sync()
         } finally {
           await file.close()

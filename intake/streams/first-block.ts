@@ -3,8 +3,8 @@ import type { Chain } from '../../chains/port.ts'
 type At = 'latest' | 'agreed'
 
 /**
- * The first block at or after `time` (ms since the epoch), at most `end`. A pruned block counts as earlier. Searches
- * with one node, which is quick. If most nodes deny the result, searches again with a quorum.
+ * Finds the first block at or after `time` (ms since the epoch), at most `end`. A pruned block counts as earlier.
+ * Searches with one node, which is fast. If most nodes contradict the result, searches again with most nodes.
  */
 export async function firstSince(chain: Pick<Chain, 'block'>, time: number, end: number): Promise<number> {
   const isSince = async (height: number, at: At) => {

@@ -4,12 +4,15 @@ import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Waits after a failure, ms. `haltedMs` follows a contradiction, which halts the route until an operator acts. */
+/** Waits (ms) after a failure. `haltedMs` is for a contradiction: the route is halted until an operator acts. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown
 
-/** True: more work is due now. Undefined: the step did nothing, so an earlier failure may still last. */
+/**
+ * True: more work is due now. False: the step worked, and the loop waits. Undefined: the step did no work, and the loop
+ * waits. Undefined does not end a logged failure.
+ */
 export type Step = () => Promise<boolean | undefined>
 
 export interface Loop {

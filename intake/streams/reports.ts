@@ -7,19 +7,19 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { listStreamNames, nameOf, queryStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
 
-/** A stream's view for people, with MIP-61's words. */
+/** A stream's view as people see it, with MIP-61's words. */
 export interface StreamReport extends StreamView {
   readonly workflowId?: string
   readonly cursor?: number
-  /** Blocks from the cursor to the source's finalized head */
+  /** Number of blocks from the cursor to the source's finalized head. */
   readonly lag?: number
   readonly completed_nonce_height?: string
   readonly completed_block_height?: number
-  /** Time of the head from which `lag` is counted, ISO 8601. It is old if the source's nodes do not answer. */
+  /** Time of the head up to which `lag` is counted, ISO 8601. It is old if the source's nodes do not answer. */
   readonly headAt?: string
   /** Guarantees that are missing because the config has no node of the source. */
   readonly unproved?: readonly string[]
-  /** Last report of an intake, ISO 8601. Present only if two audits should have reported since. */
+  /** Time of an intake's last report, ISO 8601. Present only if two audits should have reported since then. */
   readonly silentSince?: string
   readonly asOf: string
 }
@@ -38,7 +38,8 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
           workflowId: workflowIdOf(client, stream),
         }
       } catch (error) {
-        // Anyone with access to Temporal can start a workflow with a stream's id, which may answer anything.
+        // Shown as an error, because anyone with access to Temporal can start a workflow with a stream's id that
+        // answers anything.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }
@@ -47,7 +48,7 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
   )
 }
 
-/** Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the ledger queue answers), TEMPORAL_UNAVAILABLE. */
+/** Throws STREAM_NOT_FOUND, TEMPORAL_UNAVAILABLE, and STREAM_UNREACHABLE if no worker of the queue `ledger` answers. */
 export async function readStream(client: TemporalClient, stream: string): Promise<StreamState> {
   const state = await queryStream(client, stream)
   if (!state) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream } })
@@ -75,10 +76,10 @@ export function toReport(view: StreamView, heights: Heights, auditMinutes?: numb
   }
 }
 
-/** Audits are up to 1.25 periods apart, and one takes up to about this long. */
+/** Longest usual time (ms) of an audit. Two audits are up to 1.25 periods apart. */
 const auditTakesMs = 15_000
 
-/** Returns the time of the last update, ms since the epoch, if two audits should have reported since. */
+/** Returns the time of the last update (ms since the epoch) if two audits should have reported since then. */
 export function silentSince({ updatedAt }: Pick<StreamView, 'updatedAt'>, auditMinutes: number, now: number): number | undefined {
   return updatedAt !== undefined && now - updatedAt > 2 * auditMinutes * 60_000 + auditTakesMs ? updatedAt : undefined
 }

@@ -1,7 +1,7 @@
 import type { BlockRange } from '../../bridges/port.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 
-/** Reads the halves of a range that the nodes refuse, or about which they disagree. Throws the error of one block. */
+/** Reads a range. If nodes refuse it or disagree about it, reads its halves. Throws the error for a single block. */
 export async function inParts<T>(range: BlockRange, read: (range: BlockRange) => Promise<readonly T[]>): Promise<readonly T[]> {
   const { fromBlock, toBlock } = range
   try {

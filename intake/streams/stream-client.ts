@@ -19,7 +19,10 @@ export interface StreamClientOptions {
 const mostRequests = 64
 const mostNumbers = 5_000
 
-/** Sends one update at a time, and repeats it until an answer or `close`. The first update creates the stream. */
+/**
+ * Sends one update at a time, and repeats it until it is answered or the client is closed. The first update creates the
+ * stream.
+ */
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamResponse>
@@ -48,14 +51,17 @@ export class StreamClient {
     return this.#view
   }
 
-  /** Grows when the stream goes back (fork, or Temporal restored), because earlier readings may then be outdated. */
+  /**
+   * Grows when the stream goes back (after a fork, or after Temporal was restored). Earlier readings may then be
+   * outdated.
+   */
   get era(): number {
     return this.#era
   }
 
   /**
-   * Returns undefined if the stream went back since `era`: nothing was recorded, and the caller must read again. Throws
-   * STREAM_UNREACHABLE after `close`, and INTERNAL for malformed requests.
+   * Returns undefined if the stream went back since `era`. Nothing was then recorded, and the caller must read again.
+   * Throws STREAM_UNREACHABLE after `close`, and INTERNAL for malformed requests.
    */
   apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
     return this.#updates.ask(requests, () => era !== this.#era)
@@ -81,7 +87,7 @@ export class StreamClient {
     await waitFor(subscribe, timeoutMs)
   }
 
-  /** Unanswered requests fail with STREAM_UNREACHABLE. Their findings are read from the chains again. */
+  /** Requests without an answer fail with STREAM_UNREACHABLE. Their findings are later read from the chains again. */
   close(): void {
     this.#updates.close()
     for (const done of this.#changes) done()
@@ -92,7 +98,7 @@ export class StreamClient {
     const isBack = before?.nextHeight !== undefined && (view.nextHeight === undefined || view.nextHeight < before.nextHeight)
     if (isBack) this.#era += 1
     this.#view = view
-    // Reports only real changes. Otherwise two loops that wait and then query would wake each other for ever.
+    // Reports only real changes. Otherwise two loops that wait and then query would wake each other without end.
     if (JSON.stringify(view) !== JSON.stringify(before)) for (const done of this.#changes) done()
   }
 }
@@ -104,7 +110,7 @@ export interface AuditLimits {
 
 const usualDeadlineMs = 600_000
 
-/** Runs an audit, then closes the client. Throws STREAM_AUDIT_UNENDED if a limit ends the audit. */
+/** Runs an audit and then closes the client. Throws STREAM_AUDIT_UNENDED if a limit ends the audit. */
 export async function auditWithin<Result>(
   streamClient: Pick<StreamClient, 'close'>,
   stream: string,

@@ -23,16 +23,16 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
-/** Delays of Temporal's lists. Reports overlap by the usual delay, and once a minute by the longest one. */
+/** Delays (ms) of Temporal's lists. Reports overlap by the usual delay, and once a minute by the longest delay. */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
-/** The first report must cover a restart. An audit finds transfers that ended earlier. */
+/** Period (ms) of the first report, which must cover a restart. An audit finds transfers that ended earlier. */
 const firstReportMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
 const readsAtOnce = 20
 const mostReleased = 50
 const longestReason = 1_000
 
-/** Records ended and parked transfers. `own` leaves out those of other messages that claim a number of the stream. */
+/** Records ended and parked transfers. `own` removes transfers of other messages that claim a number of the stream. */
 export function createOutcomeReporter(
   deps: OutcomesDeps,
   listEnded: typeof endedSince,
@@ -61,14 +61,14 @@ export function createOutcomeReporter(
     get awaitingSignatures(): readonly string[] {
       return codes.awaitingSignatures
     },
-    /** Throws errors of the Temporal client. `era` is that of the stream client when the state was read. */
+    /** Throws errors of the Temporal client. `era` is the era of the stream client when the state was read. */
     async report(state: StreamState, era?: number): Promise<void> {
       const opened = new Map(state.open.map((one) => [one.number, one.parked]))
       const missing = state.gaps.filter((gap) => gap.state !== 'undone')
       const parkedStep = await parkedRounds.list(state)
       const { since, done } = window.now()
       const all = [...parkedStep.listed, ...(await listEnded(client, source, since))]
-      // A running transfer that is already parked outside the window is not queried again.
+      // A parked transfer that runs and is already outside the window needs no further query.
       const isWanted = ({ number, running }: ListedTransfer) => {
         const outside = outsideReason(state, number)
         return opened.has(number) || hasGap(missing, BigInt(number)) || (outside !== undefined && (!running || outside.waits === true))
@@ -76,7 +76,7 @@ export function createOutcomeReporter(
       const listed = await own(all.filter(isWanted))
       const parked = listed.filter(({ running }) => running)
       const ended = listed.filter(({ running }) => !running)
-      // Queries may wait for a worker, so ended transfers are recorded before them.
+      // Ended transfers are recorded first, because the queries below may wait for a worker.
       await recordEnded(ended, era)
       const known = [...(await codes.of(parked))]
       const numbers = new Set(parked.map(numberOf))
@@ -118,7 +118,7 @@ export async function closedRequests(
   ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],
 ): Promise<readonly StreamRequest[]> {
   const requests = await mapLimited(ended, readsAtOnce, async ({ number, id, runId }) => {
-    // Reads the listed run, because a later run may never end. A stranger's worker may return any result.
+    // Reads exactly the listed run, because a later run may never end. A stranger's worker may return any result.
     const status: unknown = await statusOf(client, { id, ...(runId !== undefined && { runId }), running: false }).catch(
       (error: unknown) => {
         if (isOfServer(error)) throw error
@@ -133,7 +133,7 @@ export function isUndelivered(state: string | undefined): state is RequestOf<'cl
   return state === 'rejected' || state === 'declined' || state === 'cancelled'
 }
 
-/** Undefined if the transfer was delivered, or is not known to have ended. */
+/** Undefined if the transfer was delivered, or if it is not known to have ended. */
 export function toClosed(
   number: string,
   {

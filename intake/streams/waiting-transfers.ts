@@ -10,7 +10,7 @@ export interface WaitingTransfersDeps {
   readonly source: StreamOfTransfers
   readonly client: TemporalClient
   readonly logger: Logger
-  /** A transfer that waits this long for a reason of its own is moved outside the window. Default 10 min */
+  /** A transfer that waits this long (ms) for a reason of its own is moved outside the window. Default: 10 minutes. */
   readonly outsideAfterMs?: number | undefined
 }
 
@@ -30,7 +30,7 @@ function forgetOthers(known: Map<string, unknown>, listed: readonly ListedTransf
   for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)
 }
 
-/** A run's code never changes, so each run is queried once. */
+/** Finds the codes of parked runs. Each run is queried only once, because its code never changes. */
 export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'logger'>) {
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
   const silentUntil = new Map<string, number>()
@@ -54,7 +54,7 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
   }
 }
 
-/** If room is short, moves transfers that wait for a reason of their own (wrapper, revert) outside the window. */
+/** Moves transfers that wait for a reason of their own (wrapper, revert) outside the window if room is short. */
 export function createWaitingTransfers(deps: WaitingTransfersDeps) {
   const { client, source, outsideAfterMs = 600_000 } = deps
   const askedAt = new Map<string, number>()

@@ -11,6 +11,6 @@ export interface Mismatch {
 
 /**
  * Halts one route. Call this only for contradictions that most nodes showed, never for received bytes. If this throws
- * SETTINGS_UNREACHABLE or TEMPORAL_UNAVAILABLE, the route must wait.
+ * SETTINGS_UNREACHABLE or TEMPORAL_UNAVAILABLE, the caller must keep the route waiting.
  */
 export type HaltRoute = (mismatch: Mismatch) => Promise<void>

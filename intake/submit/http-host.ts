@@ -4,14 +4,14 @@ import { pause as sleep } from '../../runtime/wait.ts'
 import { httpJson } from './http.ts'
 
 export interface HttpHostOptions {
-  /** Base URL. Its path and query may hold keys, so only the origin is shown. */
+  /** Base URL. Only the origin is shown, because path and query may contain keys. */
   readonly url: string
   readonly timeoutMs: number
   readonly parallel: number
   readonly pause: { readonly firstMs: number; readonly mostMs: number }
-  /** Most requests in any second. Absent: no limit. */
+  /** Maximum requests in any second. Absent: no limit. */
   readonly perSecond?: number
-  /** Ms without requests after HTTP 429, if the server does not ask for more. Absent: as after other failures. */
+  /** Time (ms) without requests after HTTP 429, unless the server asks for more. Absent: as after other failures. */
   readonly restAfter429Ms?: number
 }
 
@@ -25,7 +25,7 @@ const afterFailureMs = 5_000
 
 export type HttpHost = ReturnType<typeof createHttpHost>
 
-/** One HTTP API. Its limits (concurrent requests, rate, Retry-After) apply to all requests of this process. */
+/** One HTTP API. Its limits (parallel requests, rate, Retry-After) apply to all requests of this process. */
 export function createHttpHost({ url, timeoutMs, parallel, pause, perSecond, restAfter429Ms = 0 }: HttpHostOptions) {
   const base = url.endsWith('/') ? url : `${url}/`
   const queue: (() => void)[] = []
@@ -54,12 +54,15 @@ export function createHttpHost({ url, timeoutMs, parallel, pause, perSecond, res
     }
     const { status, retryAfter, why } = answer
     if (status === 429 || status === 503) return resting(rest(retryAfter, status === 429 ? restAfter429Ms : 0))
-    // Only a failure of the server makes later requests wait.
+    // Later requests wait only after a failure of the server.
     if (status === undefined || status >= 500) rest(retryAfter)
     return { kind: 'failed', why, againInMs: afterFailureMs }
   }
 
-  /** Counts what was sent, not what was planned: timers of a busy process fire late, and then all at once. */
+  /**
+   * Counts requests when they are sent. Planned times are not enough: timers of a busy process fire late, and then all
+   * at once.
+   */
   async function untilFree(most: number): Promise<void> {
     for (;;) {
       const freeAt = (sentAt.at(-most) ?? -1_000) + 1_000

@@ -9,14 +9,15 @@ export interface HttpOptions {
 }
 
 /**
- * `absent`: HTTP 404. `failed` has a `status` if there was a readable answer. `why` omits the URL, which may hold keys.
+ * `absent`: HTTP 404. `failed` has a `status` if the answer was readable. `why` contains no URL, because URLs may
+ * contain keys.
  */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly why: string; readonly status?: number; readonly retryAfter?: string | null }
 
-/** Sends one request, and follows no redirects. Never throws. */
+/** Sends one request. Follows no redirects. Never throws. */
 export async function httpText(url: URL, { timeoutMs, mostBytes, ...init }: HttpOptions): Promise<HttpAnswer<string>> {
   try {
     const { ok, status, headers, text } = await fetchBounded(url, init, { timeoutMs, mostBytes })

@@ -4,13 +4,19 @@ import { printable } from '../../domain/text/printable.ts'
 import { createHttpHost, type HostAnswer, type HttpHost } from './http-host.ts'
 
 export interface IrisOptions {
-  /** Base URLs of attestation APIs, asked in this order. Their paths may hold keys, so only origins are shown. */
+  /**
+   * Base URLs of attestation APIs, in the order in which they are asked. Only origins are shown, because paths may
+   * contain keys.
+   */
   readonly urls: readonly string[]
-  /** Requests of this process per second and URL. Circle counts 35 for all processes of an address. Default 20 */
+  /**
+   * Requests of this process per second to each URL. Default: 20. Circle refuses an IP address after 35 requests in a
+   * second. It counts all processes behind the address.
+   */
   readonly perSecond?: number
   readonly timeoutMs?: number
   readonly parallel?: number
-  /** Default 5 minutes, for which Circle refuses everything after too many requests. */
+  /** Default: 5 minutes. For this time, Circle refuses everything after too many requests. */
   readonly restAfter429Ms?: number
 }
 
@@ -19,23 +25,23 @@ export interface AttestedMessage {
   readonly attestation: Uint8Array
 }
 
-/** `why`: the answer of each API. */
+/** `why` has the answer of each API. */
 export type IrisFound<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'pending'; readonly why: string }
 
 type Read<T> = (body: unknown) => Promise<{ readonly value?: T | undefined; readonly why: string }>
 
 const hex = z.string().regex(/^0x([0-9a-fA-F]{2}){1,200000}$/)
-/** A word of the API, which operators see. */
+/** A state that the API names. Operators see it. */
 const state = z.string().max(100).transform(printable)
 const entryShape = z.object({ status: state, message: hex, attestation: hex })
 const pendingShape = z.object({ status: state, delayReason: state.nullish() })
 const messagesShape = z.object({ messages: z.array(z.unknown()).max(1_000) })
 const attestationShape = z.object({ status: state, attestation: z.string().max(20_000).nullish() })
 
-/** Limits belong to a URL, so that all clients of a process share them. */
+/** Kept by URL, so that all clients of a process share the limits. */
 const hosts = new Map<string, HttpHost>()
 
-/** Circle's attestation API ("Iris"). No signature is checked here. */
+/** Circle's attestation API ("Iris"). Does not check signatures. */
 export function createIris({ urls, perSecond = 20, timeoutMs = 5_000, parallel = 8, restAfter429Ms = 300_000 }: IrisOptions) {
   const own = urls.map((url) => {
     const host =
@@ -61,7 +67,9 @@ export function createIris({ urls, perSecond = 20, timeoutMs = 5_000, parallel =
   }
 
   return {
-    /** `pick` gets the attested messages, in the order of the logs. APIs are asked until it finds what it wants. */
+    /**
+     * `pick` gets the attested messages in the order of the logs. Further APIs are asked until it accepts an answer.
+     */
     ofTransaction<T>(
       { domain, txHash }: { readonly domain: number; readonly txHash: string },
       pick: (messages: readonly AttestedMessage[]) => Promise<T | undefined>,
@@ -73,7 +81,7 @@ export function createIris({ urls, perSecond = 20, timeoutMs = 5_000, parallel =
         return { value: complete.length > 0 ? await pick(complete) : undefined, why: statesOf(data.messages) }
       })
     },
-    /** `hash`: keccak256 of a v1 message. */
+    /** `hash` is the keccak256 of a v1 message. */
     ofHash<T>(hash: string, pick: (attestation: Uint8Array) => Promise<T | undefined>): Promise<IrisFound<T>> {
       return ask(`v1/attestations/${hash}`, async (body) => {
         const { data } = attestationShape.safeParse(body)
@@ -82,7 +90,7 @@ export function createIris({ urls, perSecond = 20, timeoutMs = 5_000, parallel =
         return { value: attestation === undefined ? undefined : await pick(bytesOf(attestation)), why: data.status }
       })
     },
-    /** Asks for a v2 attestation at finality. Throws IRIS_UNAVAILABLE if no API takes the request. */
+    /** Asks Circle to attest a v2 message at finality. Throws IRIS_UNAVAILABLE if no API takes the request. */
     async reattest(nonce: string): Promise<void> {
       const answer = await ask(`v2/reattest/${nonce}`, async () => ({ value: true, why: '' }), 'POST')
       if (answer.kind === 'pending') throw new RelayerError('IRIS_UNAVAILABLE', { detail: answer.why, facts: { nonce } })
@@ -95,7 +103,7 @@ function attestedIn(entry: unknown): readonly AttestedMessage[] {
   return data?.status === 'complete' ? [{ bytes: bytesOf(data.message), attestation: bytesOf(data.attestation) }] : []
 }
 
-/** Such as `complete, pending_confirmations (insufficient_fee)`. */
+/** Returns a text such as `complete, pending_confirmations (insufficient_fee)`. */
 function statesOf(entries: readonly unknown[]): string {
   const states = entries.map((entry) => {
     const { data } = pendingShape.safeParse(entry)

@@ -17,13 +17,13 @@ export interface SubmissionsOptions {
   readonly onFull: (full: boolean) => void
   readonly onTrouble: (error: RelayerError | undefined) => void
   readonly concurrency: number
-  /** Messages that are kept, not counting those with an unknown guardian set. */
+  /** Maximum number of kept messages, not counting those with an unknown guardian set. */
   readonly limit: number
-  /** Bytes of the messages that `limit` counts. Default 64 MiB */
+  /** Maximum bytes of the messages that `limit` counts. Default: 64 MiB. */
   readonly limitBytes?: number
-  /** Messages with an unknown guardian set. Above this, the oldest is dropped. Default 200 */
+  /** Maximum messages with an unknown guardian set. Above it, the oldest is dropped. Default: 200. */
   readonly limitUnknown?: number
-  /** Bytes of messages with an unknown guardian set. Above this, the oldest is dropped. Default 2 MiB */
+  /** Maximum bytes of messages with an unknown guardian set. Above it, the oldest is dropped. Default: 2 MiB. */
   readonly limitUnknownBytes?: number
   readonly retry: Retry
 }
@@ -40,10 +40,12 @@ interface Entry {
   isOver?: true
 }
 
-/** A message with an unknown guardian set is refused after this time. Streams fetch genuine messages again. */
+/** A message is refused if its guardian set stays unknown for this time (ms). Streams fetch genuine messages again. */
 const unknownSetForMs = 86_400_000
 
-/** Keeps messages that can be tried again. Anybody can make messages of unknown guardian sets, so few are kept. */
+/**
+ * Keeps messages that can be tried again. Keeps few messages of unknown guardian sets, because anybody can make them.
+ */
 export class Submissions {
   readonly #options: SubmissionsOptions
   readonly #waiting: Entry[] = []
@@ -153,7 +155,9 @@ export class Submissions {
     this.#options.onOutcome(outcome, entry.message)
   }
 
-  /** A full queue counts as full until both limits are half free, so that reading does not stop at every message. */
+  /**
+   * A queue that was full counts as full until both limits are half free. So reading does not stop at every message.
+   */
   #reportFullness(): void {
     const { limit, limitBytes = 64 * 1024 * 1024, onFull } = this.#options
     const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - this.#unknownBytes]
@@ -161,7 +165,7 @@ export class Submissions {
     if (isChanged) onFull((this.#isFull = !this.#isFull))
   }
 
-  /** An unknown guardian set says nothing about other messages, so it is not reported. */
+  /** An unknown guardian set is not reported, because it says nothing about other messages. */
   #reportTrouble(error: RelayerError | undefined): void {
     if (error?.code === 'GUARDIAN_SET_UNKNOWN' || error?.code === this.#trouble) return
     this.#trouble = error?.code
@@ -169,7 +173,7 @@ export class Submissions {
   }
 }
 
-/** Returns ms. The wait doubles each time, and is random so that processes do not retry together. */
+/** Returns ms. The wait doubles each time. It is random, so that processes do not retry at the same time. */
 export function retryWaitMs(tries: number, { firstMs, mostMs }: Retry): number {
   return Math.round((backoffMs(tries, firstMs, mostMs) * (1 + Math.random())) / 2)
 }

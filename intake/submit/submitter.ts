@@ -17,9 +17,9 @@ import type { TransferInput } from '../../temporal/contracts/transfer.ts'
 
 export interface SubmitResult {
   readonly id: string
-  /** `known`: the transfer runs or has ended, and nothing was started. */
+  /** `known`: the transfer runs or has ended, so nothing was started. */
   readonly status: 'started' | 'known'
-  /** The transfer continues with this copy, because the guardian set of its earlier copy may have expired. */
+  /** The transfer continues with this copy. The guardian set of its earlier copy may have expired. */
   readonly adopted?: true
   /** Only for a person who submits. */
   readonly halted?: string
@@ -30,20 +30,20 @@ export interface TransferDefaults extends Pick<SubmitOptions, 'priority'> {
 }
 
 export interface SubmitOptions {
-  /** Class in the lane's nonce queue, from 1 (first) to 5. Ignored for a known transfer. */
+  /** Priority in the lane's nonce queue, from 1 (first) to 5. Ignored for a known transfer. */
   readonly priority?: number | undefined
-  /** ms since the epoch. A transfer that is not delivered by then is parked. Ignored for a known transfer. */
+  /** ms since the epoch. A transfer that is undelivered at this time is parked. Ignored for a known transfer. */
   readonly deadline?: number | undefined
   readonly terms?: Terms | undefined
   readonly seenAt?: number | undefined
   readonly sourceTxHash?: string | undefined
-  /** `ask` (default) asks Temporal about messages that were submitted before, and restarts undone transfers. */
+  /** `ask` (default) asks Temporal about messages that were already submitted, and restarts undone transfers. */
   readonly repeats?: 'ask' | 'skip'
   /** Absent if the message came from a spy or a chain. */
   readonly order?: Order | undefined
 }
 
-/** The only place that starts transfers. Checks signatures and emitter before it starts the transfer's workflow. */
+/** The only part that starts transfers. Checks signatures and emitter before it starts the workflow of a transfer. */
 export type Submitter = ReturnType<typeof createSubmitter>
 
 export interface SubmitterDeps {
@@ -57,16 +57,19 @@ export interface SubmitterDeps {
 
 const recentSize = 10_000
 const recentMs = 10 * 60_000
-/** Short, because the target may register the emitter later. */
+/** ms. Short, because the target may register the emitter later. */
 const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const submitted = boundedMap<string, true>(recentSize, recentMs)
-  /** Ids are restarted only once, so that two rejected copies of one message do not replace each other for ever. */
+  /** Each id is restarted only once. Otherwise two rejected copies of one message would replace each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
-  /** Kept so that repeats of a signed message from an unregistered emitter do not query the nodes each time. */
+  /**
+   * Refusals of signed messages from unregistered emitters. They are kept, so that repeated messages do not query the
+   * nodes each time.
+   */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
-  /** An adopted copy is not offered again, because each offer wakes the transfer. */
+  /** Copies that transfers have adopted. They are not offered again, because each offer wakes the transfer. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
   const shared = createSharedStarts()
 
@@ -95,7 +98,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     const bridge = bridges.get(transfer.bridge) ?? named
     const [content, signers] = [bridge.content(message), bridge.signedBy?.(message)]
     const id = transferId(transfer)
-    // Copies signed by the same guardian set are interchangeable.
+    // Copies that the same guardian set signed are interchangeable.
     const copy = { id, content, signers, key: `${id}/${signers ?? ''}` }
     const isRepeated = options.repeats === 'skip'
     if (isRepeated && submitted.has(copy.key)) return { id, status: 'known' }
@@ -123,8 +126,9 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
 
   return {
     /**
-     * Throws GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE (retriable), and MESSAGE_*, VAA_*, PAYLOAD_*,
-     * EMITTER_UNKNOWN, GUARDIAN_SET_IMPOSSIBLE, TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID (unknown bridge).
+     * Throws the retriable GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE and TEMPORAL_UNAVAILABLE. Also throws MESSAGE_*,
+     * VAA_*, PAYLOAD_*, EMITTER_UNKNOWN, GUARDIAN_SET_IMPOSSIBLE, TARGET_CHAIN_UNSUPPORTED, and INPUT_INVALID for an
+     * unknown bridge.
      */
     submit: (name: BridgeName, message: Uint8Array, options: SubmitOptions = {}): Promise<SubmitResult> =>
       inTrace('submit', { 'portage.bridge': name }, () => submitMessage(name, message, options)),
@@ -133,7 +137,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
 
 type Refusals = { set(id: string, refusal: RelayerError): void }
 
-/** Remembers only the refusal of an emitter, because a later copy with this id may have good signatures. */
+/** Remembers only refusals of emitters, because a later copy with this id may have good signatures. */
 function demandAccepted(refusals: Refusals, id: string, verdict: Verdict): void {
   if (verdict.kind === 'valid') return
   const refusal = new RelayerError(verdict.code, { detail: verdict.reason })
@@ -141,7 +145,7 @@ function demandAccepted(refusals: Refusals, id: string, verdict: Verdict): void 
   throw refusal
 }
 
-/** Several spies send the same copy at the same time, so its start is shared. */
+/** Shares the start of a copy, because several spies send the same copy at the same time. */
 function createSharedStarts() {
   const underWay = new Map<string, Promise<SubmitResult>>()
   return async (key: string, start: () => Promise<SubmitResult>): Promise<SubmitResult> => {
@@ -176,7 +180,10 @@ function inputOf(
   }
 }
 
-/** A stranger may have started the transfer with unreadable bytes. Any copy counts as newer than those. */
+/**
+ * Returns the guardian set that signed. A stranger may have started the transfer with unreadable bytes: any copy counts
+ * as newer than these.
+ */
 function signersOf(bridge: Bridge, message: string): number {
   try {
     return bridge.signedBy?.(Buffer.from(message, 'base64')) ?? -1

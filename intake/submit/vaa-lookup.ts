@@ -17,14 +17,16 @@ export interface VaaLookupOptions extends Partial<Omit<HttpHostOptions, 'url'>> 
   readonly wormholescanApis: readonly string[]
 }
 
-/** `api` is the index of the API that has the VAA. `againInMs` is the wait before another try. */
+/** `api` is the index of the API that has the VAA. `againInMs` is the wait before the next try. */
 export type Found =
   | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
-  /** No API is configured, or those that could be asked do not have the VAA. */
+  /** No API is configured, or the APIs that could be asked do not have the VAA. */
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly why: string }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
-/** Reads signed VAAs and the Governor's queue. Make one per process, because it limits the requests per server. */
+/**
+ * Reads signed VAAs and the Governor's queue. Make only one per process, because it limits the requests to each server.
+ */
 export type VaaLookup = ReturnType<typeof createVaaLookup>
 
 const base64 = z.base64().min(1).max(1_000_000)
@@ -39,7 +41,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
   const api = (url: string, path: string) => ({ host: createHttpHost({ url, timeoutMs, parallel, pause }), path })
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
-    /** Returns the first copy from API `from` on. Does not check signatures. Never throws. */
+    /** Asks the APIs from index `from` on, and returns the first copy. Does not check signatures. Never throws. */
     async find(place: MessagePlace, from = 0): Promise<Found> {
       const waits: number[] = []
       const refusals: string[] = []
@@ -49,7 +51,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
         const found = answer.kind === 'found' ? readVaa(answer.body, place) : answer.kind === 'absent' ? 'not found' : answer.why
         if (typeof found !== 'string') return { kind: 'found', vaa: found, origin: host.origin, api: index }
         if (answer.kind === 'failed') waits.push(answer.againInMs)
-        // Names only the origin, because paths and queries of such URLs may hold keys.
+        // Contains only the origin, because paths and queries of such URLs may contain keys.
         refusals.push(`${host.origin}: ${found}`)
       }
       const why = refusals.join('; ')
@@ -63,7 +65,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
       for (const { host } of apis) {
         const answer = await host.ask(`v1/governor/is_vaa_enqueued/${pathOf(place)}`)
         if (answer.kind === 'found') isHeld = heldShape.safeParse(answer.body).data?.isEnqueued ?? isHeld
-        // Each guardian has its own Governor. One that holds the message back is enough.
+        // One Governor that holds the message back is enough. Each guardian has its own.
         if (isHeld) return true
       }
       return isHeld

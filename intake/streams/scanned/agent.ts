@@ -18,7 +18,7 @@ import { createGapFiller } from './fill-gaps.ts'
 import { endedTransfers, ownTransfers } from './transfers.ts'
 
 export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions, 'checkpoints'> {
-  /** Time between two audits, ms. It varies by a quarter, so that processes do not audit at the same time. */
+  /** Time (ms) between two audits. It varies by a quarter, so that processes do not audit at the same time. */
   readonly auditMs: number
   readonly isHalted: () => boolean
 }
@@ -27,7 +27,7 @@ export type ScannedAgent = ReturnType<typeof createScannedAgent>
 
 const every = { headMs: 2_000, verifyMs: 1_000, backfillMs: 1_000, gapsMs: 1_000, outcomesMs: 4_000 } as const
 
-/** Of a scanned or a placed source. */
+/** The agent of a scanned or placed source. */
 export function createScannedAgent(options: ScannedAgentOptions) {
   const { source, sourceChain, lookBackMs, isHalted } = options
   const { config } = source
@@ -37,7 +37,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
   const lookBack = () => firstSince(sourceChain, Date.now() - lookBackMs, finalizedOf(sourceChain))
   const bootstrap = createScannedBootstrap(context, keeper, config.start === undefined ? lookBack : undefined)
 
-  /** Orders a new read if the chain lost the checkpoint's block during the first range. Hashes show later forks. */
+  /** Reads again if the chain lost the checkpoint's block while the first range was read. Hashes show later forks. */
   async function onBegun(): Promise<void> {
     const worthless = await bootstrap.denied()
     if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)
@@ -56,7 +56,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
 
 function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promise<void>): readonly Loop[] {
   const { sourceChain, route, streamClient } = context
-  // Completions show the deliveries of a route. Other deliveries are learnt from the transfers that ended.
+  // On a route, completions show the deliveries. Other sources learn of deliveries from transfers that ended.
   const outcomes = route
     ? createOutcomeReporter(context, undeliveredSince, (listed) => ownTransfers(context, listed))
     : createOutcomeReporter(context, endedSince, (listed) => endedTransfers(context, listed))
@@ -92,7 +92,10 @@ function checkpointKey({ nextHeight, completedNumber, completedHeight, counts, g
   return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps.undone])
 }
 
-/** An operator's audit, which also fills gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, errors of audits. */
+/**
+ * Runs an audit that an operator ordered. It also fills gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and the
+ * errors of audits.
+ */
 export function auditOnce(deps: ScannedDeps, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { client, logger, source } = deps
   const { config } = source

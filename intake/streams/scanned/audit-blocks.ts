@@ -21,14 +21,14 @@ import type { ScannedContext } from './context.ts'
 import { numberOf, splitByDelivery } from './transfers.ts'
 
 const mostChecked = 500
-/** A request may ask for no more (domain/stream/request.ts). */
+/** Maximum intervals in a request (domain/stream/request.ts). */
 const mostIntervals = 1_000
 
 /**
- * Reads blocks of a placed source again: the newest, and older ones in turn. A resolved number without a delivery and
- * without a run was never started, because nodes left out its log, or its run was lost. It becomes a gap. A transfer
- * that has ended has no run either once Temporal has deleted it, so such old blocks are read only for condensed
- * numbers.
+ * Reads blocks of a placed source again: the newest blocks, and older blocks in turn. A resolved number may have
+ * neither a delivery nor a run. Then its transfer was never started, because nodes left out its log, or its run was
+ * lost. Such a number becomes a gap. Temporal also deletes the runs of transfers that have ended, so blocks from before
+ * that time are read only for condensed numbers.
  */
 export async function auditBlocks(context: ScannedContext): Promise<StreamView | undefined> {
   const { streamClient, cursors, ranges, remembered } = context

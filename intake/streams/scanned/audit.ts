@@ -17,10 +17,13 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests } from '../transfer-outcomes.ts'
 import { numberOf, recordedTransfers, splitByDelivery, startAgain } from './transfers.ts'
 
-/** If the scan does not reach the counted block in this time, the next audit compares again. */
+/** Time (ms) that the scan gets to reach the counted block. If it takes longer, the next audit compares again. */
 const scanMs = 30_000
 
-/** Compares stream, source, target and workflows. Throws the first failure. Processes may audit concurrently. */
+/**
+ * Compares the stream with the source, the target and the workflows. Throws the first failure. Several processes may
+ * audit at the same time.
+ */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
   const { client, source, sourceChain, route } = context
   const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
@@ -39,13 +42,13 @@ export async function auditStream(context: ScannedContext): Promise<StreamAudit>
   return audit
 }
 
-/** No contract counts the logs of a placed source, so blocks are read again. */
+/** Reads blocks again, because no contract counts the logs of a placed source. */
 async function auditPlaces(context: ScannedContext, audit: StreamAudit): Promise<void> {
   const view = await auditBlocks(context)
   if (view) Object.assign(audit, { height: (view.nextHeight ?? 0) - 1, gaps: missingIn(view) })
 }
 
-/** Finds a fork to a shorter chain, which the scan cannot see because there is no next block. */
+/** Finds a fork to a shorter chain. The scan cannot see it, because there is no next block. */
 async function checkCursor(context: ScannedContext): Promise<void> {
   const { cursor } = (await context.streamClient.state()) ?? {}
   if (cursor && (await context.sourceChain.denies(cursor))) await goBack(context)
@@ -62,7 +65,8 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const upTo = (await source.highest(seen)) ?? (BigInt(first) > 0n ? String(BigInt(first) - 1n) : undefined)
   if (upTo === undefined) return
   const isTail = () => streamClient.view !== undefined && BigInt(upTo) >= BigInt(streamClient.view.next)
-  // Nodes may know a later final block. Numbers of that block are not scanned yet, so they are not `hidden`.
+  // Nodes may already show a later final block. The numbers of this block are not scanned yet, so they must not become
+  // `hidden`.
   const height = isTail() ? await scannedUpTo(context) : at
   const state = await streamClient.state()
   if (!state || streamClient.era !== era) return
@@ -93,11 +97,13 @@ async function scannedUpTo({ streamClient, sourceChain, stopping }: ScannedConte
 }
 
 export interface StreamAudit {
-  /** The source's own count. Absent if the source has no number yet, or if the count could not be read. */
+  /** The source's own count. Absent if the source has no number yet, or if its count could not be read. */
   upTo?: string
   height?: number
   gaps: number
-  /** Open numbers: `completed` were found delivered, `started` are started again, `closed` had ended undelivered. */
+  /**
+   * Results for open numbers. `completed`: found delivered. `started`: started again. `closed`: had ended undelivered.
+   */
   completed: number
   started: number
   closed: number
@@ -108,8 +114,8 @@ const readsAtOnce = 20
 const mostResumed = 500
 
 /**
- * MIP-61's TIMEOUT: restarts transfers of open numbers, unless they run, are delivered or have ended. A transfer that
- * closed as delivered is restarted only if the target lacks the delivery at two blocks.
+ * MIP-61's TIMEOUT. Restarts transfers of open numbers, unless they run, are delivered or have ended. If a transfer
+ * closed as delivered, it is restarted only if the target lacks the delivery at two blocks.
  */
 export async function auditOpen(
   context: ScannedContext,
@@ -126,16 +132,16 @@ export async function auditOpen(
     const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
   }
-  // A stranger's run may claim the number of a lost transfer.
+  // Compares ids too, because a stranger's run may claim the number of a lost transfer.
   const own = running.map(({ number }) => number).filter(runs)
-  // `auditBlocks` finds which numbers of a placed stream's condensed intervals are logs.
+  // Without the condensed intervals of a placed stream: `auditBlocks` finds out which of their numbers are logs.
   const held = intervalsOutside(state, ({ condensed }) => !(condensed && source.config.placed)).flat()
   const outside = cursors.outside.take(subtractNumbers(joinIntervals(held), own), mostResumed)
   const numbers = [...state.open.map(({ number }) => number).filter((number) => !runs(number)), ...outside]
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
-  // A transfer in a condensed interval that has no run may have been cancelled long ago.
+  // If a transfer in a condensed interval has no run, it may have been cancelled long ago.
   const areOrdersKnown = listsAllOrders(state)
   const isLost = ({ sequence }: Transfer) => areOrdersKnown || outsideReason(state, sequence)?.condensed !== true
   const { again, ended } = await sortedByRun(context, stopped, isLost)
@@ -155,7 +161,10 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-/** Checks recent deliveries, and those whose transfers run again. Records them as undone if two blocks lack them. */
+/**
+ * Checks recent deliveries, and deliveries whose transfers run again. If the target lacks one at two blocks, records it
+ * as undone.
+ */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era

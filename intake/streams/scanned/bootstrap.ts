@@ -13,8 +13,8 @@ type BootstrapDeps = Pick<ScannedDeps, 'logger'> & {
 }
 
 /**
- * Uses a checkpoint only if the source has its block and number. A watermark above them would skip transfers.
- * @param lookBack the first block of a stream whose config has none
+ * Uses a checkpoint only if the source has its block and its number. Otherwise its watermark would skip transfers.
+ * @param lookBack returns the first block of a stream whose config has none
  */
 export function createScannedBootstrap(
   { source, sourceChain, logger }: BootstrapDeps,
@@ -40,7 +40,7 @@ export function createScannedBootstrap(
     /** Throws read errors. If the config has no first block, also throws CHECKPOINT_UNAVAILABLE. */
     async begin(): Promise<StreamInput> {
       begun = undefined
-      // Without a checkpoint, a stream with a first block reads more blocks, but loses no transfer.
+      // If the config has a first block, a stream without a checkpoint only reads more blocks. It loses no transfer.
       const found = await (lookBack ? keeper.read() : keeper.read().catch(() => undefined))
       if (!found) return { config: await begins() }
       const { cursor, completedNumber: number, completedHeight: height } = found

@@ -18,7 +18,7 @@ import { createStreamCache, type StreamCache } from './stream-cache.ts'
 
 export type FollowedChain = Pick<Chain, 'name' | 'blockTimeMs'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
 
-/** A scanned source has one target. Its completions are followed, and a contradiction halts the route. */
+/** The route of a scanned source, which has one target. The agent follows its completions. A contradiction halts it. */
 export interface Route {
   readonly source: Pick<ScannedSource, 'targetChain' | 'completed' | 'contradiction'>
   readonly target: FollowedChain
@@ -36,7 +36,7 @@ export interface ScannedDeps extends Pick<WaitingTransfersDeps, 'client' | 'logg
   readonly submitter: Submitter
   readonly haltRoute: HaltRoute
   readonly rangeBlocks: number
-  /** How far back a placed source without `start` begins, ms. */
+  /** A placed source without `start` begins this long ago (ms). */
   readonly lookBackMs: number
 }
 
@@ -48,7 +48,7 @@ export interface ScannedContext extends Omit<ScannedDeps, 'source' | 'rangeBlock
   readonly cache: StreamCache
   readonly ranges: Readonly<Record<'source' | 'target', ReturnType<typeof createRangeSize>>>
   readonly finality: ReturnType<typeof createFinalityTimes>
-  /** The first block whose transfers still have runs in Temporal, even if they have ended. */
+  /** Returns the first block whose transfers still have runs in Temporal, even if they have ended. */
   readonly remembered: () => Promise<number>
   readonly cursors: Readonly<Record<'outside' | 'resumed' | 'gaps' | 'blocks', AuditCursor>>
   readonly alarms: Set<AgentAlarm>
@@ -58,9 +58,9 @@ export interface ScannedContext extends Omit<ScannedDeps, 'source' | 'rangeBlock
 export type ReadingContext = Omit<ScannedContext, 'client' | 'targets' | 'cursors' | 'remembered'>
 
 const rememberedForMs = 3_600_000
-/** The least that Temporal accepts. Assumed if the namespace cannot be read. */
+/** Temporal's minimum retention. Used if the namespace cannot be read. */
 const leastRetentionHours = 24
-/** Part of Temporal's retention, because a run may have closed soon after its block. */
+/** Only this part of Temporal's retention counts, because a run may have closed soon after its block. */
 const rememberedPart = 0.75
 
 function createRemembered({ client, sourceChain }: Pick<ScannedDeps, 'client' | 'sourceChain'>): () => Promise<number> {
@@ -105,8 +105,8 @@ function routeOf(source: ScannedSource | PlacedSource, targets: ScannedDeps['tar
 }
 
 /**
- * Begins the stream if there is none. The stream of a route then follows completions from the target's finalized head
- * on, before any transfer starts.
+ * Begins the stream if there is none. If the source has a route, the stream first follows completions, from the
+ * target's finalized head on. Transfers start only after that.
  */
 export async function viewOf({
   streamClient,
@@ -132,7 +132,7 @@ export function finalizedOf({ name, heads }: Pick<FollowedChain, 'name' | 'heads
   return current.finalized
 }
 
-/** Resolves at the next head, or after four block times, because a stalled chain has no next head. */
+/** Resolves at the next head, or after four block times if the chain has stalled. */
 export function nextHead({ heads, blockTimeMs }: FollowedChain, stopping: AbortSignal): Promise<void> {
   return waitFor((listener) => heads.subscribe(listener), Math.max(1_000, 4 * blockTimeMs), stopping)
 }
@@ -143,13 +143,16 @@ export function createFinalityTimes(now: () => number = Date.now) {
   const seen: { readonly height: number; readonly at: number }[] = []
   return {
     see(finalized: number): void {
-      // Finality only goes back if the chain was replaced.
+      // Finality goes back only if the chain was replaced.
       while ((seen.at(-1)?.height ?? -1) > finalized) seen.pop()
       if (seen.at(-1)?.height === finalized) return
       seen.push({ height: finalized, at: now() })
       if (seen.length > mostKept) seen.shift()
     },
-    /** When the height became final, ms since the epoch. Undefined if it is not final, or became final too long ago. */
+    /**
+     * Returns when the height became final, ms since the epoch. Undefined if it is not final, or became final too long
+     * ago.
+     */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
       return first <= 0 ? undefined : seen[first]?.at
@@ -166,14 +169,15 @@ export function createRangeSize(most: number) {
     get blocks(): number {
       return size
     },
-    /** Halves the next ranges. Returns false if the refused range was a single block. */
+    /** Halves the next ranges. Returns false if the range that was refused is a single block. */
     refused(blocks: number): boolean {
       answers = 0
       size = Math.max(1, Math.floor(blocks / 2))
       return blocks > 1
     },
     answered(blocks: number): void {
-      // Only an answer for a full range shows that longer ranges may be answered.
+      // Ranges grow only after answers for full ranges. An answer for a shorter range does not show that longer ones
+      // work.
       if (blocks < size || size === most || ++answers < answersBeforeGrowth) return
       answers = 0
       size = Math.min(most, size * 2)

@@ -16,7 +16,9 @@ const mostNumbers = 500
 const restartsAtOnce = 20
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/** Starts transfers that are in the source's table but in no log. Leaves gaps that a running backfill may fill. */
+/**
+ * Starts transfers that are in the source's table but in no log. Leaves alone gaps that a running backfill may fill.
+ */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   const cursor = createAuditCursor()
@@ -47,7 +49,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   const isUndone = ({ sequence }: Transfer) => gapAt(state.gaps, BigInt(sequence))?.state === 'undone'
   const isHidden = (transfer: Transfer) => !isUndone(transfer)
   await startAll(context, started.filter(isHidden))
-  // The submitter would not restart an undone transfer, because its workflow closed as delivered.
+  // Not by the submitter: it would not restart an undone transfer, because the workflow closed as delivered.
   await mapLimited(started.filter(isUndone), restartsAtOnce, (transfer) => startAgain(context, transfer))
   const seen = [
     ...withStatus('delivered', delivered.map(numberOf)),
@@ -59,7 +61,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   return response?.answers[0]?.kind === 'done' && found.length + nothing.length < numbers.length && response.view.room > 0
 }
 
-/** Places in final blocks without a log. An operator may have named one. */
+/** Returns places in final blocks that have no log. An operator may have named such a place. */
 async function absentPlaces(
   { source }: ScannedContext,
   numbers: readonly string[],

@@ -8,10 +8,13 @@ import { recordedTransfers, splitByDelivery, transfersUnder } from './transfers.
 import { backoffMs } from '../../../domain/backoff.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 
-/** Blocks without completions are recorded together. A restart reads unrecorded blocks again. */
+/**
+ * Blocks without completions are recorded together after this time (ms). After a restart, blocks that were not recorded
+ * are read again.
+ */
 const emptyMs = 15_000
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING: records final completions at the target, whichever account sent them. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING. Records final completions at the target, by any account. */
 export function createCompletionFollower(context: ScannedContext, route: Route): Step {
   const { streamClient, source, cache, ranges, logger } = context
   const { target } = route
@@ -37,7 +40,7 @@ export function createCompletionFollower(context: ScannedContext, route: Route):
   return async function followCompletions() {
     const { targetHeight = -1 } = await viewOf(context)
     const era = streamClient.era
-    // The stream went back, because Temporal was restored from a backup. Later records are lost.
+    // The stream went back: Temporal was restored from a backup, and later records are lost.
     if (targetHeight < recorded) followed = -1
     recorded = targetHeight
     followed = Math.max(followed, targetHeight)
@@ -54,7 +57,10 @@ export function createCompletionFollower(context: ScannedContext, route: Route):
   }
 }
 
-/** Returns completions that a quorum shows, or undefined if it split the range. Halts the route at a contradiction. */
+/**
+ * Returns completions that most nodes show. Returns undefined if it has split the range. Halts the route at a
+ * contradiction.
+ */
 async function readCompletions(context: ScannedContext, route: Route, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { ranges, cache, stopping } = context
   const { source, target } = route
@@ -67,16 +73,16 @@ async function readCompletions(context: ScannedContext, route: Route, range: Blo
     if (!found) return undefined
     ranges.target.answered(blocks)
     const wrong = await contradicting(context, found)
-    // A completion resolves its number for good, so the answer of a single node is not enough.
+    // Most nodes must show completions, because a completion resolves its number for good.
     if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
-    // Most nodes may refuse a long range, so the quorum is asked only for a single block.
+    // Most nodes are asked only about a single block, because they may refuse a long range.
     if (split()) return undefined
     await nextHead(target, stopping)
     const agreed = await source.completed(range, 'agreed')
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, route, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // A contradicting completion resolves nothing. The delivery of its number is read by id instead.
+    // A completion that contradicts the source resolves nothing. The delivery of its number is read by id instead.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 
@@ -99,14 +105,14 @@ async function contradicting(context: ScannedContext, found: readonly Completion
   const numbersOf = (some: readonly Completion[]) => some.map(({ number }) => number)
   await transfersUnder(context, numbersOf(found))
   const wrong = found.filter(({ number, digest }) => (cache.transfer(number)?.digest ?? digest) !== digest)
-  // The cached transfer may be from before a fork, so a quorum reads the source's table again.
+  // Most nodes read the source's table again, because the cached transfer may be from before a fork.
   const recorded = await recordedTransfers(context, numbersOf(wrong), 'agreed')
   return wrong.filter((one) => recorded.some(({ sequence, digest }) => sequence === one.number && digest !== one.digest))
 }
 
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
-/** Reads deliveries of `early` numbers by id, because their completions came before the source showed the numbers. */
+/** Reads the deliveries of `early` numbers by id. Their completions came before the source showed the numbers. */
 export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Step {
   const { streamClient, cache } = context
   let tries = 0

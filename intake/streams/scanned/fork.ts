@@ -3,8 +3,8 @@ import type { ScannedBlock, StreamState } from '../../../domain/stream/stream.ts
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
- * After a fork, orders a new read from the newest known block that most nodes have, unless that is the cursor.
- * @param isBelow orders a new read in any case, from below the first number that the source no longer counts
+ * After a fork, reads again from the newest known block that most nodes have. Does nothing if this block is the cursor.
+ * @param isBelow if true, always reads again, from below the first number that the source no longer counts
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
   const { streamClient, cache, source, logger } = context
@@ -39,7 +39,7 @@ async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlo
   await streamClient.apply([{ kind: 'reread', block, order: { by: portageItself, reason: 'a fork below finality' } }])
 }
 
-/** Asks one node before the quorum, because asking a quorum may take a block's time. */
+/** Asks one node first, because asking most nodes may take as long as a block. */
 async function firstKept(context: ReadingContext, blocks: readonly ScannedBlock[]): Promise<ScannedBlock | undefined> {
   for (const block of blocks) {
     const seen = await context.sourceChain.block(block.height, 'latest')

@@ -3,10 +3,11 @@ import { type FollowedChain, nextHead, type Route, type ScannedContext } from '.
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
- * If `read` shows a contradiction, reads again by quorum, because a short fork may be the cause. Halts the route and
- * throws if the contradiction lasts. Also throws SETTINGS_UNREACHABLE and the errors of `read`. Without a route, there
- * are no contradictions.
- * @param split called before the second read; if it returns true, the result is undefined and the caller reads less
+ * If `read` shows a contradiction, reads again from most nodes, because a short fork may be the cause. If the
+ * contradiction lasts, halts the route and throws. Also throws SETTINGS_UNREACHABLE and the errors of `read`. Without a
+ * route, there are no contradictions.
+ * @param split called before the second read. If it returns true, the result is undefined, and the caller reads a
+ * shorter range
  */
 export async function haltOnMismatch<T>(
   context: Pick<ScannedContext, 'source' | 'route' | 'stopping' | 'logger' | 'alarms' | 'haltRoute'>,
@@ -33,7 +34,7 @@ export async function haltOnMismatch<T>(
       await halt(context, route, second)
       throw second
     }
-    // The quorum does not show the first contradiction again, so the route is not halted.
+    // Most nodes do not show the first contradiction. So the route is not halted.
     throw second.haltRoute ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
   }
 }

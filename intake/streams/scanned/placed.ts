@@ -9,15 +9,16 @@ import { inParts } from '../split-range.ts'
 export interface BlockSource extends Pick<ScannedSource, 'config' | 'bridge' | 'sourceChain' | 'highest' | 'initiated' | 'recorded'> {
   readonly targetChain?: ChainName
   readonly emitter?: string
-  /** Undefined: the target of the transfer cannot be read now. */
+  /** An answer is undefined if the target of the transfer cannot be read now. */
   delivered(transfers: readonly Transfer[]): Promise<readonly (boolean | undefined)[]>
 }
 
 const readsAtOnce = 8
 
 /**
- * Makes a placed source one with a table and a count: the blocks of numbers are read again, and the numbers end with
- * the last final block. The outage of one target does not concern the transfers to others.
+ * Gives a placed source a table and a count, as scanned sources have them. Reading the table means reading the blocks
+ * of the numbers again. The last final block is the end of the numbers. If one target has an outage, transfers to other
+ * targets are still read.
  */
 export function asBlockSource(source: ScannedSource | PlacedSource, finalized: () => number, rangeBlocks: () => number): BlockSource {
   if (source.kind === 'scanned') return source
@@ -37,7 +38,7 @@ export function asBlockSource(source: ScannedSource | PlacedSource, finalized: (
   }
 }
 
-/** Ranges of at most this many blocks that contain all numbers. */
+/** Returns ranges that contain all the numbers. Each has at most `most` blocks. */
 function rangesOf(numbers: readonly string[], most: number): readonly BlockRange[] {
   const ranges: { fromBlock: number; toBlock: number }[] = []
   for (const height of numbers.map(heightOf).sort((a, b) => a - b)) {

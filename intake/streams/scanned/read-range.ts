@@ -16,8 +16,9 @@ const mostNumbers = 2_000
 const roomMs = 2_000
 
 /**
- * Returns `too-long` (read shorter ranges) or `gone` (record nothing). Throws contradictions and read errors.
- * @param live true for new blocks: later completions at the target will show their deliveries
+ * Returns `too-long` if the caller must read shorter ranges, and `gone` if it must record nothing. Throws
+ * contradictions and read errors.
+ * @param live true for new blocks, whose deliveries later completions at the target will show
  */
 export async function readRange(context: ReadingContext, range: BlockRange, live: boolean, era: number) {
   const { sourceChain, ranges } = context
@@ -40,7 +41,7 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
     return placed
   } catch (thrown) {
     const error = toRelayerError(thrown)
-    // If most nodes refuse a range, a quorum disagrees about it.
+    // NODES_DISAGREE may also mean that most nodes refused the range.
     const isDisagreed = source.config.placed === true && error.code === 'NODES_DISAGREE'
     if (error.code !== 'NODE_REFUSED' && !isDisagreed) throw error
     const facts = { stream: source.config.stream, ...range, ...problemOf(error) }
@@ -55,7 +56,7 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
   }
 }
 
-/** Returns undefined if the stream is paused or gone, or Temporal was restored. */
+/** Returns undefined if the stream is paused or gone, or if Temporal was restored. */
 async function startWanted(context: ReadingContext, placed: Placed, live: boolean, era: number): Promise<Reading | undefined> {
   if (placed.length === 0) return { numbers: [], passed: [] }
   const { streamClient, stopping, source } = context
@@ -65,7 +66,8 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
   while (!stopping.aborted && streamClient.era === era) {
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
-    // Without completions, only the target shows that a number seen ahead of the cursor has ended.
+    // A placed stream has no completions. If one of its numbers was seen ahead of the cursor, only the target shows
+    // that it has ended.
     const isOld = (number: string) => !live || (source.config.placed === true && compare(number, state.next) < 0)
     const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (isOld(number) && !asked.has(number))
     const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))

@@ -4,7 +4,7 @@ import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
 
-/** A fast chain has many blocks without transfers, so they are recorded together. */
+/** Blocks without transfers are recorded together after this time (ms), because a fast chain has many of them. */
 const emptyMs = 4_000
 const liveBlocks = 64
 
@@ -15,7 +15,10 @@ interface Blocks {
   readonly hash: string
 }
 
-/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs, so that the next range shows a fork in between. */
+/**
+ * MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs. The next range then shows a fork that happened
+ * between the two reads.
+ */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined
@@ -83,7 +86,10 @@ async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamV
 
 const logMs = 10_000
 
-/** MIP-61's BOOTSTRAP, during the live scan. Records the lowest blocks once their transfers run or are delivered. */
+/**
+ * MIP-61's BOOTSTRAP, which runs next to the live scan. Records the lowest blocks once their transfers run or are
+ * delivered.
+ */
 export function createBackfill(context: ReadingContext): Step {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0

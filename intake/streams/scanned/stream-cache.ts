@@ -5,9 +5,9 @@ import { boundedMap } from '../../../runtime/bounded-map.ts'
 const mostTransfers = 10_000
 const mostBlocks = 128
 const mostCompletions = 500
-/** A failed range is retried sooner, but its transfers are not started again within this time. */
+/** Within this time (ms), the transfers of a failed range are not started again. The range itself is retried sooner. */
 const startedMs = 60_000
-/** An audit of blocks does not check a transfer again within this time. */
+/** Within this time (ms), an audit of blocks does not check a transfer again. */
 const settledMs = 3_600_000
 
 export type StreamCache = ReturnType<typeof createStreamCache>
@@ -20,7 +20,10 @@ export function createStreamCache() {
   let startedEra = 0
   let blocks: ScannedBlock[] = []
   return {
-    /** Transfers that were started for failed ranges. A new `era` clears them, because Temporal may have lost them. */
+    /**
+     * Transfers that were started for ranges that then failed. A new `era` clears them, because Temporal may have lost
+     * them.
+     */
     started(era: number): typeof started {
       if (era !== startedEra) started.clear()
       startedEra = era
@@ -34,7 +37,7 @@ export function createStreamCache() {
       const transfer = transfers.get(number)
       if (transfer) completions.set(number, transfer)
     },
-    /** Ids of transfers that a placed stream has resolved, each delivered or ended. */
+    /** Ids of transfers that a placed stream has resolved. Each was delivered or has ended. */
     settled,
     undone: (number: string) => void completions.delete(number),
     get completions(): readonly Transfer[] {
@@ -48,7 +51,7 @@ export function createStreamCache() {
     get blocks(): readonly ScannedBlock[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
-    /** Call this after a fork below finality: numbers may belong to other transfers, and later blocks are gone. */
+    /** Call this after a fork below finality. Numbers may now belong to other transfers, and later blocks are gone. */
     forget(height: number): void {
       transfers.clear()
       started.clear()

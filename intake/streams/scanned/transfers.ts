@@ -22,7 +22,7 @@ export async function recordedTransfers(
   return found
 }
 
-/** Does not read cached numbers again, because the table never drops a transfer. */
+/** Reads only numbers that are not cached. The table never drops a transfer, so the cache stays right. */
 export async function transfersUnder(context: TableContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const { cache } = context
   const unknown = numbers.filter((number) => !cache.transfer(number))
@@ -30,7 +30,10 @@ export async function transfersUnder(context: TableContext, numbers: readonly st
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
-/** Splits transfers by the target's finalized state, and omits unreadable ones. Throws errors of `delivered`. */
+/**
+ * Splits transfers by the target's finalized state. Omits transfers whose target cannot be read. Throws the errors of
+ * `delivered`.
+ */
 export async function splitByDelivery(
   { source }: Pick<ScannedContext, 'source'>,
   transfers: readonly Transfer[],
@@ -41,7 +44,7 @@ export async function splitByDelivery(
 
 export const numberOf = ({ sequence }: Transfer) => sequence
 
-/** Leaves out workflows of other messages, which may claim the same number. */
+/** Leaves out workflows of other messages. They may claim the same number. */
 export async function ownTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const numbers = new Set(listed.map(({ number }) => number))
   const known = new Map((await transfersUnder(context, [...numbers])).map((transfer) => [transfer.sequence, transfer]))
@@ -51,7 +54,7 @@ export async function ownTransfers(context: TableContext, listed: readonly Liste
   })
 }
 
-/** Like `ownTransfers`. Leaves out runs that claim a delivery which the target does not show. */
+/** Like `ownTransfers`. Also leaves out runs that claim a delivery that the target does not show. */
 export async function endedTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const { cache } = context
   const own = await ownTransfers(context, listed)
@@ -61,7 +64,7 @@ export async function endedTransfers(context: TableContext, listed: readonly Lis
   return own.filter(({ number, state }) => state !== 'delivered' || delivered.has(number))
 }
 
-/** With a single node each start waits for a block, so the starts of a range must wait together. */
+/** With a single node, each start waits for a block. So all starts of a range must wait at the same time. */
 const startsAtOnce = 200
 
 type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
@@ -70,7 +73,7 @@ type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
 
 type Origin = Pick<SubmitOptions, 'seenAt' | 'sourceTxHash'>
 
-/** MIP-61's INIT_EVENT_PROCESSING. Tries all, then throws the worst error. */
+/** MIP-61's INIT_EVENT_PROCESSING. Tries to start all transfers, and then throws the worst error. */
 export async function startAll(
   { submitter, cache, stopping, streamClient }: StartContext,
   transfers: readonly Transfer[],
@@ -95,7 +98,10 @@ export async function startAll(
   for (const transfer of transfers) started.delete(transferId(transfer))
 }
 
-/** Restarts a transfer that the target lacks, even if it closed as delivered, but not if it ended undelivered. */
+/**
+ * Restarts a transfer whose delivery the target lacks, even if the transfer closed as delivered. Does nothing if it
+ * ended undelivered.
+ */
 export async function startAgain(context: StartContext & Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<void> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)

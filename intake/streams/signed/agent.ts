@@ -27,7 +27,7 @@ export interface SignedAgentOptions
 }
 
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Most messages of a source without a node go to unconfigured chains, so recording them can wait. */
+/** Most messages of a source without a node go to chains outside the config. Recording these messages can wait (ms). */
 const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000
@@ -98,7 +98,8 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
 
   async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
     if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
-    // An old message cannot begin a stream. A stream that runs but has not answered yet finds the number as a gap.
+    // An old message must not begin a stream. If the stream runs but has not answered yet, it finds the number as a
+    // gap.
     if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
     if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
     else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')
@@ -113,7 +114,7 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
     received(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
       expected.received(sequence)
       delayed.delete(sequence)
-      // A message that cannot be verified now becomes a gap, which the audit fills or ignores.
+      // If a message cannot be verified now, its number becomes a gap. The audit fills or ignores the gap.
       record(sequence, vaa, outcome).catch((error: unknown) =>
         logger.debug('a message was not recorded in its stream', { stream: source.config.stream, error: String(error) }),
       )
@@ -136,7 +137,7 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   }
 }
 
-/** Asks Temporal, without a worker, whether the stream has changed. Call the result once the change is handled. */
+/** Asks Temporal whether the stream has changed, which needs no worker. Call the result once the change is handled. */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity
   let known: string | undefined

@@ -20,16 +20,16 @@ export interface SignedDeps {
   readonly lookup: VaaLookup
   readonly logger: Logger
   readonly rangeBlocks: number
-  /** How far back a stream without a checkpoint begins, ms. */
+  /** A stream without a checkpoint begins this long ago (ms). */
   readonly lookBackMs: number
 }
 
 export interface GapsDeps extends SignedDeps {
-  /** How long a new gap is left to close by itself, ms. 0 for a single audit. */
+  /** Time (ms) that a new gap gets to close by itself. 0 for a single audit. */
   readonly freshMs?: number
-  /** Whether the spy sent this number and the recorder is about to record it. Default: never */
+  /** Whether the spy has sent this number and the recorder is about to record it. Default: never. */
   readonly isReceived?: (number: string) => boolean
   readonly delayed?: (number: string) => BlockedTransfer | undefined
-  /** Whether the spy should have sent this number and has not. Default: never */
+  /** Whether the spy should have sent this number but has not. Default: never. */
   readonly isMissed?: (number: string, publishedAt: number) => boolean
 }

@@ -19,11 +19,11 @@ export interface LookBackOptions extends Pick<SignedDeps, 'rangeBlocks' | 'lookB
   readonly clock?: () => number
 }
 
-/** With a single node each read waits for a block, so several reads must wait together. */
+/** With a single node, each read waits for a block. So several reads must wait at the same time. */
 const readsAtOnce = 8
 const mostNumbers = 4_000
 
-/** Reads recent blocks from most nodes. Finds a new stream's first number, and numbers that need no transfer. */
+/** Reads recent blocks from most nodes. Finds the first number of a new stream, and numbers that need no transfer. */
 export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
   const blocks = createRanges(options)
@@ -78,13 +78,16 @@ const few = 100
 const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
-/** After a wipe of Temporal many numbers are missing. Reading recent blocks replaces a request for each number. */
+/**
+ * For a stream with many missing numbers, as after a wipe of Temporal. Reads recent blocks, instead of one request per
+ * number.
+ */
 export function createManyMissing(deps: SignedDeps) {
   const { source, streamClient, logger } = deps
   const lookBack = createLookBack(deps)
   let nextAt = 0
   return {
-    /** Calls `started`, which counts running transfers, only if many numbers are missing. */
+    /** `started` counts running transfers. It is called only if many numbers are missing. */
     async resolve(state: StreamState, started: () => Promise<number>): Promise<{ state: StreamState; counts: Readonly<NumberCounts> }> {
       const all = missingIn(viewStream(state))
       if (all <= few || Date.now() < nextAt || source.withoutNode) return { state, counts: noNumbers }

@@ -6,16 +6,16 @@ import { isIgnorable } from './gaps/fetch-messages.ts'
 
 export interface RecorderOptions {
   readonly streamClient: Pick<StreamClient, 'apply' | 'view'>
-  /** Numbers are recorded earlier if there are `many`. */
+  /** Interval of recording (ms). If `many` numbers wait, they are recorded earlier. */
   readonly everyMs?: number
   readonly many?: number
-  /** Replaces `everyMs` while no number needs a delivery. Default `everyMs` */
+  /** Interval (ms) while no number needs a delivery. Default: `everyMs`. */
   readonly quietMs?: number
 }
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** Numbers per update, and numbers that wait while the stream is full. Audits find the others. */
+/** Maximum numbers per update, and maximum numbers that wait while the stream is full. Audits find the others. */
 const mostRecorded = 1_000
 const mostKept = 20_000
 
@@ -68,7 +68,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
     },
     has: (number: string) => kept.has(number),
     add(number: string, status: NumberStatus): void {
-      // `delivered` and `ignored` are final, so they replace `started`.
+      // `delivered` and `ignored` replace `started`, because they are final.
       if (kept.peek(number) === undefined || status !== 'started') kept.set(number, status)
       if (kept.size === many && !recording) void flush().catch(() => {})
       else recordLater(status)
@@ -76,7 +76,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
     get lowest(): string | undefined {
       return [...kept.keys()].sort(compareNumbers)[0]
     },
-    /** Records all numbers that the stream has room for. Throws STREAM_UNREACHABLE after the client is closed. */
+    /** Records all numbers for which the stream has room. Throws STREAM_UNREACHABLE after the client was closed. */
     flush,
     close(): void {
       closed = true
@@ -93,7 +93,7 @@ function nextBatch(kept: readonly [string, NumberStatus][], room = mostRecorded)
   return sorted.filter(([, status]) => status !== 'started' || left-- > 0).slice(0, mostRecorded)
 }
 
-/** Without leading zeros the longer number is the higher one. */
+/** There are no leading zeros, so the longer number is the higher one. */
 function compareNumbers(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : 1)
 }

@@ -14,7 +14,7 @@ interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'chain' | 'st
 }
 
 const afterFailureMs = 5_000
-/** A spy can end its subscriptions at will, and each new subscription causes an audit. */
+/** Minimum time (ms) between audits that new subscriptions cause, because a spy can end its subscriptions at will. */
 const subscriptionAuditMs = 60_000
 
 export function createAuditSchedule({ auditor, recorder, chain, source, streamClient, auditMs, logger }: AuditScheduleOptions) {
@@ -27,7 +27,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   const hasGoneBack = createLossWatch()
   const plan = createAuditPlan()
 
-  /** Filling gaps needs no node of the source, so it comes before the audit. */
+  /** Filling gaps comes before the audit, because it needs no node of the source. */
   async function fillGaps(now: number, count: number): Promise<boolean> {
     if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
     missing = count
@@ -46,7 +46,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     endProof()
     isAuditOwed = false
     fillAt = nextAt ?? Infinity
-    // Random, so that processes do not audit the same stream at the same time.
+    // The time is random, so that processes do not audit the same stream at the same time.
     auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
     const found = { stream: source.config.stream, count: closed + undone, closed, undone, restarted }
     if (found.count > 0) logger.warn('the audit found numbers that had ended or were undone', { code: 'AUDIT_CORRECTED', ...found })
@@ -91,7 +91,7 @@ function createAuditPlan(): (now: number) => number | undefined {
   }
 }
 
-/** Notices that Temporal was wiped or restored, because later records are then lost. */
+/** Notices that Temporal was wiped or restored. Records that were made later are then lost. */
 function createLossWatch(): (known: StreamView) => boolean {
   let [next, completed] = [-1n, -1]
   return (known) => {
@@ -102,10 +102,13 @@ function createLossWatch(): (known: StreamView) => boolean {
   }
 }
 
-/** The first head after a subscription opened may have been requested before it opened. */
+/** The second head counts. The first head after a subscription opened may have been requested before that. */
 const headsToSee = 2
 
-/** Once the first head after a subscription is final, the source's count includes all earlier messages. */
+/**
+ * Shows when the source's count includes all messages from before a subscription. This is the case once a head from
+ * after its opening is final.
+ */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {
@@ -117,7 +120,7 @@ export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
       pending = { seen: 0 }
     },
     isDue,
-    /** Call this before the count is read. Call its result after the count is recorded. */
+    /** Call this before the count is read, and call its result after the count is recorded. */
     take(): () => void {
       const taken = isDue() ? pending : undefined
       return () => {

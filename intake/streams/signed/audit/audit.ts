@@ -19,7 +19,7 @@ export interface SignedAudit extends GapReport {
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** Added to `graceMs`, so that a suspected number already counts as lost at the next audit. */
+/** Added to `graceMs` (ms), so that a number that is suspected now counts as lost at the next audit. */
 const marginMs = 500
 
 export function createSignedAuditor(
@@ -42,7 +42,7 @@ export function createSignedAuditor(
     if (!mayBeThere()) return nothingFilled
     const state = await streamClient.state()
     if (!state || state.paused || state.gaps.length === 0) return nothingFilled
-    // A gap can be classified only with a count that covers its number. Fetching needs no count.
+    // Fetching needs no count, but classifying a gap needs a count that covers the gap's numbers.
     return gaps.fillGaps(state, await counted.atLeast(state.gaps.at(-1)?.to ?? '0'), isAudit)
   }
 
@@ -62,11 +62,14 @@ export function createSignedAuditor(
     reportOutcomes: (state: StreamState) => outcomes.report(state),
     fillGaps: () => fillGaps(),
     hurry: gaps.hurry,
-    /** Time until the next audit, ms, if open numbers may be lost. */
+    /** Time (ms) until the next audit if open numbers may be lost. Otherwise undefined. */
     get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
     },
-    /** Compares the stream with source, servers and transfers. Records all findings, then throws the first failure. */
+    /**
+     * Compares the stream with the source, servers and transfers. Records all findings, and then throws the first
+     * failure.
+     */
     async audit(): Promise<SignedAudit> {
       const audit = { ...nothingFilled, restarted: 0, closed: 0, undone: 0 }
       await runAll(

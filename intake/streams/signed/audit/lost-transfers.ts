@@ -25,12 +25,12 @@ import type { ProvedTransfers } from './proved-transfers.ts'
 
 export interface LostTransfersDeps extends OutcomesDeps {
   readonly source: Pick<SignedSource, 'config' | 'bridge' | 'sourceChain' | 'emitter' | 'delivered'>
-  /** A number without a running transfer is lost after this time. 0 for a single audit. Default `graceMs` */
+  /** After this time (ms), a number without a running transfer is lost. 0 for a single audit. Default: `graceMs`. */
   readonly lostAfterMs?: number
   readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }
 
-/** Allows for the lag of the visibility store and for the clocks of other processes. */
+/** ms. It covers the lag of the visibility store, and differences between the clocks of processes. */
 export const graceMs = 15_000
 const suspectMs = 20 * graceMs
 const mostReopened = 20
@@ -38,14 +38,14 @@ const mostFetched = limits.open
 
 export function createLostTransfers({ source, client, proved, lostAfterMs = graceMs }: LostTransfersDeps) {
   const cursors = { open: createAuditCursor(), others: createAuditCursor() }
-  /** Numbers without a running transfer, by the time when they were first missed. */
+  /** Numbers without a running transfer, grouped by the time when they were first missed. */
   let missed: readonly { readonly at: number; readonly numbers: Intervals }[] = []
 
   async function findLost(state: StreamState): Promise<Intervals> {
     const now = Date.now()
     const opened = new Set(state.open.map(({ number }) => number))
     const isStarted = ({ number }: { readonly number: string }) => opened.has(number) || outsideReason(state, number) !== undefined
-    // A stranger's run may claim the same number.
+    // Proof is needed, because a stranger's run may claim the same number.
     const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isStarted))
     const running = own.map(({ number }) => number)
     const all = subtractNumbers(joinIntervals([...singles(opened), ...intervalsOutside(state).flat()]), running)
@@ -61,8 +61,8 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
       return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
     /**
-     * Numbers to submit again: lost ones, those of `awaiting`, and those outside the window that await new signatures.
-     * Open numbers get up to half of each call first, because they take room.
+     * Returns numbers to submit again: lost numbers, those of `awaiting`, and those outside the window that await new
+     * signatures. Open numbers come first, because they take room, and get up to half of each call.
      */
     async find(state: StreamState, awaiting: readonly string[] = []): Promise<readonly string[]> {
       const lost = await findLost(state)
@@ -75,7 +75,10 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 }
 
-/** A condensed number that has no run is not started if it may have been cancelled or skipped long ago. */
+/**
+ * Submits numbers again. A condensed number without a run is not started if it may have been cancelled or skipped long
+ * ago.
+ */
 export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[], state: StreamState) {
   const { source, client, streamClient, logger } = deps
   const areOrdersKnown = listsAllOrders(state)
@@ -95,7 +98,7 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
   return { restarted: again.length, closed: closed.length }
 }
 
-/** Records resolved numbers as `undone` if their transfers run again and the target lacks them. */
+/** Records resolved numbers as `undone` if their transfers run again and the target does not show their deliveries. */
 export async function reopenUndone(
   { source, client, streamClient, proved }: LostTransfersDeps,
   state: StreamState,

@@ -20,22 +20,24 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
   readonly logger: Logger
 }
 
-/** `own`: guardians signed the message, with this emitter and number. `unproved`: its guardian set is unknown. */
+/**
+ * `own`: guardians signed the message, and it has this emitter and number. `unproved`: its guardian set is not known.
+ */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 
 const mostKept = 20_000
-/** Of all kept messages together, in base64. */
+/** Maximum size of all kept messages together, in base64. */
 const mostCharacters = 64 * 1024 * 1024
-/** Limits per call. `mostOfNumber` keeps a stranger's runs of one number from crowding out other numbers. */
+/** Limits per call. `mostOfNumber` keeps a stranger's many runs of one number from displacing other numbers. */
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20
-/** Without this wait, an unproved run would delay the other runs in every call. */
+/** Wait (ms) before an unproved run is checked again. Otherwise it would delay the other runs in every call. */
 const againMs = 60_000
 
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
 
-/** Finds runs whose messages guardians signed, because a stranger in Temporal can start runs with any id. */
+/** Finds runs whose messages guardians signed. A stranger with access to Temporal can start runs with any id. */
 export function createProvedTransfers(deps: ProvedDeps) {
   const { source, logger } = deps
   const messages = boundedMap<string, Transfer>(mostCharacters, 0, ({ message }) => message.length)
@@ -50,7 +52,8 @@ export function createProvedTransfers(deps: ProvedDeps) {
 
   async function proofs(listed: readonly ListedTransfer[]): Promise<ReadonlyMap<ListedTransfer, Proof>> {
     const all = byNumber(listed.filter((one) => !knownProof(one)))
-    // A new cursor begins at random. The list differs at each call, so one cursor might never reach some numbers.
+    // A new cursor for each call, because it begins at random. The list differs each time, so an old cursor might never
+    // reach some numbers.
     const unknown = createAuditCursor()
       .take(singles(all.keys()), mostReads)
       .flatMap((number) => (all.get(number) ?? []).slice(0, mostOfNumber))
@@ -81,7 +84,10 @@ export function createProvedTransfers(deps: ProvedDeps) {
     async messages(listed: readonly ListedTransfer[]): Promise<readonly Transfer[]> {
       return (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? [])
     },
-    /** Leaves out ended runs without proof, and `delivered` runs that the target lacks. Ignores outages of targets. */
+    /**
+     * Leaves out ended runs without proof, and `delivered` runs whose delivery the target does not show. Ignores
+     * outages of targets.
+     */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
       const proved = listed.filter((one) => found.get(one) === 'own' || (one.running && found.get(one) !== 'foreign'))
@@ -103,12 +109,12 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
     if (!isOwn(deps, listed, message)) return { proof: 'foreign' }
     const verdict = await ofChain(bridge.endpoints, { chain: message.targetChain }).verify(bytes)
     if (verdict.kind === 'wait') return { proof: 'unproved' }
-    // A signature by guardians who were replaced later is still proof.
+    // The signatures of guardians who were replaced later are still proof.
     return verdict.kind === 'valid' || verdict.awaitNewSignatures ? { proof: 'own', message } : { proof: 'foreign' }
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // If no retry can help, the run counts as a stranger's. If that is wrong, its message is only fetched again.
+    // If no retry can help, the run counts as a stranger's. If this is wrong, its message is only fetched once more.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

@@ -6,28 +6,30 @@ import { missedBySpy } from '../spy-silence.ts'
 
 type SourceCountDeps = SignedDeps & Pick<GapsDeps, 'isMissed'>
 
-/** Reads the source's count, or probes servers if the source has no node. `begins` returns the first number. */
+/** Reads the source's count. If the source has no node, probes servers instead. `begins` returns the first number. */
 export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<string | undefined>) {
   const { source, chain, streamClient, logger } = deps
   const probe = createTailProbe(deps)
   let upTo: string | undefined
   return {
-    /** Highest number in the source's finalized state, as last read. Undefined for a source without a node. */
+    /** Highest number in the source's finalized state when it was last read. Undefined for a source without a node. */
     get upTo(): string | undefined {
       return upTo
     },
-    /** Records the count or, for a source without a node, the messages that the probe finds. Throws read errors. */
+    /**
+     * Records the count. For a source without a node, records the messages that the probe finds. Throws read errors.
+     */
     async take(): Promise<{ height?: number } & Partial<GapReport>> {
       if (source.withoutNode) {
         const state = await streamClient.state()
         return probe(state ? undefined : await begins())
       }
-      // Read before the count, so that the count is of this block or a later one.
+      // Read before the count. So the count is from this block or a later one.
       const height = chain.heads.current?.finalized
       upTo = await source.highest(upTo)
       if (height === undefined) return {}
       const { stream, origin, maxOpen } = source.config
-      // A stream without a number is updated too, which shows that an intake runs.
+      // A source without a number also updates the stream. The update shows that an intake runs.
       const report =
         upTo === undefined
           ? { kind: 'configured' as const, stream, origin, maxOpen }
@@ -35,7 +37,7 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
       await streamClient.apply([report])
       return upTo === undefined ? {} : { height }
     },
-    /** Reads the count again if it is below this number. Returns the last count if that fails. Never throws. */
+    /** If the count is below this number, reads it again. If reading fails, returns the last count. Never throws. */
     async atLeast(number: string): Promise<string | undefined> {
       if (upTo !== undefined && BigInt(number) <= BigInt(upTo)) return upTo
       upTo = await source.highest(upTo).catch((error: unknown) => {
@@ -47,12 +49,12 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   }
 }
 
-/** Distances above the highest known number. The Governor may hold back a single number. */
+/** Distances above the highest known number. Several are probed, because the Governor may hold back a single number. */
 const distances = [0n, 1n, 10n]
 const mostRounds = 20
 const above = 2n ** 64n
 
-/** A missed last message leaves no gap, so the servers are asked for numbers above the highest known one. */
+/** Asks servers for numbers above the highest known one, because a missed last message leaves no gap. */
 export function createTailProbe({ source, bridge, submitter, lookup, streamClient, logger, isMissed }: SourceCountDeps) {
   return async function probe(from: string | undefined): Promise<NumberCounts> {
     const counts = { ...noNumbers }
@@ -60,7 +62,7 @@ export function createTailProbe({ source, bridge, submitter, lookup, streamClien
       const { next = from, room = distances.length, paused } = streamClient.view ?? {}
       if (next === undefined || paused) break
       const numbers = distances.map((distance) => BigInt(next) + distance).filter((number) => number < above)
-      // A transfer starts before it is recorded, so no more messages are fetched than the stream has room for.
+      // No more messages are fetched than the stream has room for, because a transfer starts before it is recorded.
       const outcomes = await fetchMessages({ source, bridge, submitter, lookup }, numbers.slice(0, room).map(String))
       const found = foundIn(outcomes)
       if (found.length === 0) break

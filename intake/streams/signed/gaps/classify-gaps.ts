@@ -17,8 +17,8 @@ export interface ClassifiedGaps {
 }
 
 /**
- * `not-final`: above `upTo`, the highest number in the source's finalized state. `held`: a guardian's Governor holds
- * the message back. `unobserved`: the message is final, but on no server. Throws read errors.
+ * `not-final`: the number is above `upTo`, the highest number in the source's finalized state. `held`: the Governor of
+ * a guardian holds the message back. `unobserved`: the message is final, but no server has it. Throws read errors.
  */
 export async function classifyGaps(
   { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
@@ -57,7 +57,7 @@ export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: re
 const mostDelayed = 10_000
 const newEveryMs = 5_000
 
-/** Messages of the spy that could not be submitted yet. Calls `onNew` for a new message or a new reason. */
+/** Messages of the spy that could not be submitted yet. Calls `onNew` for each new message and each new reason. */
 export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
   const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)
   let calledAt = -Infinity

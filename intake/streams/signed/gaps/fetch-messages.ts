@@ -9,7 +9,7 @@ import type { BlockedTransfer, SignedDeps } from '../deps.ts'
 
 /**
  * `absent`: no server has a valid copy. `ignored`: the message is signed, but Portage does not deliver it. `blocked`
- * says why a message cannot be started. `publishedAt` is in ms since the epoch, from a verified copy.
+ * says why the message cannot be started. `publishedAt` comes from a verified copy, ms since the epoch.
  */
 export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status']; readonly publishedAt?: number }
@@ -36,11 +36,14 @@ interface Copy {
 
 type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
   readonly source: Pick<SignedSource, 'emitterChain' | 'emitter' | 'sourceChain' | 'withoutNode' | 'delivered'>
-  /** Whether this undelivered transfer may be submitted. Default: always */
+  /** Whether this undelivered transfer may be submitted. Default: always. */
   readonly mayStart?: (transfer: Transfer) => Promise<boolean>
 }
 
-/** The target shows the digests of delivered messages, so these need no signature check. An outage does not throw. */
+/**
+ * Fetches messages and submits them. Delivered messages need no check of signatures, because the target shows their
+ * digests. Does not throw for an outage.
+ */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
   const refused: Refused = new Map()
@@ -129,12 +132,14 @@ export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bri
   return !read(bridge, '', vaa).transfer && (await verify({ source, bridge }, vaa)).kind === 'valid'
 }
 
-/** True if the target has not registered this source without a node, so nobody can deliver its messages. */
+/** Whether the target has not registered this source without a node. Nobody can then deliver its messages. */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
 
-/** Asks the source's core contract or, without a node, the first chain that answers. Throws the last error. */
+/**
+ * Asks the source's core contract. If the source has no node, asks the first chain that answers. Throws the last error.
+ */
 async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
   const { sourceChain, withoutNode } = source
   const [first = sourceChain, ...others] = withoutNode?.judges ?? []
@@ -151,7 +156,7 @@ async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: 
   return verdict()
 }
 
-/** `done`: delivered for good. `unread`: the target has an outage. Throws other errors. */
+/** `done`: the transfer is delivered for good. `unread`: its target has an outage. Throws all other errors. */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,
   transfers: readonly Transfer[],
@@ -164,7 +169,7 @@ export async function deliveredByTarget(
     } catch (thrown) {
       const error = toRelayerError(thrown)
       if (!error.retriable) throw error
-      // A receiver's view may refuse a single message.
+      // Halves the list, because the view of a receiver may refuse a single message.
       const middle = some.length >> 1
       if (error.code === 'NODE_REFUSED' && middle > 0)
         return void (await Promise.all([ask(some.slice(0, middle)), ask(some.slice(middle))]))

@@ -10,7 +10,7 @@ import { createManyMissing } from '../look-back.ts'
 
 export interface GapReport extends Readonly<NumberCounts> {
   readonly absent: number
-  /** When the next round is due, ms since the epoch. Absent if none is due until another number is missing. */
+  /** Time of the next round, ms since the epoch. Absent if no round is due until another number is missing. */
   readonly nextAt?: number
 }
 
@@ -18,14 +18,20 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
 const atOnce = 50
 const mostPerRound = 2_000
-/** A source may skip numbers at will, so the numbers between the ends of a gap are looked up in turn, at each audit. */
+/**
+ * Only this many numbers at each end of a gap are always looked up. A source may skip numbers at will, so those between
+ * the ends are looked up in turn, a few at each audit.
+ */
 const mostOfEnd = 5_000n
 const mostOfMiddle = 200
-/** Messages of one block come in any order, so a gap may close by itself. */
+/** Time (ms) in which a new gap may close by itself, because messages of one block come in any order. */
 export const settleMs = 2_000
 const receivedMs = 10_000
 
-/** Fills gaps from recent blocks if many numbers are missing, then from running transfers, then from servers. */
+/**
+ * Fills gaps. If many numbers are missing, first reads recent blocks. Then looks at running transfers, and last at
+ * servers.
+ */
 export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
   const schedule = createRetrySchedule(auditMs)
@@ -36,7 +42,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   let above = -1n
   let receivedAgainAt = Infinity
 
-  /** If the clocks differ much, no gap counts as new. */
+  /** If clocks differ much, no gap counts as fresh. */
   const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
 
   function* due({ gaps, open }: StreamState, isAudit: boolean): Generator<bigint> {
@@ -62,9 +68,9 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   }
 
   return {
-    /** Call this after a reconnect, because the spy may have sent messages while it was disconnected. */
+    /** Call this after a reconnect. The spy may have sent messages while it was disconnected. */
     hurry: schedule.hurry,
-    /** Records each batch, so that an error loses no earlier batch. `upTo` is the highest finalized number. */
+    /** Records each batch at once, so that an error loses no earlier batch. `upTo` is the highest finalized number. */
     async fillGaps(found: StreamState, upTo: string | undefined, isAudit = false): Promise<GapReport> {
       const { state, counts: byBlocks } = await manyMissing.resolve(found, () => underWay.listed(found))
       const counts = { ...byBlocks, absent: 0 }
@@ -74,7 +80,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
       receivedAgainAt = Infinity
       const numbers = due(state, isAudit)
       for (;;) {
-        // Transfers start before they are recorded, so no more messages are fetched than the stream has room for.
+        // No more messages are fetched than the stream has room for, because transfers start before they are recorded.
         const room = Math.min(atOnce, streamClient.view?.room ?? atOnce)
         const taken = take(numbers, room)
         const batch = taken.map(String)
@@ -103,7 +109,7 @@ async function findAll(deps: SignedDeps, numbers: readonly string[], underWay: R
   return new Map([...fetched, ...known])
 }
 
-/** Joins adjacent gaps, because only the ends of the whole range are looked up first. */
+/** Joins adjacent gaps first, because only the ends of a whole range are always looked up. */
 function partsOf(gaps: readonly Pick<Gap, 'from' | 'to'>[]): { readonly ends: Intervals; readonly middles: Intervals } {
   const all = joinIntervals(gaps.map(({ from, to }): Interval => [BigInt(from), BigInt(to)]))
   const reach = mostOfEnd + 1n

@@ -8,12 +8,14 @@ export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
   readonly rangeBlocks: number
-  /** Maximum ranges per call. If the config has a first block, the next call continues below them. */
+  /**
+   * Maximum ranges per call. If the config has a first block, the next call continues below the ranges that were read.
+   */
   readonly reads?: number
 }
 
 const ranges = 5
-/** Cache limits, together about 5 MB. */
+/** Limits of the cache, which together allow about 5 MB. */
 const mostHeights = 50_000
 const mostContents = 2_000
 
@@ -42,7 +44,10 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
     return above.length > 0 && numbers.every((number) => above.some((one) => one < number))
   }
 
-  /** Reads by a majority, because the result is kept and one node might hide a number. False if nodes disagree. */
+  /**
+   * Most nodes must agree, because the result is kept and a single node might hide a number. Returns false if nodes
+   * disagree.
+   */
   async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
     try {
       for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)
@@ -63,7 +68,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   }
 
   return {
-    /** Throws read errors. */
+    /** Returns the messages of these numbers. Throws read errors. */
     async of(numbers: readonly string[], finalized: number): Promise<ReadonlyMap<string, Published>> {
       await place(numbers, finalized)
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
@@ -80,7 +85,9 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   }
 }
 
-/** Asks a quorum, because a number without a transfer is ignored for good. Returns nothing if nodes disagree. */
+/**
+ * Most nodes must agree, because a number without a transfer is ignored for good. Returns nothing if nodes disagree.
+ */
 async function agreedAt({ source }: PublishedLogsOptions, height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
   try {
     return await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')

@@ -18,11 +18,11 @@ export interface UnderWayDeps {
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
-/** A list is reused for at least `keptMs`, and for `keptFoundMs` if it has all numbers. */
+/** Times (ms) for which a list is reused: at least `keptMs`, and `keptFoundMs` if it contains all the numbers. */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
-/** Finds missing numbers whose transfers run. Only proved runs count, because strangers can start runs with any id. */
+/** Finds missing numbers whose transfers run. Counts only proved runs, because strangers can start runs with any id. */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]
@@ -44,7 +44,7 @@ export function createUnderWay({ source, client, logger, proved }: UnderWayDeps)
   }
 
   return {
-    /** Counts numbers of gaps with a running transfer, proved or not. Never throws. */
+    /** Counts numbers of gaps that have a running transfer, proved or not. Never throws. */
     async listed({ gaps }: Pick<StreamState, 'gaps'>): Promise<number> {
       if (gaps.length === 0) return 0
       const numbers = [...(await running(() => false)).keys()]
