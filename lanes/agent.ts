@@ -14,7 +14,10 @@ import type { PendingTransaction } from './transaction/pending-transaction.ts'
 import { problemOf } from '../observability/severity.ts'
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/** Holds a lane's key in one process: asks for nonces, signs, sends, observes. Several processes may serve a lane. */
+/**
+ * Holds the key of a lane in one process. Asks for nonces, signs, sends and observes. Several processes may serve a
+ * lane.
+ */
 export class LaneAgent {
   readonly batchCounts = { members: 0, signed: 0, split: 0, ended: new Map<BatchEnd['state'], number>() }
   readonly raises = { call: 0, noop: 0 }
@@ -52,7 +55,7 @@ export class LaneAgent {
     this.#stopTokens = watchTokens(this.#deps, this.#tokens)
   }
 
-  /** Asks for no more nonces, but drives the present ones. Waiting calls fail with LANE_UNREACHABLE. */
+  /** Stops asking for nonces, and continues to drive the present ones. Calls that wait fail with LANE_UNREACHABLE. */
   quiesce(): void {
     this.#requests.close()
   }
@@ -113,7 +116,9 @@ export class LaneAgent {
     return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
   }
 
-  /** Gets a nonce, if one is free in time and the lane is open. Throws LANE_UNREACHABLE, `checkSigning` errors. */
+  /**
+   * Gets a nonce if one is free in time and the lane is open. Throws LANE_UNREACHABLE and the errors of `checkSigning`.
+   */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
     if (pending) return { kind: 'acquired', pending }
@@ -121,7 +126,7 @@ export class LaneAgent {
     return this.#requests.acquire(request, limit)
   }
 
-  /** Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, HALTED, read errors. */
+  /** Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, HALTED and read errors. */
   async checkSigning({ intent, first }: Pick<NonceRequest, 'intent' | 'first'>): Promise<void> {
     const { signer, chain } = this.#deps
     const { gasLimit, maxFee, tip } = first
@@ -137,7 +142,10 @@ export class LaneAgent {
     return this.#deps.signer.spending?.() ?? []
   }
 
-  /** Signs the recorded attempts and sends the best. If none can be signed, gives the nonce back or has it filled. */
+  /**
+   * Signs the recorded attempts and sends the best. If none can be signed, gives the nonce back, or has a no-op fill
+   * it.
+   */
   async signAndSend(pending: PendingTransaction): Promise<void> {
     try {
       await pending.signAndSend()
@@ -148,18 +156,18 @@ export class LaneAgent {
     }
   }
 
-  /** Resolves to false if the lane must use the nonce, because a transaction with it may be signed. */
+  /** Gives the nonce back. Resolves to false if the lane must use it, because a transaction with it may be signed. */
   release(pending: PendingTransaction): Promise<boolean> {
     return this.#requests.release(pending)
   }
 
-  /** Withdraws an intent. `free`: none of its transactions can be mined. `held`: the lane fills the intent's nonce. */
+  /** Withdraws an intent. `free`: no transaction of the intent can be mined. `held`: the lane fills its nonce. */
   async cancel(intentId: string): Promise<'free' | 'held'> {
     const answer = await this.#deps.ledger.ask({ kind: 'withdraw', intentId, how: 'cancel' })
     return answer.kind === 'held' ? 'held' : 'free'
   }
 
-  /** Returns the intents that a batch must not carry, because they are withdrawn or hold a nonce already. */
+  /** Returns the intents that a batch must not carry. They are withdrawn, or already hold a nonce. */
   async notFree(intentIds: readonly string[]): Promise<string[]> {
     const answers = await Promise.all(intentIds.map((intentId) => this.#deps.ledger.ask({ kind: 'find', intentId })))
     const free = answers.map((answer) => answer.kind === 'refused' && answer.why === 'none')
@@ -184,7 +192,9 @@ export class LaneAgent {
 
 const tokensEveryBlocks = 10
 
-/** Reads the watched tokens of a lane together, which takes one request per node. Returns the unsubscribe. */
+/**
+ * Reads all watched tokens of a lane at once, which takes one request per node. Returns a function that unsubscribes.
+ */
 function watchTokens({ chain, config, logger, tokens = [] }: LaneDeps, seen: Map<string, TokenReading>): () => void {
   if (tokens.length === 0) return () => {}
   let readAt: number | undefined

@@ -1,7 +1,10 @@
 import type { LaneView } from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 
-/** Shares of the limit of kept entries. After a warning, the next one needs a fall below `overBelow` first. */
+/**
+ * Shares of the limit of kept entries. After a warning at the first share, the next one comes only after a fall below
+ * the second.
+ */
 const [warnAbove, overBelow] = [0.8, 0.7]
 
 export type Alerts = ReturnType<typeof createAlerts>

@@ -1,15 +1,18 @@
 export interface Waiting {
-  /** Class: 1 (served first) to 5. */
+  /** Priority: 1 (served first) to 5. */
   readonly priority: number
   readonly source: string
   readonly since: number
   readonly deadline?: number | undefined
 }
 
-/** Ms after which a waiter rises by one class, so that no class starves. */
+/** After this time (ms), a waiter rises by one priority, so that none starves. */
 const ageingMs = 10_000
 
-/** Serves the lowest class first (age lowers it), then the source served longest ago, then the earliest deadline. */
+/**
+ * Serves the lowest priority number first (waiting lowers it), then the source that was served longest ago, then the
+ * earliest deadline.
+ */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()

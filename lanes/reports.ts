@@ -8,7 +8,7 @@ import { createLaneStatusCache } from './ledger/open-lanes.ts'
 
 export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
   readonly lane: LaneId
-  /** Absent: the lane's ledger runs, but this config does not have the lane. */
+  /** Absent: the ledger of the lane runs, but this config has no such lane. */
   readonly chain: string | undefined
   readonly status: string
   /** Wei, decimal. */
@@ -49,7 +49,7 @@ export function toRow(lane: LaneId, chain: string | undefined, running: boolean,
   }
 }
 
-/** A window of 0 does not close a lane, so without this reason the lane would seem to work. */
+/** Shown because a window of 0 does not close a lane: the lane would otherwise seem to work. */
 const noWindow = 'its window is 0: it grants no nonces until portage lane set-window'
 
 const words: Readonly<Record<string, string>> = { funds: 'broke', replaced: 'chain replaced' }

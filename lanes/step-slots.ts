@@ -1,14 +1,17 @@
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/** Ms: the longest time that the workflow task which starts the step may take. */
+/** Time (ms) for which a promise is kept. The workflow task that starts the step may take this long. */
 const promisedMs = 10_000
-/** Ms. While an admission waits for a slot, the transfer's workflow handles no queries and no signals. */
+/** Longest wait (ms) of an admission for a slot. During this wait, the workflow handles no queries and no signals. */
 const longestWaitMs = 1_000
-/** After this many unused promises in a row, another process seems to take the steps. */
+/** After this many unused promises in a row, another process probably takes the steps. */
 const missesInARow = 5
 const restMs = 15_000
 
-/** Slots for broadcasts with one key. A queued step waits for a slot. A local step needs a promised or a free slot. */
+/**
+ * Slots for broadcasts with one key. A queued step waits for a slot. A local step needs a slot that was promised or is
+ * free.
+ */
 export class StepSlots {
   readonly size: number
   #taken = 0
@@ -22,7 +25,10 @@ export class StepSlots {
     this.size = size
   }
 
-  /** True: a slot is kept for the transfer's next local step for ten seconds. False if none is free within a second. */
+  /**
+   * Returns true if a slot is kept for the transfer's next local step (for ten seconds). Returns false if no slot is
+   * free within a second.
+   */
   async promise(transferId: string): Promise<boolean> {
     if (Date.now() < this.#restsUntil || this.#promised.has(transferId)) return false
     if (!(await this.#take(this.#admissions, { timeoutMs: longestWaitMs }))) return false
@@ -40,7 +46,7 @@ export class StepSlots {
     return this.#run(step)
   }
 
-  /** Runs the step without a slot if the signal aborts, because the step handles the abort. */
+  /** If the signal aborts, runs the step without a slot, because the step itself handles the abort. */
   async runQueued<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     return (await this.#take(this.#queuedSteps, { signal })) ? this.#run(step) : step()
   }

@@ -6,18 +6,21 @@ import type { NonceRequests } from '../ledger/nonce-requests.ts'
 import type { PendingTransactions } from './pending-transactions.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Without work, the account is read at this interval, to see new funds and external use of the key. */
+/**
+ * Interval (blocks) at which the account is read while there is no work. Such reads show new funds and external use of
+ * the key.
+ */
 const idleBlocks = 10
-/** Ms. A query of the ledger may cost a replay. */
+/** Interval (ms) of queries while there is no work. A query of the ledger may cost a replay. */
 const idleQueryMs = 20_000
 const brokeBlocks = 2
-/** Unclaimed nonces are filled after `fillAfterBlocks`, so claims are sent this many times in that period. */
+/** Claims are sent this many times in `fillAfterBlocks`, because unclaimed nonces are filled after this period. */
 const claimsPerFill = 20
 
-/** The ledger gets a final block only once this many final blocks follow it, so that no reorg can reach it. */
+/** Number of final blocks above a block before the ledger gets it. So no reorg can reach the ledger's final block. */
 const oldEnough = 1_000
 
-/** Reads the account of a lane once per block while there is work, and reports changes to the ledger. */
+/** Reads the account of a lane once per block while there is work. Reports changes to the ledger. */
 export class AccountObserver {
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
@@ -86,14 +89,15 @@ export class AccountObserver {
 
   async #read(): Promise<void> {
     const { chain, ledger, config } = this.#deps
-    // Comes before the read of the account, because the ledger's last final block shows whether the chain is the same.
+    // Done before the account is read: the ledger's last final block shows whether the chain is still the same.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
     if (!this.#hasWork && ledger.view?.synced && this.#reported && Date.now() - this.#queriedAt >= idleQueryMs) {
       this.#queriedAt = Date.now()
       await ledger.query()
     }
-    // A ledger restored from a backup may lack transactions in the pool, so it is unsynced until the first report.
+    // A ledger that was restored from a backup may lack transactions in the pool. So it counts as unsynced until the
+    // first report.
     const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
     const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
@@ -205,7 +209,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
   async function isUndone({ finalizedNonce }: Account): Promise<boolean> {
     const { finalized: was = 0, finalizedAt } = ledger.view ?? {}
     const height = chain.heads.current?.finalized ?? 0
-    // Nonces prove nothing while the chain may be another one.
+    // While the chain may be another one, nonces prove nothing.
     if (identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= was || height < finalizedAt) return false
     const final = await chain.agreedNonce(address)
     if (final >= was) return false
@@ -217,7 +221,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     return true
   }
 
-  /** One node's false count would make the lane skip nonces, so most nodes must support the count. */
+  /** Whether most nodes support the count. One node's false count would make the lane skip nonces. */
   async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
     const given = () => Math.max(ledger.view?.next ?? 0, witnessed)
     if (counted <= given()) return true

@@ -4,12 +4,14 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
 const paymentGas = 21_000n
-/** The gas price may rise by this factor before the payment is sent. */
+/** Factor by which the gas price may rise before the payment is sent. */
 const priceRoom = 2n
-/** The signed gas limit is 1.2 times the estimate. */
+/** Room for the signed gas limit, which is 1.2 times the estimate. */
 const limitRoom = 2n
 
-/** Sends the balance, less `keep` (wei) and the highest cost, to the treasury. Throws INPUT_INVALID, read errors. */
+/**
+ * Sends the balance to the treasury, except `keep` (wei) and the maximum cost. Throws INPUT_INVALID and read errors.
+ */
 export async function sweepIntent(
   chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>,
   sweep: { readonly lane: LaneId; readonly treasury: string; readonly keep: string; readonly coin: string | undefined },
@@ -25,7 +27,7 @@ export async function sweepIntent(
   throw invalid(`nothing to send: balance ${balance}, to keep ${kept}, fee up to ${fee}`, { lane: address })
 }
 
-/** Sends coins to a lane from another lane of its network. Throws INPUT_INVALID. */
+/** Sends coins to a lane from another lane on the same network. Throws INPUT_INVALID. */
 export function topUpIntent(lane: LaneId, from: LaneId, wei: string): Intent {
   if (network(from) !== network(lane) || from === lane) throw invalid('the two must be different lanes of one network', { lane, from })
   return { to: laneAddress(lane), data: '0x', value: wei }

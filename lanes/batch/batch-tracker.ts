@@ -38,11 +38,14 @@ type SentBatch =
 
 type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readonly logger: Logger }
 
-/** Ms. The list is reused, because many steps need it at once after a restart. */
+/** Time (ms) for which a list is reused. After a restart, many steps need the list at once. */
 const listedMs = 1_000
 const checkMs = 5_000
 
-/** A lane's batches in one process. Any process can continue a batch, because it is recorded before it gets a nonce. */
+/**
+ * The batches of a lane in one process. Any process can continue a batch, because it is recorded before it gets a
+ * nonce.
+ */
 export class BatchTracker {
   readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()
@@ -54,7 +57,10 @@ export class BatchTracker {
     this.#entries = keptRead(() => batchEntries(deps.client, deps.agent.lane), { fromStart: listedMs })
   }
 
-  /** Records a batch, gets its nonce and sends it. `unfit` is called right before signing and names members to drop. */
+  /**
+   * Records a batch, gets its nonce and sends it. `unfit` is called right before signing. It returns the members to
+   * drop.
+   */
   async send(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<SentBatch> {
     const { agent } = this.#deps
     const id = `${batchPrefix(agent.lane)}${randomBytes(6).toString('hex')}`
@@ -69,7 +75,9 @@ export class BatchTracker {
     return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
   }
 
-  /** Finds the batch in progress that carries an intent, and drives it from now on. Throws Temporal's errors. */
+  /**
+   * Finds the batch in progress that carries an intent, and drives this batch from now on. Throws Temporal's errors.
+   */
   async find(intentId: string): Promise<Batch | undefined> {
     const driven = this.driven(intentId)
     if (driven) return mayDeliver(driven.pending.state) ? driven : undefined

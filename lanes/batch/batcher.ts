@@ -4,24 +4,29 @@ import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 export interface Flushed<C, T> {
   readonly together: boolean
-  /** A candidate without an answer is flushed again: with later candidates or, if not `together`, with its half. */
+  /**
+   * A candidate without an answer is flushed again: with later candidates if `together`, and otherwise with its half.
+   */
   readonly answers: ReadonlyMap<C, T>
 }
 
 interface BatcherOptions<C, T> {
   readonly most: number
-  /** A block's time, ms. In each period, the first two flushes are immediate. */
+  /** Time of one block (ms). The first two flushes in each period are immediate. */
   readonly periodMs: number
   readonly fullBatchMs: number
   readonly alone: T
   readonly check?: (candidate: C) => Promise<void>
-  /** `isHalf`: half of a failed batch. A single candidate must then be checked alone and get an answer. */
+  /**
+   * `isHalf`: the candidates are half of a failed batch. If only one is left, it must be checked alone and get an
+   * answer.
+   */
   flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>
   readonly now?: () => number
 }
 
 const quietFlushes = 2
-/** A time is busy if this many candidates come within `fullBatchMs`. */
+/** If this many candidates come within `fullBatchMs`, the lane counts as busy. */
 const busyArrivals = 4
 
 interface Member<C, T> extends Waiting {
@@ -31,7 +36,7 @@ interface Member<C, T> extends Waiting {
   readonly wait: Wait<T>
 }
 
-/** Sends a candidate alone in quiet times. Candidates that come during one flush share the next. */
+/** If the lane is quiet, sends a candidate alone. Candidates that come during a flush share the next flush. */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number
@@ -53,7 +58,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     return this.#queue.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
   }
 
-  /** Resolves with `late` if no flush takes the candidate in time. Rejects with errors of `check` or `flush`. */
+  /** Resolves with `late` if no flush takes the candidate in time. Rejects with the errors of `check` and `flush`. */
   async enqueue(candidate: C, options: WaitLimit & { late: T }): Promise<T> {
     if (options.signal?.aborted) return options.late
     this.#arrivals = [...this.#arrivals, this.#now()].slice(-busyArrivals)
@@ -137,7 +142,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     const halved = new Set(this.#state.halves.flat())
     for (const member of members) {
       const answer = answers.get(member.candidate) ?? (member.expired ? member.late : undefined)
-      // A candidate that failed alone is in no half, so no later flush would answer it.
+      // Resolved now, because a candidate that failed alone is in no half. No later flush would answer it.
       const lost = !together && !halved.has(member)
       if (answer !== undefined || lost) {
         member.expired = true

@@ -17,13 +17,19 @@ interface LedgerClientOptions {
 
 type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 
-/** Keeps an update's payload well below the server's limits. */
+/** Small enough that the payload of an update stays far below the server's limits. */
 const requestsPerUpdate = 64
 
-/** Pauses after an update that asked for no nonce, one, or several, ms. Requests in a pause share the next update. */
+/**
+ * Pauses (ms) after an update that asked for no nonce, for one, and for several. Requests in a pause share the next
+ * update.
+ */
 const spacingsMs = [0, 200, 500]
 
-/** Sends the requests and observations of one process to a ledger, one update at a time. Retries until `close`. */
+/**
+ * Sends the requests and observations of one process to a ledger, one update at a time. Retries until `close` is
+ * called.
+ */
 export class LedgerClient {
   view: LaneView | undefined
   hasOrders = false
@@ -62,12 +68,14 @@ export class LedgerClient {
     await this.ask({ kind: 'configure', config: this.#options.config }).catch(() => {})
   }
 
-  /** Records an operator transaction's hash in its workflow before anything is sent. Throws TEMPORAL_UNAVAILABLE. */
+  /**
+   * Records the hash of an operator transaction in its workflow, before anything is sent. Throws TEMPORAL_UNAVAILABLE.
+   */
   recordSigned(intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
     return recordSigned(this.#options.client, intentId, signed)
   }
 
-  /** Lets a lane without work learn of operators' orders. A query costs no history. */
+  /** Lets a lane without work learn of operators' orders. Uses a query, because a query adds no history. */
   async query(): Promise<void> {
     const { client, config } = this.#options
     try {
@@ -75,13 +83,13 @@ export class LedgerClient {
       if (this.#updates.busy || this.#updates.closed) return
       this.#see({ view: view(state), orders: [], raises: [] })
     } catch {
-      // The ledger is missing or out of reach. The next update starts the ledger, or waits for it.
+      // The ledger is missing, or cannot be reached. The next update starts it, or waits for it.
     }
   }
 
-  /** Throws LANE_UNREACHABLE only after `close`, INTERNAL if the ledger finds the request malformed. */
+  /** Throws LANE_UNREACHABLE only after `close`. Throws INTERNAL if the ledger refuses the request as malformed. */
   ask(ask: Ask): Promise<LaneAnswer>
-  /** `isStale` is called right before sending. If it returns true, nothing is sent and the result is undefined. */
+  /** Calls `isStale` right before sending. If it returns true, sends nothing and returns undefined. */
   ask(ask: Ask, isStale: () => boolean): Promise<LaneAnswer | undefined>
   async ask(ask: Ask, isStale = () => false): Promise<LaneAnswer | undefined> {
     const response = await this.#updates.ask([{ ...ask, id: this.#updates.nextId() }], isStale)
@@ -93,7 +101,7 @@ export class LedgerClient {
     this.#updates.flush()
   }
 
-  /** Unanswered requests fail with LANE_UNREACHABLE, so that their transfers ask again in another process. */
+  /** Requests without an answer fail with LANE_UNREACHABLE. Their transfers then ask again in another process. */
   close(): void {
     this.#updates.close()
   }

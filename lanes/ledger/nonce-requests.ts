@@ -12,7 +12,7 @@ export interface NonceRequest extends LaneCall {
   readonly first: Attempt
   readonly priority: number
   readonly source: string
-  /** Ms since the epoch. */
+  /** ms since the epoch. */
   readonly deadline?: number
   readonly operatorTransaction?: boolean
 }
@@ -25,27 +25,30 @@ interface Waiter extends Waiting {
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
   /**
-   * Deadline, ms since this process began. Needed because the timer of `wait` fires late after a pause of the process.
+   * Deadline, ms since this process began. `wait` alone is not enough: its timer fires late after the process was
+   * paused.
    */
   readonly until: number
   isAsked: boolean
   isLate: boolean
 }
 
-/** Ms beyond a call's limit that the call waits for a pending answer, because an unused nonce may cost a no-op. */
+/**
+ * Time (ms) beyond its limit that a call waits for an answer that is on its way. An unused nonce could cost a no-op.
+ */
 const lateAnswerMs = 10_000
 
-/** The calls of one process that wait for a nonce. Asks the ledger for as many nonces as fit into its window. */
+/** The calls of one process that wait for a nonce. Asks the ledger for as many nonces as its window has room for. */
 export class NonceRequests {
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
   readonly #queue = new FairQueue<Waiter>()
   #asked = 0
   #latestNonce = 0
-  /** Hash of the block at which the ledger last refused. Heights repeat on a replaced chain. */
+  /** Hash of the block at which the ledger last refused. Not the height, because heights repeat on a replaced chain. */
   #refusedAt: string | undefined
   #closed = false
-  /** Before the ledger has an observation of this process, a restored ledger would grant used nonces. */
+  /** Whether the ledger has an observation of this process. Without one, a restored ledger would grant used nonces. */
   #reported = false
 
   constructor(deps: LaneDeps, transactions: PendingTransactions) {
@@ -69,7 +72,7 @@ export class NonceRequests {
     if (limit.signal?.aborted) return promise
     if (this.#closed) this.#leaveToOthers(waiter)
     if (waiter.wait.over) return promise
-    // Nothing else asks about a closed lane, so this request asks whether the lane is still closed.
+    // Asks although the lane is closed. Nothing else would find out that the lane is open again.
     if (this.#reported && this.#isClosedTo(request)) void this.#ask(waiter)
     else this.#queue.enter(waiter)
     this.#pump()
@@ -86,7 +89,7 @@ export class NonceRequests {
     this.#pump()
   }
 
-  /** Call once the next update has an observation, which the ledger applies before it grants nonces. */
+  /** Call this once the next update has an observation. The ledger applies it before it grants nonces. */
   onReported(): void {
     this.#reported = true
     this.#pump()
@@ -134,7 +137,7 @@ export class NonceRequests {
     waiter.isAsked = true
     this.#asked += 1
     const answer = await this.#deps.ledger
-      // While this process was paused, another process may have delivered, so a nonce would be wasted.
+      // `isPast`: this process may have been paused, and another may have delivered meanwhile. A nonce would be wasted.
       .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) }, () => isPast(waiter))
       .catch(toRelayerError)
     this.#asked -= 1

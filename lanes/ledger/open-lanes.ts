@@ -12,14 +12,17 @@ import { mapLimited } from '../../runtime/map-limited.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { startPolling } from '../../runtime/wait.ts'
 
-/** Ms. A busy ledger must not be polled. */
+/** Time (ms) for which a status is reused, so that a busy ledger is not polled. */
 const maxAgeMs = 5_000
 
 export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, () => Promise<LaneStatus>>()
-  /** A lane whose ledger does not answer counts as open. `unserved`: nobody polls its queue or reports its account. */
+  /**
+   * A lane whose ledger does not answer counts as open. `unserved`: nobody polls its queue, and nobody reports its
+   * account.
+   */
   const status = (lane: LaneId): Promise<LaneStatus> => {
     const read = () => ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
     const kept = known.get(lane) ?? keptRead(read, { fromStart: maxAgeMs })
@@ -27,7 +30,7 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     return kept()
   }
   const statuses = () => Promise.all(lanes.map(status))
-  /** If no lane takes work, lanes without a worker count: the next worker continues their queues. */
+  /** If no lane takes work, lanes without a worker also count, because the next worker continues their queues. */
   const open = async (): Promise<LaneId[]> => {
     const all = await statuses()
     const taking = all.filter((one) => one.open)
@@ -60,7 +63,7 @@ interface OpenLaneWatcherOptions {
 
 export type OpenLaneWatcher = ReturnType<typeof createOpenLaneWatcher>
 
-/** Wakes transfers of this process once a lane of their chain takes work, before their timers do. */
+/** Wakes transfers of this process once a lane of their chain takes work. Their own timers would wake them later. */
 export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEveryMs }: OpenLaneWatcherOptions) {
   const waiting = new Set<string>()
   const check = async (signal: AbortSignal) => {

@@ -11,16 +11,19 @@ import type { RaiseReason } from './fee-escalator.ts'
 
 interface SigningCall {
   readonly intentId?: string
-  /** Absent: only no-ops can be signed. */
+  /** The call. Absent: only no-ops can be signed. */
   readonly intent?: Intent
-  /** Identifies the call of an earlier process, which may have signed with other fees or another signer. */
+  /**
+   * Hash of the call. It identifies a call of an earlier process, which may have signed with other fees or another
+   * signer.
+   */
   readonly callHash?: string | undefined
   readonly tried?: readonly SignedHash[] | undefined
 }
 
 /**
- * `call`: the signer never signs this call. `limit`: the call exceeds a limit of the config; a cheaper one may not.
- * `halt`: an operator has ordered a halt, and may end it.
+ * `call`: the signer never signs this call. `limit`: the call exceeds a limit of the config, but a cheaper call may
+ * not. `halt`: an operator has ordered a halt and may end it.
  */
 type SigningRefusal = 'call' | 'limit' | 'halt'
 
@@ -28,7 +31,7 @@ type AttemptTimes = { at: number } & { -readonly [Time in 'acceptedAt' | 'includ
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
 
-/** Undefined if the error is no refusal, so that the signer may sign the same transaction later. */
+/** Undefined if the error is no refusal. The signer may then sign the same transaction later. */
 export function signingRefusal(error: unknown): SigningRefusal | undefined {
   if (!(error instanceof RelayerError)) return undefined
   if (error.code === 'CALL_UNJUSTIFIED') return 'call'
@@ -37,11 +40,14 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** A nonce's attempts. Each signature of a KMS gives another transaction hash, so signing hashes identify attempts. */
+/**
+ * The attempts for a nonce. Signing hashes identify attempts, because each signature of a KMS gives another transaction
+ * hash.
+ */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[]
-  /** The ledger began anew and knows fewer attempts than this process, so no attempt can be added. */
+  /** True if the ledger began anew and knows fewer attempts than this process. No attempt can then be added. */
   forgotten = false
   readonly #deps: LaneDeps
   readonly #nonce: number
@@ -79,7 +85,7 @@ export class Attempts {
     return signingRefusal(this.#refused.get(this.recorded.length - 1))
   }
 
-  /** Attempts that a pool may hold. An attempt that was refused for good was never signed. */
+  /** Attempts that a pool may hold. Omits attempts that were refused for good, because they were never signed. */
   get offered(): readonly Attempt[] {
     return this.recorded.filter((_, place) => !this.#isRefusedForGood(place))
   }
@@ -150,14 +156,19 @@ export class Attempts {
     return isRecorded
   }
 
-  /** Skips refused attempts. Throws a refusal only if no attempt is signed. Throws all other errors of the signer. */
+  /**
+   * Skips refused attempts. Throws a refusal only if no attempt is signed. Always throws other errors of the signer.
+   */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()
     if (this.noneSigned && refusal) throw refusal
   }
 
-  /** Tries again to sign refused attempts. True: the last attempt is now signed, so that no further raise is needed. */
+  /**
+   * Tries to sign refused attempts again. Returns true if the last attempt is now signed. No further raise is then
+   * needed.
+   */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
     await this.#trySign()
@@ -165,7 +176,7 @@ export class Attempts {
     return serves && this.isLastSigned
   }
 
-  /** Outbids temporarily refused attempts too, unless this exceeds a limit. Throws read errors. */
+  /** Also outbids attempts whose refusal may end, unless this exceeds a limit. Throws read errors. */
   async propose(
     reason: RaiseReason,
     next: (known: readonly Attempt[]) => Promise<Attempt | undefined>,
@@ -211,9 +222,9 @@ export class Attempts {
   #isRefusedForGood(place: number): boolean {
     const refusal = this.#refused.get(place)
     const facts = refusal?.facts
-    // A halt may end, and an earlier process may have signed the attempt before the halt.
+    // A halt may end. Besides, an earlier process may have signed the attempt before the halt.
     if (signingRefusal(refusal) === 'halt') return false
-    // Spending and data fees fall with time, so a refusal because of them may end.
+    // A refusal because of spending or data fees may end, because both fall with time.
     return facts !== undefined && !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
   }
 

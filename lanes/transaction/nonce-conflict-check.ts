@@ -2,18 +2,23 @@ import type { Account, MinedTransaction } from '../../chains/port.ts'
 import type { LaneDeps } from '../deps.ts'
 import type { Attempts } from './attempts.ts'
 
-/** Checks begin this many blocks after the nonce was used, so that the receipt of an own attempt is found first. */
+/** Checks begin this many blocks after the nonce was used. By then, the receipt of an own attempt has been found. */
 const graceBlocks = 2
 const everyBlocks = 5
 
-/** `ours`: our attempt, under an unknown hash. `external`: another transaction, without `hash` if no node shows it. */
+/**
+ * `ours`: our attempt, under a hash that we did not know. `external`: another transaction. If no node shows it, it has
+ * no `hash`.
+ */
 type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>
 
 /**
- * A transaction is external once most nodes count the nonce as used at finality, and its block is final.
- * If two checks find no transaction (pruned), it counts as external, although Portage may have sent it.
+ * Finds out which transaction used a nonce.
+ * A transaction counts as external once its block is final and most nodes count the nonce as used at finality. If two
+ * checks find no transaction (pruned), the nonce counts as used externally, although Portage may have sent the
+ * transaction.
  */
 export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: number) {
   let blocks = 0
@@ -32,7 +37,10 @@ export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: num
       finalBlocks = 0
       silent = 0
     },
-    /** Call at each block after the nonce was used. Undefined: the user is not known yet. Throws read errors. */
+    /**
+     * Call this at each block after the nonce was used. Undefined if it is not known yet who used the nonce. Throws
+     * read errors.
+     */
     async check(account: Account, attempts: Attempts): Promise<NonceUser | undefined> {
       const final = nonce < account.finalizedNonce
       blocks += 1

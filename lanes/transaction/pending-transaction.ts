@@ -20,14 +20,14 @@ interface KnownCall {
   readonly terms?: Terms | undefined
   readonly callHash?: string | undefined
   readonly grantedTo?: string | undefined
-  /** Blocks that earlier processes have waited with the last attempt. */
+  /** Number of blocks that earlier processes have waited with the last attempt. */
   readonly waited?: number
   readonly tried?: readonly SignedHash[] | undefined
-  /** Fees of attempts that a pool may hold and the ledger does not know. New attempts must exceed them. */
+  /** Fees of attempts that a pool may hold but the ledger does not know. New attempts must exceed these fees. */
   readonly outbid?: readonly Fees[] | undefined
 }
 
-/** `pending`: in no block. `spent`: a no-op or an external transaction used the nonce, in a final block. */
+/** `pending`: in no block. `spent`: the nonce was used in a final block, by a no-op or an external transaction. */
 export type PendingTransactionState =
   | { readonly kind: 'pending'; readonly note: string }
   | (Inclusion & { readonly kind: 'included'; readonly noop: boolean })
@@ -66,7 +66,7 @@ export class PendingTransaction {
     this.#conflict = createNonceConflictCheck(deps, nonce)
     this.#attempts.watch.onChange((inclusion) => {
       this.#attempts.noteInclusion(inclusion)
-      // Pools may have dropped the transaction, so it is sent at the next block, and the wait for a raise begins anew.
+      // Pools may have dropped the transaction. So it is sent at the next block, and the wait for a raise begins again.
       if (inclusion.kind === 'unseen') {
         this.#sender.unsettle()
         this.#stuck.restart()
@@ -108,7 +108,7 @@ export class PendingTransaction {
     return this.unmined && !this.unsigned && !this.forgotten
   }
 
-  /** The ledger was wiped and lost attempts of this nonce, so another PendingTransaction must fill the nonce. */
+  /** The ledger was wiped and lost attempts for this nonce. Another PendingTransaction must then fill the nonce. */
   get forgotten(): boolean {
     return this.#attempts.forgotten
   }
@@ -121,7 +121,7 @@ export class PendingTransaction {
     return this.#attempts.noneSigned && !this.#work
   }
 
-  /** Signs every recorded attempt, so that each hash is watched, and sends the best. Throws what the signer throws. */
+  /** Signs all recorded attempts, so that each hash is watched. Sends the best. Throws the errors of the signer. */
   async signAndSend(): Promise<void> {
     if (!this.unsigned) return
     await this.#exclusively(async () => {
@@ -134,10 +134,11 @@ export class PendingTransaction {
   }
 
   async fill(attempts: readonly Attempt[]): Promise<void> {
-    // An order often comes with the answer to a raise in progress. Without the wait, the order would be ignored.
+    // Waits, because an order often comes with the answer to a raise that is still in progress. Otherwise the order
+    // would be ignored.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
-    // The signer may refuse a recorded no-op, which may be forged. A cheaper no-op may pass.
+    // The signer may refuse a recorded no-op, because it may be forged. A cheaper no-op may be signed.
     if (!this.#attempts.isFilling || this.#attempts.lastRefused) return this.bump('noop')
     if (this.#attempts.isLastSigned) return
     await this.#exclusively(async () => {
@@ -146,7 +147,10 @@ export class PendingTransaction {
     })
   }
 
-  /** Makes one more attempt or, at the policy's caps, sends the best one again. `atLeast` may exceed the caps. */
+  /**
+   * Makes one more attempt. If the policy's caps forbid this, sends the best attempt again. `atLeast` may exceed the
+   * caps.
+   */
   async bump(kind?: Attempt['kind'], atLeast?: Partial<Fees>): Promise<void> {
     await this.#exclusively(() => this.#raise({ why: 'order', kind, atLeast }))
   }
@@ -204,7 +208,7 @@ export class PendingTransaction {
     if (!attempt || refusal) {
       this.#stuck.attempted(this.#height)
       const isRefused = signingRefusal(refusal) === 'call' && attempt?.kind === 'call'
-      // The limits of one transfer must not keep the lane's higher nonces waiting.
+      // Fills the nonce, because the limits of one transfer must not keep the lane's higher nonces waiting.
       if (isRefused || (reason.why === 'stuck' && this.#escalator.atTerms())) await this.#askForFill()
       return this.#send()
     }
@@ -233,7 +237,8 @@ export class PendingTransaction {
     if (!best || this.#closed) return
     const error = await this.#sender.send(best, this.#height)
     if (error === undefined) this.#attempts.accepted(best.hash)
-    // An underpriced transaction is in no pool. An underpriced replacement leaves the earlier transaction in the pool.
+    // If a transaction is underpriced, no pool has it. If a replacement is underpriced, pools still have the earlier
+    // transaction.
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
     if (error && this.#sender.isHopeless() && !this.#attempts.isFilling) await this.#askForFill()

@@ -4,13 +4,16 @@ import type { LaneDeps } from '../deps.ts'
 
 const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-nonce-used', 'underpriced', 'replacement-underpriced'])
 
-/** Pools may evict a transaction, so it is sent again after this many blocks without inclusion. */
+/** A transaction is sent again after this many blocks without inclusion, because pools may evict it. */
 const resendAfterBlocks = 5
-/** The resend interval on chains where a higher fee replaces nothing, ms (OpenZeppelin on Arbitrum: 20 s). */
+/** Interval (ms) of sending on chains where a higher fee replaces nothing (OpenZeppelin on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
-/** A transaction is hopeless once all nodes have refused it for good at this many blocks. */
+/** A transaction is hopeless once all nodes have refused it for good at this number of blocks. */
 const agreedBlocks = 2
-/** The limit if a node took the transaction: pools may drop it once they know its cost (zkEVM counters). */
+/**
+ * The number if a node has taken the transaction. Pools may drop a transaction once they know its cost (zkEVM
+ * counters).
+ */
 const agreedBlocksOnceTaken = 5
 
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
@@ -48,13 +51,15 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       }
       return error
     },
-    /** Whether all nodes refused the call for good. `fatal` is ignored once a node took a transaction. */
+    /** Whether all nodes have refused the call for good. Ignores `fatal` once a node has taken a transaction. */
     isHopeless(): boolean {
       if (!refusals) return false
       const { error, blocks } = refusals
       return taken ? error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken : blocks >= agreedBlocks
     },
-    /** True if all nodes said at two blocks that the last transaction can never be mined, and no node ever took it. */
+    /**
+     * True if all nodes said at two blocks that the last transaction can never be mined, and no node has ever taken it.
+     */
     isUnfit: () => sent !== undefined && !sent.taken && sent.refusals?.error === 'fatal' && sent.refusals.blocks >= agreedBlocks,
   }
   return sender
