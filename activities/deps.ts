@@ -27,7 +27,7 @@ export interface StepDeps {
   readonly lanes: ReadonlyMap<ChainName, LaneStatusCache>
   readonly settings: () => Settings
   readonly fees: FeePolicyResolver
-  /** How long a transfer that holds a nonce stays with a lane that is forbidden or unserved, ms. */
+  /** Time (ms) that a transfer with a nonce stays with a lane that is forbidden or unserved. */
   readonly abandonAfterMs: number
   readonly parkAfter?: ParkLimits | undefined
   readonly shadow?: Shadow | undefined
@@ -41,15 +41,15 @@ export interface StepDeps {
   readonly haltRoute?: HaltRoute
 }
 
-/** The call of a round: its stage, if it has several, and what admission planned. */
+/** The call of a round. `stage`: its stage, if there are several. `plan`: the plan that admission made. */
 export interface RoundCall {
   readonly stage?: string | undefined
   readonly plan?: Ready['plan'] | undefined
 }
 
 /**
- * The bridge of a transfer on its target chain. With a stage, the delivery is the stage's call and the effect is that
- * of the call. Throws TARGET_CHAIN_UNSUPPORTED.
+ * Returns the bridge of a transfer on its target chain. With a stage, `delivery` is the stage's call, and the effect is
+ * the effect of this call. Throws TARGET_CHAIN_UNSUPPORTED.
  */
 export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, { stage, plan }: RoundCall = {}): Endpoint {
   const { bridge, targetChain: chain } = transfer

@@ -26,7 +26,7 @@ export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
 /** `undone`: the effect is gone. `reopened`: the run closed without an outcome. `idle`: the run waits for nothing. */
 type Found = 'undone' | 'reopened' | 'idle'
 
-/** Sent with the heartbeats, so that the next try of the activity continues from this page. */
+/** Sent with heartbeats, so that the next try of the activity continues from this page. */
 interface Progress {
   page: ClosedPage
   report: AuditReport
@@ -34,10 +34,10 @@ interface Progress {
 
 const listed = 200
 const heartbeatMs = 5_000
-/** Minimum age of runs that are checked for being stuck, ms. Nearly all runs end earlier. */
+/** Minimum age (ms) of runs that are checked for being stuck. Nearly all runs end earlier. */
 const youngestMs = 30_000
 const readsAtOnce = 20
-/** Transfers are cached, because they never change and later audits need them again. */
+/** Maximum transfers in the cache. They are cached, because they never change and later audits need them again. */
 const mostCached = 20_000
 const blocksToWait = 5
 const leastWaitMs = 10_000
@@ -59,7 +59,9 @@ interface StoredTransfer {
   readonly transfer: Transfer
 }
 
-/** Reads recently delivered effects again. Then recovers transfers that closed without an outcome or are idle. */
+/**
+ * Reads the effects of recent deliveries again. Then recovers transfers that closed without an outcome, or are idle.
+ */
 export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivered'] {
   const load = createLoader(deps.client)
   return async (input) => {
@@ -107,12 +109,15 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   for (const { run } of missing.filter((_, index) => reads[index] === false)) {
     const latest = await latestRun(deps.client, run.workflowId)
     if (latest === 'running') report.underway += 1
-    // Any other outcome came from an operator or a policy. The next phase handles runs that closed without an outcome.
+    // Ignores other outcomes: an operator or a policy caused them. The next phase handles runs without an outcome.
     if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
   }
 }
 
-/** A read that fails leaves only its own transfer unsure: anyone with access to Temporal can list an unreadable one. */
+/**
+ * Undefined if the read fails. Only its own transfer is then unsure, because anyone with access to Temporal can list an
+ * unreadable transfer.
+ */
 async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
@@ -121,7 +126,10 @@ async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> 
   }
 }
 
-/** Reads again a block later, because a reorg hides effects for a while. Undefined: nodes disagree, or no block. */
+/**
+ * Reads again a block later, because a reorg hides effects for some time. Undefined if nodes disagree, or if no block
+ * comes.
+ */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []

@@ -5,10 +5,12 @@ import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { type BatchAnswer, type BatchCandidate, type BatchDeps, createBatchBuilder } from './build-batch.ts'
 
 export const waitForBatchMs = 30_000
-/** Bounds of `periodMs`, ms: below `waitForBatchMs`, so that no candidate gives up while its batch is built. */
+/**
+ * Bounds (ms) of `periodMs`. They are below `waitForBatchMs`, so that no candidate gives up while its batch is built.
+ */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
-/** Longest wait for a full batch, ms. It ends before a heartbeat, which costs a state transition. */
+/** Longest wait (ms) for a full batch. It ends before a heartbeat, because a heartbeat costs a state transition. */
 const defaultFullBatchMs = 3_500
 
 export type BatchRouting = ReturnType<typeof createBatchRouting>
@@ -32,7 +34,7 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
     const known = batchers.get(key)
     if (known) return known
     const flush = createBatchBuilder({ ...deps, shared, endpoint })
-    // One candidate whose call the key refuses to sign would keep the whole batch from being signed.
+    // Checked for each candidate. One call that the key refuses would keep the whole batch from being signed.
     const check = (candidate: BatchCandidate) => agent.checkSigning(candidate)
     const batcher = new Batcher({ most, ...batchWaits(chain.blockTimeMs, deps.fullBatchMs), alone, check, flush })
     batchers.set(key, batcher)

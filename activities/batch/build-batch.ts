@@ -14,9 +14,9 @@ import type { StepDeps } from '../deps.ts'
 
 export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
   readonly intentId: string
-  /** Whether an earlier try may have sent a call for the transfer, perhaps one that the ledger has forgotten. */
+  /** Whether an earlier try may have sent a call for the transfer. The ledger may have forgotten this call. */
   readonly maybeSent?: boolean
-  /** How long a read that shows no effect is trusted, ms. */
+  /** Time (ms) for which a read that shows no effect is trusted. */
   readonly trustedMs: number
 }
 
@@ -38,9 +38,11 @@ interface BatchBuilderDeps extends BatchDeps {
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
 }
 
-/** Longest wait for a batch's nonce, ms. Short, because the `batch` workflow looks for the nonce after a minute. */
+/**
+ * Longest wait (ms) for a batch's nonce. It is short, because the `batch` workflow looks for the nonce after a minute.
+ */
 const nonceMs = 20_000
-/** Refusals that concern the whole route, so halving the batch would not help. */
+/** Refusals that concern the whole route. Halving the batch would not help. */
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
 
 type Answers = Map<BatchCandidate, BatchAnswer>
@@ -75,7 +77,9 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/** Returns why the key refuses the batch's call. The key may still sign half of the batch. Throws read errors. */
+/**
+ * Returns the reason if the key refuses the batch's call. The key may still sign half of the batch. Throws read errors.
+ */
 async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
   try {
     await agent.checkSigning(call)
@@ -103,7 +107,7 @@ async function send(
   const sent = await deps.batches.send(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      // If an earlier call may be in a new block, the effects are read again.
+      // Reads the effects again if an earlier call may be in a new block.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
       const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))

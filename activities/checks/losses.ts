@@ -10,20 +10,25 @@ import { LRUCache } from 'lru-cache'
 
 const mostKept = 10_000
 const mostBatches = 1_000
-/** Longest quarantine of a recipient, ms. The losses are forgotten this long after the quarantine has ended. */
+/**
+ * Longest quarantine (ms) of a recipient. Its losses are forgotten after the same time from the end of the quarantine.
+ */
 const longestWaitMs = 60 * 60_000
-/** How long a reverted batch counts, ms. Meanwhile its transfers are delivered alone, which reveals the faulty one. */
+/**
+ * Time (ms) for which a reverted batch counts. Its transfers are delivered alone meanwhile, which reveals the faulty
+ * one.
+ */
 const batchMs = 60 * 60_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 /** All tokens of a chain together may lose this many times the hourly budget of one token. */
 export const budgetsPerChain = 4n
-/** When contracts begin to wait, pending calls to contracts get into a block within this time, ms. */
+/** When contracts begin to wait, calls to contracts that are already pending get into a block within this time (ms). */
 const pendingMs = 2 * minuteMs
-/** If deliveries by others make Portage's deliveries revert, others may deliver first for this time, ms. */
+/** While deliveries by others make Portage's deliveries revert, others may deliver first for this time (ms). */
 export const othersFirstMs = 60_000
 
-/** A transaction that reverted although its simulation passed. `paid` in wei, `now` in ms since the epoch. */
+/** A transaction that reverted although its simulation succeeded. `paid` is in wei, `now` in ms since the epoch. */
 export interface Loss {
   readonly txHash: string
   readonly paid: bigint
@@ -38,16 +43,16 @@ interface Wait {
 
 type Quarantine = Wait & { readonly kind: 'recipient' | 'token' | 'batch' }
 
-/** `outrun`: somebody else's delivery came first, so neither recipient nor token is at fault. */
+/** `outrun`: somebody else delivered first. Neither the recipient nor the token is at fault. */
 type LossKind = 'reverted' | 'outrun'
 
 interface Subject {
   readonly isContract?: boolean | undefined
-  /** When an operator ordered a retry, ms since the epoch. Earlier losses do not count. */
+  /** Time of an operator's retry order, ms since the epoch. Earlier losses do not count. */
   readonly retriedAt?: number | undefined
 }
 
-/** Maps minutes since the epoch to wei. */
+/** Minutes since the epoch → wei. */
 type HourlyCosts = ReadonlyMap<number, bigint>
 
 interface BatchLoss {
@@ -60,21 +65,26 @@ interface BatchLoss {
 export class Losses {
   readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
   readonly #tokens = new LRUCache<string, { readonly last: number; readonly costs: HourlyCosts }>({ max: mostKept })
-  /** By transaction hash. `explained`: another relayer had delivered one of the transfers. */
+  /** By transaction hash. `explained`: another relayer had already delivered one of the transfers. */
   readonly #batches = new LRUCache<string, BatchLoss | 'explained'>({ max: mostBatches })
   readonly #transactions = new LRUCache<string, true>({ max: mostKept })
   readonly #firstWaitMs: number
   readonly #budget: bigint
   readonly reports: LossReports | undefined
 
-  /** @param tokenBudget wei per hour, for each of: recipients without code, contracts, batches, other deliverers */
+  /**
+   * @param tokenBudget wei per hour. It applies separately to recipients without code, contracts, batches and other
+   * deliverers
+   */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
     this.reports = reports
   }
 
-  /** The losses of contracts are counted apart: contracts can choose to revert, and must not make others wait. */
+  /**
+   * Counts the losses of contracts separately. Contracts can choose to revert, and must not make other recipients wait.
+   */
   add(parties: Parties, loss: Loss, hadCode = false): readonly Quarantine[] {
     if (!this.#isNew(parties, loss, 'reverted')) return []
     const { paid, now } = loss
@@ -93,14 +103,17 @@ export class Losses {
     return found
   }
 
-  /** If contracts have waited since `since`, a recipient admitted since had no code, even if it has now (EIP-7702). */
+  /**
+   * Whether contracts have waited since `since`. A recipient that was admitted later had no code then, even if it has
+   * code now (EIP-7702).
+   */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)
     const before = costs.filter(([minute]) => (minute + 1) * minuteMs <= since)
     return aboveBudget(new Map(before), this.#budget, now) !== undefined
   }
 
-  /** Counts gas that was lost because somebody else delivered first. Nobody is quarantined for it. */
+  /** Counts gas that was lost because somebody else delivered first. Quarantines nobody. */
   addOutrun(parties: Parties, loss: Loss): void {
     if (this.#isNew(parties, loss, 'outrun')) this.#charge(outrunKey(parties), loss.paid, loss.now)
   }
@@ -151,7 +164,7 @@ export class Losses {
       .filter((batch) => batch.token === token && now < batch.at + batchMs)
   }
 
-  /** Returns undefined if the transfer may be sent. */
+  /** Returns undefined if the transfer may be sent now. */
   quarantineOf(parties: Parties, { isContract, retriedAt }: Subject, now = Date.now()): Waiting | undefined {
     const classes = isContract ? [false, true] : [false]
     const ofToken = classes.map((one) => this.#waitOfToken(parties, one, now, retriedAt))
@@ -162,7 +175,9 @@ export class Losses {
     return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: longest.until - now }
   }
 
-  /** Makes young transfers wait while other deliverers make Portage's calls revert. `seenAt`: ms since the epoch. */
+  /**
+   * Makes young transfers wait while others' deliveries make Portage's calls revert. `seenAt` is ms since the epoch.
+   */
   waitForOthers(parties: Parties, seenAt: number, now = Date.now()): Waiting | undefined {
     const above = aboveBudget(this.#tokens.get(outrunKey(parties))?.costs, this.#budget, now)
     const retryInMs = seenAt + othersFirstMs - now
@@ -179,7 +194,10 @@ export class Losses {
     return { until: last + this.#recipientWaitMs(count), reason }
   }
 
-  /** A token waits if its losses exceed its budget. Above the chain's budget, each token with a recent loss waits. */
+  /**
+   * A token waits if its losses exceed its budget. If the chain's budget is exceeded, every token with a recent loss
+   * waits.
+   */
   #waitOfToken(parties: Parties, isContract: boolean, now: number, retriedAt = -Infinity): Wait | undefined {
     const losses = this.#tokens.get(tokenKey(parties, isContract))
     if (!losses || losses.last <= retriedAt) return undefined
@@ -230,7 +248,10 @@ function withCost(costs: HourlyCosts | undefined, paid: bigint, now: number): Ho
   return kept.set(minute, (kept.get(minute) ?? 0n) + paid)
 }
 
-/** The last hour's costs (`sum`, wei) if they exceed the budget, and until when they exceed it, ms since the epoch. */
+/**
+ * Returns the last hour's costs (`sum`, wei) if they exceed the budget. Also returns until when they exceed it (ms
+ * since the epoch).
+ */
 function aboveBudget(
   costs: HourlyCosts | undefined,
   budget: bigint,

@@ -7,7 +7,7 @@ const defaultGasFactor = 1.2
 
 /** `wait`: too expensive now. `impossible`: above the policy's limits at any market price. */
 export type Priced =
-  | { readonly kind: 'priced'; readonly first: Attempt; /** wei, at the present market. */ readonly cost: bigint }
+  | { readonly kind: 'priced'; readonly first: Attempt; /** Wei, at the current market. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }
   | Exclude<Offer, { kind: 'offer' }>
   | { readonly kind: 'impossible'; readonly code: 'GAS_ABOVE_PAID'; readonly reason: string }
@@ -48,7 +48,10 @@ export async function priceCall(
   return { kind: 'priced', cost, first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
 }
 
-/** Without the reserve of the gas factor if only that fits. Undefined: the call needs more gas. */
+/**
+ * Returns `gas`, or `atMost` if the call fits only without the reserve of the gas factor. Undefined if the call needs
+ * more gas.
+ */
 async function withinGas(gas: string, atMost: bigint | undefined, withoutFactor: () => Promise<Simulation>): Promise<string | undefined> {
   if (atMost === undefined || BigInt(gas) <= atMost) return gas
   const exact = await withoutFactor()

@@ -19,10 +19,12 @@ export type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 export interface Admitted {
   readonly transfer: Transfer
   readonly parties: Parties
-  /** When an operator last ordered a retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
+  /** Time of an operator's last retry order, ms since the epoch. Earlier losses do not quarantine the transfer. */
   readonly retriedAt?: number | undefined
   readonly seenAt?: number | undefined
-  /** The call runs no code of the recipient (`PlannedDelivery.call`), so earlier reverts do not concern it. */
+  /**
+   * If true, the call runs no code of the recipient (`PlannedDelivery.call`). Earlier reverts then do not concern it.
+   */
   readonly isWrapped?: boolean
 }
 
@@ -81,7 +83,7 @@ export async function recordLoss(
     const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss, isContract)
     for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)
   } catch (error) {
-    // A read failed. The loss is counted later, once the call is final.
+    // A read failed. The loss is counted later, when the call is final.
     deps.losses.reports?.uncounted(transfer, receipt.hash, error)
   }
 }

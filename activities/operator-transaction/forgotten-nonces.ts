@@ -7,10 +7,10 @@ import { Wait } from '../../runtime/wait.ts'
 import type { SendOperatorTransactionInput, SendOperatorTransactionResult } from '../../temporal/contracts/operator-transaction.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Largest assumed difference between the clocks of the chain and of Temporal, ms. */
+/** Largest difference (ms) that is assumed between the clocks of the chain and of Temporal. */
 const clockSlackMs = 10 * 60_000
 const atOnce = 8
-/** Longest search, ms, below the step's time-out. The next search uses the answers that this search got. */
+/** Longest search (ms). It is below the step's time-out. The next search uses the answers of this search. */
 const searchMs = 100_000
 const mostKept = 50_000
 
@@ -21,7 +21,7 @@ export type Order = Pick<SendOperatorTransactionInput, 'lane' | 'intent'> & { re
 export interface Search {
   readonly chain: Chain
   readonly known: FinalNonces
-  /** Number of resets of the lane's ledger. After a reset the lane may be on another chain. */
+  /** Number of resets of the lane's ledger. After a reset, the lane may be on another chain. */
   readonly era: number
   readonly signal: AbortSignal
   readonly forMs?: number
@@ -33,7 +33,7 @@ interface NonceUser {
   readonly height: number
 }
 
-/** Caches which transactions used final nonces, and when. Missing answers are not kept. */
+/** Caches which transactions used final nonces, and when. Missing answers are not cached. */
 export class FinalNonces {
   readonly #answers: LRUCache<string, Promise<unknown>>
 
@@ -48,7 +48,7 @@ export class FinalNonces {
     })
   }
 
-  /** Returns ms since the epoch, or undefined if the nodes no longer have the block. */
+  /** Returns ms since the epoch. Returns undefined if the nodes no longer have the block. */
   minedAt({ chain, era }: Pick<Search, 'chain' | 'era'>, lane: LaneId, { height }: NonceUser): Promise<number | undefined> {
     return this.#once(`${lane} ${era} block ${height}`, async () => {
       const block = await chain.block(height, 'agreed')
@@ -67,7 +67,10 @@ export class FinalNonces {
   }
 }
 
-/** Undefined: no forgotten nonce made this payment. `no-slot`: not known yet. Throws NODE_UNAVAILABLE. */
+/**
+ * Finds out whether a forgotten nonce made this payment. Undefined: none did. `no-slot`: not known yet. Throws
+ * NODE_UNAVAILABLE.
+ */
 export async function findForgotten(search: Search, order: Order, forgotten: readonly ForgottenNonces[]): Promise<Result | undefined> {
   const ranges = forgotten.filter(({ at }) => at >= order.orderedAt).toSorted((a, b) => b.from - a.from)
   if (ranges.length === 0) return undefined
@@ -99,7 +102,7 @@ async function find(search: Search, order: Order, ranges: readonly ForgottenNonc
     for (const [index, user] of users.entries()) {
       const nonce = nonces[index] ?? 0
       if (!user) return (await isBeforeOrder(above)) ? undefined : lost(nonce, lane, range)
-      // If an equal payment is much older than this order, it belongs to another order.
+      // An equal payment that is much older than this order belongs to another order.
       if (user.callHash === wanted) return (await isBeforeOrder(user)) ? undefined : paidBy(chain, nonce, user.hash)
       above = user
     }

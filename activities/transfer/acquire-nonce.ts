@@ -17,7 +17,7 @@ import { type NoSlot, restrictionOf } from '../checks/restrictions.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import type { Context } from '@temporalio/activity'
 
-/** A read is trusted for this share of the heartbeat time-out. Later, another process may have the step. */
+/** A read is trusted for this share of the heartbeat time-out. After that, another process may have the step. */
 const trustedShare = 0.8
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
@@ -33,7 +33,7 @@ export type Acquisition =
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/** Checks restrictions before and after the wait. A nonce that the transfer already holds is used in any case. */
+/** Checks restrictions before and after the wait. If the transfer already holds a nonce, uses it in any case. */
 export async function acquire(
   deps: AcquireDeps,
   input: BroadcastInput,
@@ -65,7 +65,7 @@ export async function acquire(
   const restricted = await restriction()
   if (restricted) return restricted
 
-  // A batch has one price for all its members, so a transfer with a fee limit of its own shares no call.
+  // A transfer with a fee limit of its own shares no call, because a batch has one price for all members.
   const { maxFeePerGas, maxFeePerTransaction } = transfer.terms ?? {}
   const isAlone = (maxFeePerGas ?? maxFeePerTransaction) !== undefined || deps.losses?.goesAlone(parties)
   const shared = isAlone ? undefined : await routing?.enqueue(candidate, endpoint, { signal, timeoutMs: waitForBatchMs })
@@ -102,7 +102,10 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
   }
 }
 
-/** If a call may have been sent, reads the effect again at each new block: a new ledger does not know the call. */
+/**
+ * Returns a function that reads the effect. If a call may have been sent, it reads at each new block, because a new
+ * ledger does not know the call.
+ */
 function effectReader(
   chain: Chain,
   endpoint: Endpoint,
@@ -119,7 +122,10 @@ function effectReader(
   }
 }
 
-/** The key judges halts by the call. A call without a message may come from several sources, and waits for each. */
+/**
+ * The key judges halts by the call. A call without a message may come from several sources, so it waits for all of
+ * them.
+ */
 function noSlotIfHalted(error: unknown): NoSlot {
   if (!(error instanceof RelayerError) || error.code !== 'HALTED') throw error
   return { kind: 'no-slot', code: error.code, reason: error.about }

@@ -15,10 +15,10 @@ import type { Refuse } from './confirm-end.ts'
 
 const waitMs = 15_000
 const dearMs = 5_000
-/** Finality is fast if a transaction of the next block is final within this time, ms. */
+/** Finality is fast if a transaction in the next block would be final within this time (ms). */
 const fastFinalityMs = 10_000
 
-/** Does steps 1-3 in one local activity, which sends their reads together. */
+/** Does steps 1 to 3 in one local activity, which sends their reads together. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
   return (input) =>
     admissionStep(deps, input.transfer, async (target) => {
@@ -56,7 +56,7 @@ export function createValidate(deps: StepDeps, refuse: Refuse): KeylessSteps['va
     })
 }
 
-/** A bad message halts no route, because anyone with access to Temporal can forge one. */
+/** Step 1. A bad message halts no route, because anyone with access to Temporal can forge one. */
 async function validate(
   deps: Pick<StepDeps, 'settings'>,
   refuse: Refuse,
@@ -94,7 +94,7 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
 }
 
 /**
- * Step 3. If the contract reverts a second delivery, a successful simulation proves that there is no effect yet.
+ * Step 3. If the contract reverts a second delivery, a simulation that succeeds proves that there is no effect yet.
  * @param firstStage see `Stages.first`
  */
 async function prepareUnless(
@@ -145,7 +145,7 @@ async function prepareUnless(
   return shadow ? shadow(transfer, ready, { intent, costWei: priced.cost }) : ready
 }
 
-/** The next of several calls. Undefined: one call delivers. */
+/** Returns the next of several calls. Undefined if one call delivers. */
 async function nextCall(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
@@ -164,7 +164,10 @@ async function nextCall(
   return { kind: 'waiting', code, reason, retryInMs: Math.max(waitMs, opensInMs) }
 }
 
-/** After a revert or in a quarantine, chooses a call that runs no code of the recipient: it needs no quarantine. */
+/**
+ * After a revert, or in a quarantine, chooses a call that runs no code of the recipient. Such a call needs no
+ * quarantine.
+ */
 async function chooseCall(
   { losses }: StepDeps,
   { retriedAt, wrapped: isNeeded }: AdmitInput,

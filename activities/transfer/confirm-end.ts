@@ -33,9 +33,9 @@ export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
 export type Refuse = (transfer: Transfer, refusal: Rejection) => Promise<Stopped>
 
 /**
- * An earlier, forgotten run may have sent a call, so no transfer is refused while one of its nonces can be mined. For
- * an
- * invalid message no effect is read and nothing is withdrawn, because strangers choose the message's fields.
+ * Refuses a transfer only if none of its nonces can be mined, because an earlier, forgotten run may have sent a call.
+ * For an invalid message, no effect is read and nothing is withdrawn, because strangers choose the fields of the
+ * message.
  */
 export function createRefuse(deps: EndDeps): Refuse {
   return async (transfer, refusal) => {
@@ -50,8 +50,8 @@ export function createRefuse(deps: EndDeps): Refuse {
     const open = await openNonces(chain, [], ledgers)
     if (!open) return wait(`${what} once the nodes agree on what is final of its lanes`)
     if (refusal.kind === 'declined') {
-      // A single node would have to answer twice, a block apart, and strangers could fill all admissions with such
-      // waits. So no agreement is required of a single node.
+      // No agreement is required of a single node. It would have to answer twice, a block apart, and strangers could
+      // fill all admissions with such waits.
       const effect = await withdrawAndConfirm(deps, transfer, ledgers, !hasOneNode(chain))
       if (effect.kind === 'delivered') return effect
       if (effect.kind === 'unsettled' && open.length === 0)
@@ -85,10 +85,10 @@ async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: Ledge
   const agreed = await chain.agreedNonce(address)
   const highest = Math.max(-1, ...known)
   if (highest >= agreed) return { lane, nonce: highest }
-  // The ledger forgets a nonce once it is final for one process. Here most nodes must show it as final.
+  // The ledger forgets a nonce once one process has seen it as final. Here most nodes must show that it is final.
   if (wasThere.length > 0 && finalized > agreed) return { lane, nonce: finalized - 1 }
   const isKnown = wasThere.some(({ nonce }) => nonce !== undefined)
-  // After a wipe, the nonces of an earlier ledger are unknown, so all nonces of the account must be final.
+  // After a wipe, the nonces of an earlier ledger are not known. So all nonces of the account must be final.
   if (!isKnown && !knowsAll && (await chain.pendingNonce(address)) > agreed) return { lane }
   return undefined
 }
