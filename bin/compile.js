@@ -146,7 +146,7 @@ function protoParts(path) {
 /** Makes the source paths in a source map relative to the root. esbuild writes them relative to the build folder. */
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
-  // Not a file: a source such as `package:ethers`.
+  // A source such as `package:ethers` is not a file and stays as it is.
   const placeOf = (source) => /\b\w+:.*/.exec(source)?.[0] ?? relative(root, join(path, '..', source)).replaceAll('\\', '/')
   const sources = map.sources.map(placeOf)
   writeFileSync(path, JSON.stringify({ ...map, sources }))

@@ -61,7 +61,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
     if (Number.parseInt(flags, 16) & 1) this.#ids = { trace_id: traceId, span_id: spanId }
     const ended = () => traces.ended({ traceId, spanId, parentSpanId, flags, startedAt: runStartTime.getTime(), endedAt: Date.now() })
     const result = next(input)
-    // Not awaited, so that the workflow ends in the same turn as without tracing.
+    // The promise is not awaited, so that the workflow ends in the same turn as without tracing.
     result.then(ended, ended)
     return result
   }

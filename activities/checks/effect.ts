@@ -75,7 +75,7 @@ export function sourceOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, messa
   try {
     return bridges.get(bridge)?.decode(Buffer.from(message, 'base64')).sourceChain ?? sourceChain
   } catch {
-    // Harmless, because no key signs a call with such a message.
+    // The guess is harmless, because no key signs a call with a message that cannot be decoded.
     return sourceChain
   }
 }

@@ -59,7 +59,7 @@ export async function acquire(
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
-  // No nonce is left to follow: the last one is final without the effect, or the ledger is lost. So the call must be
+  // There is no nonce to follow: the last one is final without the effect, or the ledger is lost. So the call must be
   // simulated again.
   if (mode === 'follow') return { kind: 'withdrawn' }
   const restricted = await restriction()

@@ -76,7 +76,7 @@ async function unauthorizedGate(
 }
 
 export async function noLane(deps: Deps, transfer: Transfer, lanes: Target['lanes']): Promise<Stopped> {
-  // Not if a lane is open: the transfer has just left this lane, and the watcher would wake it at once.
+  // If a lane is open, the transfer is not watched: it has just left this lane, and the watcher would wake it at once.
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))

@@ -23,7 +23,7 @@ export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): voi
   app.get('/ready', { config, schema: works }, async (_, reply) => {
     const temporal = await askTemporal()
     const { ok: ready } = temporal
-    // Not vital, because an unreachable chain delays only its own transfers.
+    // A chain is not vital, because an unreachable chain delays only its own transfers.
     const chains = checkChains(network.chains.values()).map((check) => ({ ...check, vital: false }))
     return reply.status(ready ? 200 : 503).send({ ready, checks: [temporal, ...chains, ...(spies?.() ?? []).map(spyCheck)] })
   })

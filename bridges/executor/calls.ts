@@ -33,7 +33,7 @@ const withDropOff = {
   ERC2: 'receiveMessage(bytes,bytes,address)',
 } as const satisfies Record<RequestPrefix, string>
 
-/** Selectors of the calls that a key signs for requests, without the calls of products. */
+/** Selectors of the calls that a key signs for requests, excluding the calls of products. */
 export function selectorsOf({ dropOffContracts = {}, recordContract }: TargetContracts): readonly string[] {
   const paying = (Object.keys(dropOffContracts) as RequestPrefix[]).map((prefix) => withDropOff[prefix])
   return [...new Set([receive, ...paying, ...(recordContract ? [deliver] : [])].map(selectorOf))]

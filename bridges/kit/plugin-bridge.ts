@@ -162,7 +162,7 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { c
   const accepts = async (message: Uint8Array) => prove(messages.readBytes(message))
   return {
     verify: (message: Uint8Array) => toVerdict(verify(message), refusals),
-    // Only if a route needs it. Otherwise the intake would run code of a plug-in, which may fail.
+    // Set only if a route needs it. Otherwise the intake would run code of a plug-in, which may fail.
     ...(product.routes.some((route) => route.accepts) && { accepts: (message: Uint8Array) => toVerdict(accepts(message), refusals) }),
     validate: (transfer: Transfer) => toVerdict(check(transfer), refusals),
   }

@@ -144,7 +144,7 @@ export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeO
             const [weth] = await constant({ contract: message.content.target.tokenBridge, view: 'WETH()', args: [], returns: 'address' })
             return String(weth)
           }),
-        // Not for payload 3, because the recipient contract may do anything when it is called a second time.
+        // False for payload 3: the recipient contract may do anything when it is called a second time.
         revertsOnceDone: ({ content }) => content.kind !== 3,
       },
     },

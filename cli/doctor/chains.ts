@@ -152,7 +152,8 @@ export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>,
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'
   const signer = await chainFamilies[chain.family].createSigner(spec, address)
-  // Harmless: the signed bytes never leave this function, and no node would accept a fee of 1 wei per gas.
+  // This signature is harmless: the signed bytes never leave this function, and no node would accept a fee of 1 wei per
+  // gas.
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
   await signer.sign({ ...noop, networkId: String(chain.networkId), nonce: 0, maxFee: '1', tip: '0' })
   return keyFindings[spec.kind]

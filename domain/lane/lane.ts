@@ -110,7 +110,7 @@ export interface Observed {
 }
 
 export interface Remembered extends Observed {
-  /** ms since the epoch by the ledger's clock, as is `leadAt`. */
+  /** ms since the epoch, by the ledger's clock. The same holds for `leadAt`. */
   readonly at: number
   /** When this `height`, or a higher one, was last reported. Lagging nodes report lower heights. */
   readonly leadAt: number

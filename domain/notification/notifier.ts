@@ -84,7 +84,7 @@ const silentMs = 5 * 60_000
 
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
-  // The workflow was running when it obeyed its newest order.
+  // The newest order counts too, because the workflow was running when it obeyed it.
   const last = Math.max(recordedAt ?? cursor.from, orders.at(-1)?.at ?? 0)
   return now - last > silentMs ? last : undefined
 }

@@ -10,7 +10,7 @@ export type TariffScope =
 
 /** Only fields for the kind of the scope are set. Where a field is absent, the config stays in force. */
 export interface Tariff {
-  /** Of an asset. */
+  /** For `asset`: whether the token is delivered. */
   readonly delivered?: boolean | undefined
   /** For `fee`: decimal, in the token's units in a VAA. */
   readonly minimumFee?: string | undefined

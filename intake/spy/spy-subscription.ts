@@ -139,8 +139,8 @@ export function createSpyClient({ address, tls }: SpyTarget): Client {
     ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': 20_000,
-    // No retries of gRPC: the subscription reconnects by itself. A shared channel would add gRPC's own back-off of up
-    // to two minutes.
+    // The subscription reconnects by itself, so gRPC does not retry. A shared channel would add gRPC's own back-off of
+    // up to two minutes.
     'grpc.enable_retries': 0,
     'grpc.use_local_subchannel_pool': 1,
   })

@@ -89,7 +89,7 @@ export class AccountObserver {
 
   async #read(): Promise<void> {
     const { chain, ledger, config } = this.#deps
-    // Done before the account is read: the ledger's last final block shows whether the chain is still the same.
+    // Runs before the account is read: the ledger's last final block shows whether the chain is still the same.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
     if (!this.#hasWork && ledger.view?.synced && this.#reported && Date.now() - this.#queriedAt >= idleQueryMs) {

@@ -94,7 +94,8 @@ export class PendingTransactions {
       const { state } = pending
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
-      // Not without an intent: this process then only fills the nonce, and Portage's own call may have used it.
+      // Without an intent there is no alert: this process only fills the nonce, and Portage's own call may have used
+      // it.
       if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }
   }

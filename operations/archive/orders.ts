@@ -8,7 +8,7 @@ import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeT
 
 /** Time at which the order was obeyed. For the cancel of an operator transaction: time at which it was given. */
 export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
-  /** Unchanged when a field is added. */
+  /** The version stays the same when a field is added. */
   readonly version: 1
   readonly subject: KeptOrders['subject']
   readonly id: string
@@ -124,7 +124,7 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
   })
 }
 
-/** Without the time for operator transactions, because a later run may report another time. */
+/** Excludes the time of operator transactions, because a later run may report another time. */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
   return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])
 }

@@ -94,7 +94,7 @@ type Ended = z.infer<typeof statusSchema>
 
 /** A closed run. Amounts are decimal strings, with the unit in the name of the field. Times are ISO 8601. */
 export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> {
-  /** Unchanged when a field is added. */
+  /** The version stays the same when a field is added. */
   readonly version: 1
   readonly id: string
   readonly runId: string

@@ -41,7 +41,8 @@ export function diagnoseTask(
     if (event.workflowTaskCompletedEventAttributes) return undefined
     if (failed)
       return { finding: Number(failed.cause) === nonDeterministic ? 'unfitting' : 'failing', reason: failed.failure?.message ?? '' }
-    // No failure: if the sticky process does not fetch a task in time, another process gets the task.
+    // A schedule-to-start timeout is no failure: if the sticky process does not fetch a task in time, another process
+    // gets the task.
     if (timedOut && Number(timedOut.timeoutType) !== scheduleToStart)
       return { finding: 'unanswered', reason: 'no process answers its tasks' }
   }

@@ -86,7 +86,8 @@ export async function createTransferWorker(
     maxConcurrentLocalActivityExecutions: 100,
     maxConcurrentActivityTaskExecutions: keylessSlots + localSlots,
     workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
-    // As many pollers as a lane has, because this queue also gets local steps that the server does not start eagerly.
+    // This queue has as many pollers as a lane, because it also gets local steps that the server does not start
+    // eagerly.
     activityTaskPollerBehavior: pollers(localSlots > 0 ? tuning.lanePollers : 2),
     workflowFailureErrorTypes: unfitting,
   })

@@ -60,7 +60,7 @@ export function createHeads(
     }
   }
 
-  // Not a spread, which would replace the getters of `events` by their values.
+  // A spread would replace the getters of `events` by their values.
   return Object.assign(events, {
     kept,
     check,
@@ -181,8 +181,8 @@ async function readFinalized(nodes: Nodes, check: HeaderCheck): Promise<EvmBlock
   try {
     return await fetchBlock(nodes, 'finalized', check)
   } catch (error) {
-    // No final block: a young chain may have none yet. If the chain has several nodes, an error of one must not stop
-    // the head either.
+    // A young chain may have no final block yet. If the chain has several nodes, an error of one must not stop the head
+    // either.
     if (error instanceof RpcError || nodes.readers > 1) return undefined
     throw error
   }

@@ -19,7 +19,7 @@ export type NodeClient = ReturnType<typeof createNodeClient>
 
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
-  // No limit, because each waiting call adds a listener, and Node would warn of more than ten.
+  // Each waiting call adds a listener. With the default limit, Node would warn of more than ten.
   setMaxListeners(0, closing.signal)
   const client = createJsonRpcClient(spec, timeoutMs, closing.signal, count)
   const now = () => performance.now()

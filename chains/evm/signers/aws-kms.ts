@@ -67,7 +67,7 @@ async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: Ab
     const name = error instanceof Error && error.name !== 'Error' ? error.name : 'an error without a name'
     const missing = error instanceof Error && /region is missing/i.test(error.message)
     const code = opening && (missing || lasting.has(name)) ? 'SIGNER_UNAVAILABLE' : 'SIGNER_OFFLINE'
-    // Without the cause, because the SDK's errors contain whole requests, accounts and users.
+    // The cause is left out, because the SDK's errors contain whole requests, accounts and users.
     throw new RelayerError(code, { detail: missing ? 'No AWS region is configured.' : `AWS KMS: ${name}.`, facts: { keyId } })
   }
 }

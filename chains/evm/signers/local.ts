@@ -24,7 +24,7 @@ export function createEnvironmentKey({ variable }: EnvironmentSpec): Key {
   try {
     return createWalletKey(new Wallet(key.startsWith('0x') ? key : `0x${key}`))
   } catch {
-    // Without the cause, because it may quote the key.
+    // The cause is left out, because it may quote the key.
     throw unavailable('The environment variable holds no private key.', { variable })
   }
 }
@@ -66,7 +66,7 @@ function createWalletKey({ address, privateKey }: Pick<Wallet, 'address' | 'priv
       try {
         return secp256k1().sign(digest, secret)
       } catch {
-        // Without the cause, because it may quote the key.
+        // The cause is left out, because it may quote the key.
         throw unavailable('The transaction could not be signed.', { address, nonce })
       }
     },

@@ -50,11 +50,11 @@ function connect({ url, timeoutMs }: RemoteSpec) {
     } catch (error) {
       if (error instanceof AnswerTooLong) throw offline('The remote signer gave an answer that is too long.')
       const silent = error instanceof Error && error.name === 'TimeoutError'
-      // Without the cause, because it may quote the URL.
+      // The cause is left out, because it may quote the URL.
       throw offline(silent ? `The remote signer did not answer within ${timeoutMs} ms.` : 'The remote signer cannot be reached.')
     }
     if (status === 200) return text
-    // Without the body, because it may quote the request.
+    // The body is left out, because it may quote the request.
     throw offline(`The remote signer answered with ${status}${meanings[status] ?? ''}.`)
   }
 

@@ -46,7 +46,7 @@ function encode(unsigned: UnsignedTransaction, address: string): EncodedTransact
   try {
     return encodeTransaction(unsigned)
   } catch (error) {
-    // Only these classes: other errors may quote the input.
+    // Only the text of these two classes is shown, because other errors may quote the input.
     const reason = error instanceof RangeError || error instanceof TypeError ? error.message : 'a field is not what it should be'
     throw new RelayerError('SIGNER_UNAVAILABLE', {
       detail: `The transaction could not be signed: ${reason}`,

@@ -134,7 +134,7 @@ export async function auditOpen(
   }
   // Compares ids too, because a stranger's run may claim the number of a lost transfer.
   const own = running.map(({ number }) => number).filter(runs)
-  // Without the condensed intervals of a placed stream: `auditBlocks` finds out which of their numbers are logs.
+  // Excludes the condensed intervals of a placed stream: `auditBlocks` finds out which of their numbers are logs.
   const held = intervalsOutside(state, ({ condensed }) => !(condensed && source.config.placed)).flat()
   const outside = cursors.outside.take(subtractNumbers(joinIntervals(held), own), mostResumed)
   const numbers = [...state.open.map(({ number }) => number).filter((number) => !runs(number)), ...outside]

@@ -49,7 +49,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   const isUndone = ({ sequence }: Transfer) => gapAt(state.gaps, BigInt(sequence))?.state === 'undone'
   const isHidden = (transfer: Transfer) => !isUndone(transfer)
   await startAll(context, started.filter(isHidden))
-  // Not by the submitter: it would not restart an undone transfer, because the workflow closed as delivered.
+  // The submitter would not restart an undone transfer, because its workflow closed as delivered.
   await mapLimited(started.filter(isUndone), restartsAtOnce, (transfer) => startAgain(context, transfer))
   const seen = [
     ...withStatus('delivered', delivered.map(numberOf)),

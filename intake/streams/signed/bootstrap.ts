@@ -12,8 +12,8 @@ import type { SignedDeps } from './deps.ts'
  */
 const below = 1_000n
 /**
- * An older message cannot begin a stream (seconds). Anybody can repeat an old message, and the stream would have to
- * fetch many numbers.
+ * Maximum age (seconds) of a message that begins a stream. Anybody can repeat an old message, and the stream would then
+ * have to fetch many numbers.
  */
 const freshSeconds = 3_600
 

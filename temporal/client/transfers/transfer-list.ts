@@ -15,7 +15,7 @@ export interface TransferRow extends KnownContent {
   /** The amount as people read it: `1.5`, or `1500000 raw units` if the token's decimals are not known. */
   readonly tokenAmount?: string
   readonly state?: TransferState
-  /** Only for the native bridge. The error code is ignored, so a reverted completion appears as initiated. */
+  /** Only set for the native bridge. The error code is ignored, so a reverted completion appears as initiated. */
   readonly mip61?: Mip61State
   readonly execution: string
   readonly bridge?: string
