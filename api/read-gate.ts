@@ -31,7 +31,7 @@ export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
 
 export type ReadFor = 'read' | 'order'
 
-/** Two separate gates, so that readers cannot block people who give orders. */
+/** Reads and orders have separate gates, so that readers cannot block people who give orders. */
 export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, ReadGate>> {
   return { read: createReadGate(limits), order: createReadGate(limits) }
 }

@@ -72,7 +72,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   const causes = stuckRoute(app, deps)
   for (const add of routes) add(app, deps)
-  // Added last, because hooks run one after another, and the preClose hook of this route waits for a poll of Temporal.
+  // This route is added last, because hooks run one after another, and its preClose hook waits for a poll of Temporal.
   eventRoute(app, deps, { check, causes })
   await app.ready()
   return app

@@ -55,7 +55,7 @@ export function dropOld(folder = cache) {
   try {
     const found = readdirSync(folder).map((name) => ({ name, age: Date.now() - statSync(join(folder, name)).mtimeMs }))
     const isOfPackages = ({ name }) => name.startsWith('packages-')
-    // Counted separately, because one version of the packages serves many versions of the sources.
+    // The two kinds are counted separately, because one version of the packages serves many versions of the sources.
     for (const kind of [found.filter(isOfPackages), found.filter((one) => !isOfPackages(one))])
       for (const [index, { name, age }] of kind.toSorted((a, b) => a.age - b.age).entries())
         if (age > keptMs || (index >= mostKept && age > freshMs)) rmSync(join(folder, name), { recursive: true, force: true })

@@ -49,7 +49,7 @@ function keyOf() {
 export async function pageFolder() {
   const folder = join(cache, keyOf())
   if (existsSync(folder)) return folder
-  // Renamed at the end, so that concurrent processes see the whole folder or none.
+  // The folder gets its name at the end, so that concurrent processes see the whole folder or none.
   const made = `${folder}.${randomUUID()}`
   await buildPage(made)
   try {

@@ -104,7 +104,7 @@ export function spySources(options: BridgesOptions) {
 /** The configured products on the kit. This is the order in which they read a message. */
 export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
-  // Called only if such a product is configured, because only then every chain has a Wormhole chain id.
+  // Call this only if such a product is configured, because only then every chain has a Wormhole chain id.
   const numbers = () => new Map([...namesOf(options)].map(([number, name]) => [name, number]))
   return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(freeTokens(ofTokens), numbers())] : [])]
 }

@@ -118,10 +118,7 @@ export interface Endpoint {
    * Contract (0x, lower case) → selectors that a delivering call may use. A key signs no other calls for this bridge.
    */
   readonly calls: Readonly<Record<string, readonly string[]>>
-  /**
-   * Selectors of delivering calls that may go to any contract → the most coins that such a call may carry (wei,
-   * decimal). Absent: none.
-   */
+  /** Maximum coins (wei, decimal) by selector of a delivering call that may go to any contract. Absent: none. */
   readonly openCalls?: Readonly<Record<string, string>>
   /**
    * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain. Resolves to

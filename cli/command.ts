@@ -69,7 +69,7 @@ function createCall<Options>(context: CliContext, command: Command, path: string
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
-    // Access tokens are valid for one namespace, so the config must have the one in use.
+    // Access tokens are valid for one namespace, so the config must name the namespace in use.
     return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
   }
   const temporalOf = (loaded: Config): ResolvedTemporal => ({

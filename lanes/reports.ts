@@ -49,7 +49,7 @@ export function toRow(lane: LaneId, chain: string | undefined, running: boolean,
   }
 }
 
-/** Shown because a window of 0 does not close a lane: the lane would otherwise seem to work. */
+/** A window of 0 does not close a lane. Without this reason, the lane would seem to work. */
 const noWindow = 'its window is 0: it grants no nonces until portage lane set-window'
 
 const words: Readonly<Record<string, string>> = { funds: 'broke', replaced: 'chain replaced' }

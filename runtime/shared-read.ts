@@ -17,9 +17,9 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
 }
 
 /**
- * How long a read is kept. `fromStart`: ms from its start. `fromAnswer`: ms from its end, or a function of the answer
- * that returns them. Both also keep an error; the function gets `undefined` for it. `lasting`: an answer that passes is
- * kept until `clear`, and other answers and errors are not kept.
+ * How long a read is kept. `fromStart`: ms from its start. `fromAnswer`: ms from its end, or a function that returns
+ * these ms for the answer. Both also keep errors, and the function then gets `undefined`. `lasting`: keeps an answer
+ * that passes until `clear`, and keeps no other answer and no error.
  */
 type Keeping<T> =
   | { readonly fromStart: number }

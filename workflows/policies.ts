@@ -23,7 +23,7 @@ export function broadcastPolicy() {
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
 }
 
-/** Tried once and at once, because a slot is reserved. If it fails, the step goes to the lane's queue. */
+/** The step is tried once and at once, because a slot is reserved. If it fails, the step goes to the lane's queue. */
 export function localBroadcastPolicy() {
   const { heartbeatMs } = failoverTimesOf(workflowInfo().memo)
   return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const
@@ -43,7 +43,7 @@ export const waits = {
   firstBackoffMs: 2_000,
   longestBackoffMs: 30 * 60_000,
   longestLaneBackoffMs: 60_000,
-  /** Maximum age (ms) of a run. So no build of the workflow must run for months. */
+  /** Maximum age (ms) of a run. Without it, an old build of the workflow would have to run for months. */
   continueAsNewMs: 60 * 60_000,
   firstCheckMs: 1_000,
   longestCheckMs: 30_000,

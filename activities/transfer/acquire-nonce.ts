@@ -103,8 +103,8 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
 }
 
 /**
- * Returns a function that reads the effect. If a call may have been sent, it reads at each new block, because a new
- * ledger does not know the call.
+ * Returns a function that reads the effect. If a call may have been sent, the function reads at each new block, because
+ * a new ledger does not know the call.
  */
 function effectReader(
   chain: Chain,

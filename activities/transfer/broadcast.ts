@@ -109,7 +109,7 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
-    // Recorded before the loss is final. Otherwise many more transfers could go to the same recipient meanwhile.
+    // The loss is recorded before it is final. Otherwise many more transfers could go to the same recipient meanwhile.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
     // A batch without an effect has used up its nonce, even before finality. So its members need not wait.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }

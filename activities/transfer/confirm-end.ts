@@ -33,8 +33,8 @@ export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
 export type Refuse = (transfer: Transfer, refusal: Rejection) => Promise<Stopped>
 
 /**
- * Refuses a transfer only if none of its nonces can be mined, because an earlier, forgotten run may have sent a call.
- * For an invalid message, no effect is read and nothing is withdrawn, because strangers choose the fields of the
+ * Refuses a transfer only if none of its nonces can be mined. An earlier run that is now forgotten may have sent a
+ * call. For an invalid message, no effect is read and nothing is withdrawn, because strangers choose the fields of the
  * message.
  */
 export function createRefuse(deps: EndDeps): Refuse {

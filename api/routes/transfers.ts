@@ -13,7 +13,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGates, type ReadFor } from '../read-gate.ts'
 import { schemasOf } from './orders.ts'
 
-/** Few at a time, because a search by nonce reads more from the nodes than any other filter does. */
+/** Only a few run at a time, because a search by nonce reads more from the nodes than any other filter does. */
 const nonceGates = createReadGates({ atOnce: 2, waiting: 16 })
 
 export function filterOf({ client, config, network }: ApiDeps, given: TransferSelection, readFor: ReadFor): Promise<TransferFilter> {
@@ -24,7 +24,7 @@ export function filterOf({ client, config, network }: ApiDeps, given: TransferSe
 
 export const filterSchemas = schemasOf(filterFields)
 
-/** Few at a time, because a search by text reads lists and nodes, and any client may send one. */
+/** Only a few run at a time, because a search by text reads lists and nodes, and any client may send one. */
 const gates = createReadGates({ atOnce: 2, waiting: 16 })
 
 /** Throws TRANSFER_NOT_FOUND, TRANSFER_IN_GAP, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */

@@ -117,7 +117,7 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
  * expired. Undefined if Circle has not attested it. Throws IRIS_UNAVAILABLE and read errors.
  */
 export function createSignedForms({ apis, verifySigned }: { readonly apis: AttestationApis; readonly verifySigned: VerifySigned }) {
-  /** Never replaced, because all attestations of a message have the same nonce. */
+  /** An attestation is never replaced, because all attestations of a message have the same nonce. */
   const kept = new LRUCache<string, Attested>({ max: mostRemembered })
   return async function signedForm(carried: CarriedMessage): Promise<Attested | undefined> {
     const key = fingerprint(writeCarried(carried))

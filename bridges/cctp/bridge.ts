@@ -77,7 +77,7 @@ export function createCctpBridge(options: CctpBridgeOptions): Bridge {
   return createCctp(options, settings.free ? 'all' : listedIn(settings)).bridge
 }
 
-/** The bridge for these burns, and the logs of each MessageTransmitter. */
+/** Returns the bridge for `burns`, and the logs of each MessageTransmitter. */
 export function createCctp({ settings, chains, connected, served, apis, isDelivered }: CctpBridgeOptions, burns: DeliveredBurns) {
   const ends = cctpChains(settings, chains)
   const routes = createRoutes(ends, burns)

@@ -147,7 +147,7 @@ function firstDue(answers: readonly NextStage[]): NextStage {
 
 const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
 
-/** Ignored, because `validate` refuses such a request. */
+/** A request that is not final is ignored here, because `validate` refuses it. */
 function unlessNotFinal(error: unknown): readonly Transfer[] {
   if (notFinal.includes(toRelayerError(error).code)) return []
   throw error

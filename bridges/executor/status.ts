@@ -110,7 +110,7 @@ function messageRow(message: MessageRequest) {
   }
 }
 
-/** Limit, because a forged quote may contain a time that a Date cannot hold. */
+/** Limits times, because a forged quote may contain a time that a Date cannot hold. */
 const lastSecond = 8_640_000_000_000
 
 function timeText(seconds: number): string {

@@ -132,7 +132,7 @@ export class GateWatcher {
   async #wake(waiter: Waiter): Promise<void> {
     const { waitingTransfers, logger } = this.#options
     const { id, transfer } = waiter
-    // Removed before the wake, because the transfer may wait again before `wake` returns.
+    // The waiter is removed before the wake, because the transfer may wait again before `wake` returns.
     if (this.#waiting.delete(id)) this.#order = undefined
     try {
       if (!(await waitingTransfers.wake(id))) this.#endpointOf(transfer).release?.(transfer)

@@ -143,7 +143,7 @@ function createReads(chain: LimitsChain, bridge: string) {
         balanceOf(likely),
       ])
       known = { token, fund }
-      // Read again only once, because a lying node could name another fund each time.
+      // The balance is read again only once, because a lying node could name another fund each time.
       const held = fund === likely ? balance : await balanceOf(fund)
       return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }
     },

@@ -54,7 +54,7 @@ export const runCommand: CommandSpec = {
     const unlisted = unlistedToken(loaded.dataFolder)
     const first =
       role === 'all' || role === 'keyless' || role === 'api' ? await prepareAccess(loaded, unlisted, context, logger) : undefined
-    // Imported here, because these modules load slowly.
+    // Imports these modules here, because they load slowly.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))

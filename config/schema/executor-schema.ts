@@ -5,7 +5,7 @@ import { deliveredViewSchema } from './bridge-schema.ts'
 import { signerSchema } from './lane-schema.ts'
 
 /**
- * Limited to 8 digits, because the margin may multiply a price by 11, and a quote stores less than 2^64 / 10^10
+ * A price has at most 8 digits, because the margin may multiply it by 11, and a quote stores less than 2^64 / 10^10
  * dollars.
  */
 export const dollars = text(

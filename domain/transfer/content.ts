@@ -59,7 +59,7 @@ export function shownContent(memo: unknown): KnownContent & { readonly tokenAmou
 }
 
 /**
- * Profit in wei of the target's coin: the payment without the coins and the gas of Portage's own transactions. Returns
+ * Profit in wei of the target's coin: the payment minus the coins and the gas of Portage's own transactions. Returns
  * undefined if nobody paid, or if the transfer is not delivered.
  */
 export function profitOf(

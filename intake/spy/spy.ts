@@ -28,7 +28,7 @@ export interface SpyListener {
 export type SpyIntake = ReturnType<typeof createSpyIntake>
 export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept' | 'unknownSets'>
 
-/** Normal refusals, because a bridge also carries messages that Portage does not deliver. */
+/** These refusals are normal, because a bridge also carries messages that Portage does not deliver. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
 /**
@@ -70,7 +70,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     onMessage(vaa) {
       counts.received()
       if (vaa.length <= mostMessageBytes) return submissions.add(vaa)
-      // Refused at once, because a message this large should not be kept while submitting fails.
+      // The message is refused at once, because a message this large should not be kept while submitting fails.
       const error = new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: vaa.length, most: mostMessageBytes } })
       const outcome = { kind: 'refused', error } as const
       listener?.received(vaa, outcome)

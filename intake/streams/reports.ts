@@ -38,8 +38,8 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
           workflowId: workflowIdOf(client, stream),
         }
       } catch (error) {
-        // Shown as an error, because anyone with access to Temporal can start a workflow with a stream's id that
-        // answers anything.
+        // This is shown as an error, because anyone with access to Temporal can start a workflow with a stream's id
+        // that answers anything.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }

@@ -12,7 +12,8 @@ export function messageBytes(text: string): Uint8Array {
   const trimmed = text.replaceAll(/\s+/g, '')
   if (hex.test(trimmed)) return Buffer.from(trimmed.replace(/^0x/i, ''), 'hex')
   if (oddHex.test(trimmed)) throw new RelayerError('MESSAGE_ENCODING', { facts: { characters: trimmed.length } })
-  // Checked here, because Buffer ignores invalid characters. The last group of base64 never has a single character.
+  // The text is checked here, because Buffer ignores invalid characters. The last group of base64 never has a single
+  // character.
   const padding = trimmed.indexOf('=')
   const digits = padding < 0 ? trimmed : trimmed.slice(0, padding)
   if (base64.test(trimmed) && digits.length % 4 !== 1) return Buffer.from(digits, 'base64')

@@ -142,7 +142,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     const halved = new Set(this.#state.halves.flat())
     for (const member of members) {
       const answer = answers.get(member.candidate) ?? (member.expired ? member.late : undefined)
-      // Resolved now, because a candidate that failed alone is in no half. No later flush would answer it.
+      // A candidate that failed alone is in no half, and no later flush would answer it. So it gets its result now.
       const lost = !together && !halved.has(member)
       if (answer !== undefined || lost) {
         member.expired = true

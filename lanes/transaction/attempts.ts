@@ -222,7 +222,7 @@ export class Attempts {
   #isRefusedForGood(place: number): boolean {
     const refusal = this.#refused.get(place)
     const facts = refusal?.facts
-    // A halt may end. Besides, an earlier process may have signed the attempt before the halt.
+    // A halt is not final, because it may end. Besides, an earlier process may have signed the attempt before the halt.
     if (signingRefusal(refusal) === 'halt') return false
     // A refusal because of spending or data fees may end, because both fall with time.
     return facts !== undefined && !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined

@@ -68,7 +68,7 @@ export async function createWorker(
     // Without keys there is no codec. It would fail a task for any payload that claims to be encrypted.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
-  // Set directly, because the SDK's option names a file to load, which a compiled process does not have.
+  // Sets the converter directly, because the SDK's option names a file to load, which a compiled process does not have.
   if (codec.encrypts) worker.options.loadedDataConverter.failureConverter = encodedFailures
   return worker
 }

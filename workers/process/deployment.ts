@@ -69,8 +69,8 @@ export async function beginVersion(
 export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = pollEveryMs }: DeploymentWatch): Service {
   const { deploymentName, buildId, endWhenDrained } = deployment
   let before: VersionStatus | undefined
-  // Initialised from the status at the start, because the version may be promoted and drained again before the first
-  // check.
+  // The initial value is the status at the start, because the version may be promoted and drained again before the
+  // first check.
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
     const version = { deploymentName, buildId }

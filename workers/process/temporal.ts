@@ -35,7 +35,7 @@ export async function connectTemporal(
   // Probes first: the native connection has less precise errors, and it cannot be stopped while it connects.
   const codec = createEncryptionCodec(target.encryption)
   await probeTemporal(target, { stopping, writes: true })
-  // Installed after the probe, because a runtime without a connection would keep the process alive.
+  // The runtime is installed after the probe, because a runtime without a connection would keep the process alive.
   await installRuntime(logger)
   let credentials = readCredentials(target)
   let connection = await open(target, credentials)

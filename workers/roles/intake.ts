@@ -40,7 +40,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // Ignored, because the submitter has refused these bytes too: they are not a valid VAA.
+      // The error is ignored, because the submitter has refused these bytes too: they are not a valid VAA.
     }
   }
   const listener: SpyListener = {

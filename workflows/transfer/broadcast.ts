@@ -183,7 +183,7 @@ export class LaneIntent {
     this.#withdrawing = true
     this.#withdraw('cancel').then(
       ({ kind }) => void (this.#withdrawn = kind === 'free'),
-      // Ignored, because the broadcast fails for the same reason.
+      // The error is ignored, because the broadcast fails for the same reason.
       () => {},
     )
   }

@@ -4,7 +4,7 @@ import { createStore, keep, kept } from './store.ts'
 
 const key = 'portage-token'
 
-/** Unverified claims, because only the server checks tokens. The page uses them only for warnings. */
+/** These claims are unverified, because only the server checks tokens. The page uses them only for warnings. */
 export interface Claims extends Pick<Principal, 'name' | 'expiresAt' | 'chains'> {
   readonly level: string
 }

@@ -9,7 +9,7 @@ const minuteMs = 60_000
 const bucketMs = 5 * minuteMs
 export const windows = { hour: 60 * minuteMs, day: 24 * 60 * minuteMs } as const
 type Window = keyof typeof windows
-/** Enough buckets for a week. Their number is limited and not their age, because a clock may jump. */
+/** A week needs fewer buckets. The limit is a number and not an age, because a clock may jump. */
 const mostBuckets = 2_400
 /** Number of nonces whose attempts are remembered. A further attempt for an older nonce counts in full. */
 const mostNonces = 1_024

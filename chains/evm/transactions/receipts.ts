@@ -6,8 +6,8 @@ import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
 /**
- * From this number of receipts on, if they are at least a quarter of the block's, one read of the whole block is
- * cheaper.
+ * Minimum number of receipts for which the whole block is read instead. They must also be at least a quarter of the
+ * block's receipts.
  */
 const wholeBlockFrom = 4
 

@@ -23,7 +23,7 @@ export function connectionOptions({ address, headers }: TemporalAccess, { tls, a
   const { serverName, ca, pair } = tls ?? {}
   return {
     address,
-    // Set explicitly, because the SDK would otherwise use TLS whenever there is an API key.
+    // TLS is set explicitly, because the SDK would otherwise use TLS whenever there is an API key.
     tls: tls
       ? {
           ...(serverName !== undefined && { serverNameOverride: serverName }),

@@ -41,7 +41,7 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
   const before = await readSettings(client)
   try {
-    // Checked first, so that a refused request starts no workflow.
+    // The request is checked first, so that a refused request starts no workflow.
     assertSettingsOrders(request)
   } catch (error) {
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })

@@ -19,8 +19,8 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 const atOnce = 50
 const mostPerRound = 2_000
 /**
- * Only this many numbers at each end of a gap are always looked up. A source may skip numbers at will, so those between
- * the ends are looked up in turn, a few at each audit.
+ * This many numbers at each end of a gap are always looked up. A source may skip numbers at will, so each audit looks
+ * up only a few of the numbers between them, in turn.
  */
 const mostOfEnd = 5_000n
 const mostOfMiddle = 200
