@@ -232,7 +232,7 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
   return {
     decodes,
     messages,
-    /** One verifier per chain, because it remembers guardian sets and verified messages. */
+    /** Keeps one verifier per chain, because it remembers guardian sets and verified messages. */
     verifierOf(name: ChainName, chain: EvmChain) {
       const { core } = wormholeOf(name, chains[name])
       const verify = verifiers.get(name) ?? createVerifier(createGuardianSets(chain, core), () => chainTime(chain))

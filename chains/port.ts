@@ -157,7 +157,7 @@ export interface NodeStatus {
   readonly failures: number
   /** ms since the epoch. Absent if the node was never called. */
   readonly askedAt?: number
-  /** Added at runtime. Such a node never counts in a majority. */
+  /** True for a node that was added at runtime. Such a node never counts in a majority. */
   readonly added?: boolean
 }
 

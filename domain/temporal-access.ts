@@ -43,8 +43,8 @@ export interface TemporalAccess {
   readonly encryption?: PayloadEncryption | undefined
   readonly streamNames?: StreamNames | undefined
   /**
-   * Never set. Without it, the compiler would accept the config's map `temporal`, which lacks temporal.toml and
-   * TEMPORAL_*.
+   * This field is never set. Without it, the compiler would accept the config's map `temporal`, which lacks
+   * temporal.toml and TEMPORAL_*.
    */
   readonly useEnvironment?: never
 }

@@ -39,7 +39,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       base: null,
       messageKey: 'message',
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      // A new object per line, because pino changes the object.
+      // Returns a new object for each line, because pino changes the object.
       mixin: () => ({ ...traceFields() }),
       formatters: { level: (label) => ({ level: label }) },
     },

@@ -20,7 +20,7 @@ interface MetricsByKind<Label extends string> {
 }
 
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Seconds. The buckets are narrow around one second (block times) and reach an hour (slow finality). */
+/** Buckets in seconds. They are narrow around one second (block times) and reach an hour (slow finality). */
 const stepBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 30, 60, 300, 900, 1_800, 3_600,
 ]

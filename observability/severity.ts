@@ -1,6 +1,6 @@
 import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 
-/** Logged with a stack, because nothing else shows where these errors come from. */
+/** These errors are logged with a stack, because nothing else shows where they come from. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
 /** Level and fields of an error's log line. A refusal is logged at debug, any other error as a warning. */

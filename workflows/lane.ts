@@ -12,7 +12,7 @@ import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Far below the server's limit of 2,000, because at every step the server rewrites all updates of a run. */
+/** This is far below the server's limit of 2,000, because at every step the server rewrites all updates of a run. */
 const updatesPerRun = 300
 
 /**

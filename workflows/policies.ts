@@ -14,7 +14,7 @@ export const policies = {
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
 
-/** Longer than the longest wait for a nonce plus the longest wait for a block. */
+/** The time-out is longer than the longest wait for a nonce plus the longest wait for a block. */
 const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
 /** If no worker takes a task within `laneTaskMs`, the lane is busy, or no process has its key. */

@@ -11,7 +11,8 @@ import { LRUCache } from 'lru-cache'
 const mostKept = 10_000
 const mostBatches = 1_000
 /**
- * Longest quarantine (ms) of a recipient. Its losses are forgotten after the same time from the end of the quarantine.
+ * Longest quarantine (ms) of a recipient. When the same time has passed since its end, the recipient's losses are
+ * forgotten.
  */
 const longestWaitMs = 60 * 60_000
 /**
@@ -23,9 +24,9 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 /** All tokens of a chain together may lose this many times the hourly budget of one token. */
 export const budgetsPerChain = 4n
-/** When contracts begin to wait, calls to contracts that are already pending get into a block within this time (ms). */
+/** Time (ms) in which pending calls to contracts get into a block, after contracts begin to wait. */
 const pendingMs = 2 * minuteMs
-/** While deliveries by others make Portage's deliveries revert, others may deliver first for this time (ms). */
+/** Time (ms) for which others may deliver first, while their deliveries make Portage's revert. */
 export const othersFirstMs = 60_000
 
 /** A transaction that reverted although its simulation succeeded. `paid` is in wei, `now` in ms since the epoch. */
@@ -65,7 +66,7 @@ interface BatchLoss {
 export class Losses {
   readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
   readonly #tokens = new LRUCache<string, { readonly last: number; readonly costs: HourlyCosts }>({ max: mostKept })
-  /** By transaction hash. `explained`: another relayer had already delivered one of the transfers. */
+  /** Transaction hash → loss. `explained`: another relayer had already delivered one of the transfers. */
   readonly #batches = new LRUCache<string, BatchLoss | 'explained'>({ max: mostBatches })
   readonly #transactions = new LRUCache<string, true>({ max: mostKept })
   readonly #firstWaitMs: number

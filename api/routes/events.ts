@@ -7,7 +7,10 @@ import { createChanges } from '../events/changes.ts'
 import { EventFeed, type FeedEvent } from '../events/feed.ts'
 
 const [mostListeners, mostOfName] = [64, 8]
-/** ms. Proxies close a connection after a minute of silence. At each heartbeat, the token is checked again. */
+/**
+ * Interval (ms) of heartbeats. Proxies close a connection after a minute of silence. Each heartbeat checks the token
+ * again.
+ */
 const usualHeartbeatMs = 15_000
 /** Maximum bytes per side of the stream. A listener with a longer backlog is disconnected. */
 const mostBuffered = 1_000_000

@@ -7,7 +7,9 @@ import { countTransfers, parkedTransfers } from '../../temporal/client/transfers
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Api, type ApiDeps } from '../deps.ts'
 
-/** ms. A count takes eleven visibility queries, and Temporal allows ten per second. */
+/**
+ * Minimum time (ms) between two counts. A count takes eleven visibility queries, and Temporal allows ten per second.
+ */
 const countsMs = 30_000
 const streamsMs = 10_000
 /** Maximum wait (ms). Prometheus waits 10 s for a whole scrape. */

@@ -96,7 +96,7 @@ function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
       logger.info('a stream is audited by order', { stream, by })
       return auditStream(stream, stopping.signal)
     })
-    // Otherwise an audit that fails after the wait would be an unhandled rejection.
+    // Without this handler, an audit that fails after the wait would be an unhandled rejection.
     ended.catch(() => {})
     const found = await Promise.race([ended, delay(waitMs, undefined, { ref: false })])
     return found ? { stream, ...found } : reply.status(202).send({ stream, running: true })

@@ -82,7 +82,7 @@ export function createDecode(routes: CctpRoutes): Bridge['decode'] {
       targetChain: target.chain,
       emitter: from.transmitter.slice(2).padStart(64, '0'),
       sequence: number,
-      // The same before and after the message is attested.
+      // This digest is the same before and after the message is attested.
       digest: keccak256(loggedBytes(bytes)),
       message: encodeBase64(message),
     }

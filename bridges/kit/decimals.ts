@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { within } from '../../runtime/wait.ts'
 import { type ContractReader, read } from './contract-reader.ts'
 
-// uint256, because ethers would cut a longer answer to uint8 without an error.
+// The type is uint256, because ethers would cut a longer answer to uint8 without an error.
 const abi = new Interface(['function decimals() view returns (uint256)'])
 
 /** Limits the decimals that are kept, because anybody can make tokens. */

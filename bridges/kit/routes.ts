@@ -38,7 +38,7 @@ export function callsOf(routes: readonly Route[]): Readonly<Record<string, reado
 
 interface ProofOptions {
   readonly chain: ContractReader
-  /** Routes to all chains, because the first route that fits a message owns it. */
+  /** Includes routes to all chains, because the first route that fits a message owns it. */
   readonly routes: readonly Route[]
   readonly chainNames: ChainNames
   readonly verify: Verify

@@ -69,7 +69,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
       return found
     },
     async highest(known) {
-      // One node's answer first: each read at `agreed` makes a chain with one node wait for a block.
+      // Asks one node first, because each read at `agreed` makes a chain with one node wait for a block.
       const shown = await highestNonce(source, sourceBridge, BigInt(known ?? 0))
       const highest = await highestNonce(source, sourceBridge, shown, 'agreed')
       return highest === 0n ? undefined : String(highest)

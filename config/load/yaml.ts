@@ -21,7 +21,7 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
 const deepest = 50
 
 const options: ParseOptions & DocumentOptions & SchemaOptions = {
-  // Otherwise the library prints warnings to stderr, and these quote the text.
+  // By default, the library prints warnings to stderr that quote the text.
   logLevel: 'error',
   // Turns off YAML's hexadecimal numbers, so that an address needs no quotes.
   customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),

@@ -169,7 +169,10 @@ export interface Finding {
 
 /** All numbers in the logs of a range of blocks, each in `numbers` or in `passed`. */
 export interface Reading extends Finding {
-  /** Numbers that the agent does not want by its view (`isWanted`). If the stream wants one, it rejects the reading. */
+  /**
+   * Numbers that the agent does not want, according to its view (`isWanted`). If the stream wants one of them, it
+   * rejects the reading.
+   */
   readonly passed: IntervalSet
 }
 

@@ -57,7 +57,7 @@ export interface SubmitterDeps {
 
 const recentSize = 10_000
 const recentMs = 10 * 60_000
-/** ms. Short, because the target may register the emitter later. */
+/** Time (ms) for which a refusal is kept. It is short, because the target may register the emitter later. */
 const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {

@@ -45,7 +45,10 @@ export class NonceRequests {
   readonly #queue = new FairQueue<Waiter>()
   #asked = 0
   #latestNonce = 0
-  /** Hash of the block at which the ledger last refused. Not the height, because heights repeat on a replaced chain. */
+  /**
+   * Hash of the block at which the ledger last refused. A height would not suffice, because heights repeat on a
+   * replaced chain.
+   */
   #refusedAt: string | undefined
   #closed = false
   /** Whether the ledger has an observation of this process. Without one, a restored ledger would grant used nonces. */

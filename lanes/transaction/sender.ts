@@ -11,8 +11,8 @@ const resendAfterMs = 20_000
 /** A transaction is hopeless once all nodes have refused it for good at this number of blocks. */
 const agreedBlocks = 2
 /**
- * The number if a node has taken the transaction. Pools may drop a transaction once they know its cost (zkEVM
- * counters).
+ * As `agreedBlocks`, for a transaction that a node has taken. Pools may drop a transaction once they know its cost
+ * (zkEVM counters).
  */
 const agreedBlocksOnceTaken = 5
 

@@ -27,7 +27,7 @@ const lineSchema = z
  */
 const longestOrder = 500_000
 /**
- * Characters. Above this length, a day's file gets no more orders that strangers can cause. V8 has no string of 2^29
+ * Length (characters) above which a day's file gets no more orders that strangers can cause. V8 has no string of 2^29
  * characters.
  */
 const fullDay = 100_000_000

@@ -115,7 +115,10 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
 
 /** Maximum characters. The longest possible message takes about 300,000. */
 export const longestRecord = 400_000
-/** Characters. In a longer slice, further records have the shortest form. V8's longest string has 2^29 characters. */
+/**
+ * Length (characters) above which further records of a slice have the shortest form. V8 has no string of 2^29
+ * characters.
+ */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {

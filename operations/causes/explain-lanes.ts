@@ -145,8 +145,8 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   // Counts only blocks that the ledger knows. An idle ledger lags behind the head and grants nonces at an old height.
   const { height = 0, reportedSince = 0 } = state.observed ?? {}
   const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
-  // Between two reports, the ledger counts gaps of up to this number of blocks (`reportedSince`). A raise takes real
-  // blocks.
+  // Between two reports, the ledger counts gaps of up to this number of blocks (`reportedSince`). A raise shows that
+  // blocks really came, so no gap is allowed for after a raise.
   const mostGap = lowest.attempts.length > 1 ? 0 : Math.floor(state.config.fillAfterBlocks / 2)
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

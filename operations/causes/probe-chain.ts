@@ -108,7 +108,7 @@ function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['bal
 async function readBalances(reader: ConfiguredChain, { lanes, watchTokens = [] }: ChainConfig): Promise<ChainFacts['balances']> {
   const found = lanes.slice(0, mostLanes).flatMap(({ address }) => [
     reader.account(address).then(({ balance }) => [[address, balance] as const]),
-    // Read one by one, so that a token that cannot be read (such as a wrong address) hides no other balance.
+    // Tokens are read one by one, so that an unreadable token (such as a wrong address) hides no other balance.
     ...watchTokens.map(({ token }) =>
       reader.balanceOf(address, token).then(
         (units) => [[tokenKey(address, token), units] as const],

@@ -40,7 +40,7 @@ export interface BoundedRequest {
 const idleMs = 4_000
 const options = { keepAlive: true, timeout: idleMs } as const
 const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) } as const
-/** A Map, because a server may name `constructor` or `__proto__`, which every plain object has. */
+/** This is a Map, because a server may name `constructor` or `__proto__`, which every plain object has. */
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],
   ['br', createBrotliDecompress],

@@ -30,7 +30,7 @@ export interface OperatorTransactionProgress {
   cancelledBy?: Order
 }
 
-/** Recorded, because some signers (KMS) make another signature, and so another hash, each time. */
+/** The hash is recorded, because some signers (KMS) make another signature, and so another hash, each time. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
 /**

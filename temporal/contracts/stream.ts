@@ -17,7 +17,10 @@ export interface StreamInput {
 
 /** A repeated update changes nothing. Refusals have the type `malformedUpdate` or `runIsFull`. */
 export const applyStreamUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
-/** Signals, because batch operations can send only signals. Without `order`, the author is `unnamed`. */
+/**
+ * Pausing and resuming are signals, because batch operations can send only signals. Without `order`, the author is
+ * `unnamed`.
+ */
 export const pauseStreamSignal = defineSignal<[{ order: Order }?]>('pause')
 export const resumeStreamSignal = defineSignal<[{ order: Order }?]>('resume')
 export const streamStatusQuery = defineQuery<StreamState>('status')

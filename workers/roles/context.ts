@@ -31,7 +31,7 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
-  /** One per process, because it limits the requests to each API server. */
+  /** A process has only one, because it limits the requests to each API server. */
   readonly vaaLookup: VaaLookup
 }
 

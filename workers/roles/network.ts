@@ -22,7 +22,7 @@ export interface Network {
   readonly chains: ReadonlyMap<ChainName, ConfiguredChain>
   readonly served: readonly ChainName[]
   readonly bridges: Bridges
-  /** One per process, because it limits the requests to each server. */
+  /** A process has only one, because it limits the requests to each server. */
   readonly vaaLookup: VaaLookup
   close(): void
 }

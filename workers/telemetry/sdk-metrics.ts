@@ -10,7 +10,7 @@ const timeoutMs = 2_000
 /** Maximum size of an answer in bytes. A process with many lanes answers with a few hundred kilobytes. */
 const mostBytes = 16 * 1024 * 1024
 
-/** More than one try, because another process may take the chosen port before the SDK opens it. */
+/** Maximum tries. Another process may take the chosen port before the SDK opens it. */
 const mostTries = 5
 
 let address: string | undefined

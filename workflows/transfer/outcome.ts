@@ -83,8 +83,8 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // Each wait is longer than the last. If one of two nodes is down, all transfers of the chain may wait here for
-    // long.
+    // Each wait is longer than the last. If one of two nodes is down, all transfers of the chain may wait here for a
+    // long time.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

@@ -222,7 +222,7 @@ export class TransferRun {
   /** Call this only while no activity is running. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // A transfer can move to another worker version only here. So no version must run for months.
+    // A transfer can move to another worker version only here. Because of this move, no version is needed for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }

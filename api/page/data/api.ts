@@ -16,7 +16,7 @@ class Refused extends Error {
 export const tokenProblem = createStore<ShownProblem | undefined>(undefined)
 session.subscribe(() => tokenProblem.set(undefined))
 
-/** Longer than the server's own wait for Temporal, which is ten seconds. */
+/** Time limit of a request (ms). The server itself waits ten seconds for Temporal. */
 const timeoutMs = 20_000
 
 const unreachable: ShownProblem = {

@@ -13,7 +13,7 @@ const notPassedOn = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
 const kib = 1_024
 const mib = 1_024 * kib
-/** Bytes. More than a number or hash needs, because an error may quote the request. */
+/** Maximum bytes of a short answer. A number or hash needs less, but an error may quote the request. */
 const shortAnswer = 64 * kib
 const shortMethods = new Set([
   'eth_chainId',

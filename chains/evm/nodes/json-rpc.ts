@@ -120,7 +120,7 @@ export function createRedactor(url: URL, authorization = ''): (text: string) => 
   return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text).replace(userInfo, '//[redacted]@')
 }
 
-/** User info in any URL, because a gateway may quote the URL of another node. */
+/** Matches the user info in any URL, because a gateway may quote the URL of another node. */
 const userInfo = /\/\/[^\s/@]+@/g
 
 function credentialsOf(authorization: string): string[] {

@@ -112,7 +112,7 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** Enough tombstones: a closing lane withdraws only hundreds of intents, and their late steps soon time out. */
+/** This number suffices: a closing lane withdraws only hundreds of intents, and their late steps soon time out. */
 const tombstoneLimit = 1_024
 
 export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now: number): Step {

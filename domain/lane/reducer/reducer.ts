@@ -51,8 +51,8 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A nonce that is to be filled gets no call, because the call would outbid the no-op. A no-op for any other nonce
-  // follows an outdated order.
+  // A nonce that is to be filled gets no call, because the call would outbid the no-op. If a nonce is not to be filled,
+  // a no-op for it comes from an outdated order.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }

@@ -27,7 +27,7 @@ export async function checkHandshake(
     stage.handshakeDone = true
     socket.write(preface)
   })
-  // A timer, because an idle time-out would never end a connection whose server sends single bytes.
+  // This is a timer, because an idle time-out would never end a connection whose server sends single bytes.
   const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   socket.once('end', () => socket.destroy(Object.assign(new Error('the server ended the connection'), { code: 'ECONNRESET' })))
   try {

@@ -53,7 +53,7 @@ export async function probeTemporal(
 ): Promise<void> {
   const { timeoutMs = answerTimeoutMs, writes } = options
   const { address, namespace } = target
-  // Read only once. If the files changed between two reads, the second read would hide the real error.
+  // The files are read only once. If they changed between two reads, the second read would hide the real error.
   const credentials = readCredentials(target)
   const connection = await openConnection(target, options, credentials)
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)

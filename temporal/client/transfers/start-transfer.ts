@@ -69,7 +69,7 @@ function withoutTerms({ terms: _, ...transfer }: Transfer): Transfer {
   return transfer
 }
 
-/** USE_EXISTING, so that a run that another process has started meanwhile continues. */
+/** With USE_EXISTING, a run that another process has started meanwhile continues. */
 async function startAgain(client: TemporalClient, id: string, start: Start): Promise<void> {
   const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
   await client.workflow.start('transfer', { ...startOptions(id, start), ...policies })

@@ -30,7 +30,10 @@ export interface LostTransfersDeps extends OutcomesDeps {
   readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }
 
-/** ms. It covers the lag of the visibility store, and differences between the clocks of processes. */
+/**
+ * Default wait (ms) before a number counts as lost. It covers the lag of the visibility store, and differences between
+ * the clocks of processes.
+ */
 export const graceMs = 15_000
 const suspectMs = 20 * graceMs
 const mostReopened = 20

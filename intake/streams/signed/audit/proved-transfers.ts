@@ -52,7 +52,7 @@ export function createProvedTransfers(deps: ProvedDeps) {
 
   async function proofs(listed: readonly ListedTransfer[]): Promise<ReadonlyMap<ListedTransfer, Proof>> {
     const all = byNumber(listed.filter((one) => !knownProof(one)))
-    // A new cursor for each call, because it begins at random. The list differs each time, so an old cursor might never
+    // Each call makes a new cursor, which begins at random. The list differs each time, so an old cursor might never
     // reach some numbers.
     const unknown = createAuditCursor()
       .take(singles(all.keys()), mostReads)
