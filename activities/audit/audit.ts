@@ -143,7 +143,7 @@ async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): P
   return blockCame ? Promise.all(missing.map((one) => unlessUnreadable(read(one)))) : missing.map(() => undefined)
 }
 
-/** A run that cannot be recovered stays unsure. Throws if Temporal answers nobody. */
+/** Recovers a run. If this fails, the run counts as unsure. Throws only errors that concern all runs. */
 async function recoverFound(deps: AuditDeps, report: AuditReport, run: RunId, finding: Finding, found: Found): Promise<void> {
   try {
     await recover(deps.client, run, finding)
@@ -170,7 +170,7 @@ function begin({ chain, hours, graceMs }: AuditInput, now: number): Progress {
   return { page: { kind: 'delivered', chain, from: now - hours * 3_600_000, to: now - graceMs, token: '' }, report }
 }
 
-/** Leaves out runs whose input no key opens, or that have none. */
+/** Leaves out runs without an input, and runs whose input no key decrypts. */
 function createLoader(client: TemporalClient) {
   const cache = new LRUCache<string, Transfer>({ max: mostCached })
   const load = async (run: RunId): Promise<StoredTransfer[]> => {

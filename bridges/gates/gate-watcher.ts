@@ -71,7 +71,7 @@ export class GateWatcher {
   }
 
   #add(waiter: Waiter): void {
-    // Anyone with access to Temporal can start a transfer without a number.
+    // The check is needed, because anyone with access to Temporal can start a transfer without a number.
     if (!isOf(forms.u64, waiter.transfer.sequence) || this.#waiting.has(waiter.id) || this.#waiting.size >= mostWaiting) return
     this.#waiting.set(waiter.id, waiter)
     this.#order = undefined
@@ -93,7 +93,7 @@ export class GateWatcher {
       } catch (error) {
         const { retriable, code, message: reason } = toRelayerError(error)
         logger.debug('a gate could not be checked', { chain: chain.name, transfer: waiter.id, reason })
-        // An unreadable message holds up no other transfer.
+        // After an unreadable message, the check of other transfers continues.
         if (retriable && code !== 'INTERNAL') break
       }
     }

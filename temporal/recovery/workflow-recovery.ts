@@ -56,7 +56,10 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service
       logger.error('the task of a workflow fails repeatedly: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
     }
   }
-  /** Anyone with access to Temporal can start a run that cannot be reset. The others are treated all the same. */
+  /**
+   * Skips a run that cannot be reset, because anyone with access to Temporal can start one. Throws errors that concern
+   * all runs.
+   */
   const leave = ({ workflowId: workflow, runId }: OpenRun, error: unknown) => {
     if (isForAll(error)) throw error
     if (logged.has(runId)) return

@@ -47,7 +47,7 @@ export function isTooLarge(answers: readonly Answer[] | undefined, status: numbe
   })
 }
 
-/** Characters of a node's error that are kept. To search 30 MiB for secrets would take a second. */
+/** Maximum characters of a node's error that are kept. Searching 30 MiB for secrets would take a second. */
 const mostErrorText = 65_536
 
 export function readError(

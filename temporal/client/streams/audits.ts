@@ -87,7 +87,7 @@ export async function listAudits(client: TemporalClient, chains: readonly ChainN
     const runs = await listWorkflows(client, `WorkflowType = 'audit' AND ${searchAttributes.TargetChain.name} = '${chain}'`)
     const toRow = async ({ workflowId, runId, status, startTime }: WorkflowExecutionInfo) => {
       const result = () => client.workflow.getHandle(workflowId, runId).result() as Promise<AuditReport>
-      // Anyone with access to Temporal can complete such a run with any result.
+      // A result may be unreadable, because anyone with access to Temporal can complete such a run with any result.
       const report = status.name === 'COMPLETED' ? await result().catch(unlessOfServer) : undefined
       return { chain, workflowId, execution: status.name, startedAt: startTime.toISOString(), report }
     }
