@@ -119,7 +119,7 @@ export function pack(intervals: Intervals): PackedIntervals {
   return packed
 }
 
-/** A bigint takes several times as long to print as a number. */
+/** Printing a bigint takes several times as long as printing a number. */
 const textOf = (size: bigint) => (size <= Number.MAX_SAFE_INTEGER ? String(Number(size)) : String(size))
 
 const parse = (set: IntervalSet): Intervals => set.map(([from, to]) => [BigInt(from), BigInt(to)])

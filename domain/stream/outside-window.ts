@@ -22,7 +22,7 @@ type Reason = Pick<OutsideNumbers, 'code' | 'waits'>
 
 interface Unpacked {
   readonly intervals: Intervals
-  /** Count of the numbers in them. */
+  /** Count of the numbers in `intervals`. */
   readonly size: bigint
 }
 
@@ -41,7 +41,7 @@ function unpackedOf(numbers: OutsideNumbers): Unpacked {
 const intervalsOf = (numbers: OutsideNumbers): Intervals => unpackedOf(numbers).intervals
 const sizeOf = (numbers: OutsideNumbers): number => Number(unpackedOf(numbers).size)
 
-/** `counted` is at most the count of numbers, and stays at 0 (`OutsideNumbers`). */
+/** Sets `counted`, limited to the count of numbers. Once `counted` is 0, it stays 0 (`OutsideNumbers`). */
 export function withCounted<Numbers extends { readonly counted?: number }>(
   numbers: Numbers,
   counted: number | undefined,
