@@ -10,6 +10,7 @@ import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { SpyHealth } from '../intake/spy/spy.ts'
 import type { Submitter } from '../intake/submit/submitter.ts'
+import type { VaaLookup } from '../intake/submit/vaa-lookup.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { StreamAudit } from '../intake/streams/scanned/audit.ts'
@@ -21,7 +22,7 @@ export interface ApiDeps {
   readonly settings: () => Settings
   readonly client: TemporalClient
   readonly submitter: Submitter
-  readonly network: { readonly bridges: Bridges; readonly chains: ReadonlyMap<ChainName, Chain> }
+  readonly network: { readonly bridges: Bridges; readonly chains: ReadonlyMap<ChainName, Chain>; readonly vaaLookup: VaaLookup }
   readonly metrics: Metrics
   readonly logger: Logger
   /** True if this process reads the streams and sets their metrics. */

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Bridges } from '../../bridges/port.ts'
-import { signedApis } from '../../bridges/configured-emitters.ts'
 import { lanesOf, resolveLane } from '../../config/chains.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { defined } from '../../domain/fees/fees.ts'
@@ -166,7 +165,7 @@ async function submitOne(
 function messageOf(body: Body, { config, network }: ApiDeps): Uint8Array | Promise<Uint8Array> {
   if ('vaa' in body) return messageBytes(body.vaa)
   if ('nonce' in body) return recordedMessage(network.bridges, body)
-  return fetchSignedVaa(signedApis(config).guardianApis, { ...body, chain: chainNumber(body.chain, config) })
+  return fetchSignedVaa(network.vaaLookup, { ...body, chain: chainNumber(body.chain, config) })
 }
 
 type RecordedPlace = Extract<Body, { nonce: string }>

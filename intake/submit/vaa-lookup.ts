@@ -74,8 +74,8 @@ export function createVaaLookup(options: VaaLookupOptions) {
 }
 
 /** Throws VAA_NOT_FOUND with the answer of each API. */
-export async function fetchSignedVaa(guardianApis: readonly string[], place: MessagePlace, timeoutMs?: number): Promise<Uint8Array> {
-  const found = await createVaaLookup({ guardianApis, wormholescanApis: [], timeoutMs }).find(place)
+export async function fetchSignedVaa(lookup: Pick<VaaLookup, 'find'>, place: MessagePlace): Promise<Uint8Array> {
+  const found = await lookup.find(place)
   if (found.kind === 'found') return found.vaa
   throw new RelayerError('VAA_NOT_FOUND', { detail: found.why || 'No guardian API is configured.', facts: { ...place } })
 }

@@ -95,12 +95,15 @@ async function submit(devnet: Devnet, client: Client, sent: readonly SentTransfe
   const network = await connectNetwork(config)
   try {
     const submitter = createSubmitter({ bridges: network.bridges, client })
-    const apis = config.bridges['wormhole-token-bridge']?.guardianApis ?? []
     await inParallel(sent.length, 20, async (index) => {
       const one = sent[index]
       if (!one) return
       const key = { chain: one.emitterChain, emitter: one.emitter, sequence: String(one.sequence) }
-      const vaa = await until(() => fetchSignedVaa(apis, key), { timeoutMs: 60_000, everyMs: 200, what: 'the guardian to sign' })
+      const vaa = await until(() => fetchSignedVaa(network.vaaLookup, key), {
+        timeoutMs: 60_000,
+        everyMs: 200,
+        what: 'the guardian to sign',
+      })
       await submitter.submit('wormhole-token-bridge', vaa)
     })
   } finally {

@@ -1,11 +1,14 @@
 import { concat, toBeHex, zeroPadValue } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
 import { bearer } from '../../lab/devnet/access.ts'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { signVaa } from '../../lab/devnet/wormhole/vaa.ts'
 import { deadConfig, openApi } from './setting.ts'
+import { cleanUp } from '../helpers/clean-up.ts'
 import { metricValue } from '../helpers/metrics.ts'
+import { listenHttp } from '../helpers/servers.ts'
 
 const emitter = 'b'.repeat(40).padStart(64, '0')
 /** A transfer from ethereum to bsc, well formed and signed. */
@@ -248,6 +251,21 @@ describe('the rest', () => {
       expect([response.statusCode, response.json<{ code: string }>().code]).toEqual([400, 'INPUT_INVALID'])
     },
   )
+})
+
+test('a guardian API that asks for a pause gets no request of any submission before its end', async () => {
+  const asked: string[] = []
+  const url = await listenHttp(({ url: path = '' }, response) => {
+    asked.push(path)
+    response.writeHead(429, { 'retry-after': '3600' }).end()
+  })
+  const config = deadConfig(await freePort())
+  const bridges = { ...config.bridges, 'wormhole-token-bridge': wormholeTokenBridgeSchema.parse({ guardianApis: [url] }) }
+  const busy = await openApi({ ...config, bridges })
+  cleanUp(busy.close)
+  const submit = () => busy.api.inject({ method: 'POST', url: '/v1/transfers', payload: { chain: 2, emitter, sequence: '7' } })
+  for (const { statusCode } of [await submit(), await submit()]) expect(statusCode).toBe(503)
+  expect(asked).toEqual([`/v1/signed_vaa/2/${emitter}/7`])
 })
 
 test('each token has its own rate limit, which no other token or address uses up', async () => {

@@ -14,6 +14,8 @@ import { accessSource } from '../../config/data-folder.ts'
 import { type Config, configSchema } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
+import { createVaaLookup } from '../../intake/submit/vaa-lookup.ts'
+import { signedApis } from '../../bridges/configured-emitters.ts'
 import { createSubmitter } from '../../intake/submit/submitter.ts'
 import { bearer, makeToken } from '../../lab/devnet/access.ts'
 import { type Logger, silentLogger } from '../../observability/logger.ts'
@@ -91,7 +93,7 @@ export async function openApi(
   const bridges = createBridges(config, chains)
   const metrics = createMetrics()
   // `GET /ready` does not report the chains, which are never connected.
-  const network = { bridges, chains: new Map() }
+  const network = { bridges, chains: new Map(), vaaLookup: createVaaLookup(signedApis(config)) }
   const submitter = createSubmitter({ bridges, client })
   const settings = { now: noSettings }
   const api = await createApi({

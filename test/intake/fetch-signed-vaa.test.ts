@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { startGuardianApi } from '../../lab/devnet/wormhole/guardian-api.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
-import { fetchSignedVaa } from '../../intake/submit/vaa-lookup.ts'
+import { createVaaLookup, fetchSignedVaa, type MessagePlace } from '../../intake/submit/vaa-lookup.ts'
 import { bytesOf, mainnetVaa, signVaa } from '../helpers/vaa.ts'
 import { cleanUp } from '../helpers/clean-up.ts'
 import { listenHttp } from '../helpers/servers.ts'
@@ -18,11 +18,14 @@ async function guardian(bytes: Uint8Array = bytesOf(upgrade)): Promise<string> {
   return api.url
 }
 
+const fetchFrom = (guardianApis: readonly string[], asked: MessagePlace = place, timeoutMs?: number) =>
+  fetchSignedVaa(createVaaLookup({ guardianApis, wormholescanApis: [], timeoutMs }), asked)
+
 describe('fetchSignedVaa', () => {
   test('fetchSignedVaa returns the exact bytes for a large sequence and an upper-case emitter', async () => {
     const api = await guardian()
-    expect(Buffer.from(await fetchSignedVaa([api], place)).toString('base64')).toBe(upgrade.vaa)
-    expect(await fetchSignedVaa([`${api}/`], { ...place, emitter: place.emitter.toUpperCase() })).toHaveLength(bytesOf(upgrade).length)
+    expect(Buffer.from(await fetchFrom([api])).toString('base64')).toBe(upgrade.vaa)
+    expect(await fetchFrom([`${api}/`], { ...place, emitter: place.emitter.toUpperCase() })).toHaveLength(bytesOf(upgrade).length)
   })
 
   test('fetchSignedVaa asks the next API if one lacks the VAA, is down, is slow or answers junk', async () => {
@@ -38,9 +41,9 @@ describe('fetchSignedVaa', () => {
     const down = `http://127.0.0.1:${await freePort()}`
     // Enough time for answering servers on any machine. Only the last bad one uses it all.
     const timeoutMs = 3_000
-    const vaa = await fetchSignedVaa([...bad, down, await guardian()], place, timeoutMs)
+    const vaa = await fetchFrom([...bad, down, await guardian()], place, timeoutMs)
     expect(Buffer.from(vaa).toString('base64')).toBe(upgrade.vaa)
-    const refused: unknown = await fetchSignedVaa([...bad, down], place, timeoutMs).catch((error: unknown) => error)
+    const refused: unknown = await fetchFrom([...bad, down], place, timeoutMs).catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'VAA_NOT_FOUND', retriable: true })
     const said = (refused as Error).message
     for (const reason of ['not found', 'HTTP 500', 'not JSON', 'without vaaBytes', 'VAA_TRUNCATED', 'no connection', 'no answer in time'])
@@ -49,13 +52,13 @@ describe('fetchSignedVaa', () => {
 
   test('fetchSignedVaa rejects the VAA of another message', async () => {
     const api = await guardian(signVaa({ sequence: 1n }).bytes)
-    await expect(fetchSignedVaa([api], place)).rejects.toThrow('another message')
+    await expect(fetchFrom([api])).rejects.toThrow('another message')
   })
 
   test('fetchSignedVaa reports missing APIs, and shows only the origin of a URL', async () => {
-    await expect(fetchSignedVaa([], place)).rejects.toThrow('No guardian API is configured.')
+    await expect(fetchFrom([])).rejects.toThrow('No guardian API is configured.')
     const secret = `${await listenHttp((_, response) => void response.writeHead(403).end())}/v2/topsecret`
-    const said = await fetchSignedVaa([secret], place).catch((error: Error) => error.message)
+    const said = await fetchFrom([secret]).catch((error: Error) => error.message)
     expect(said).toContain('HTTP 403')
     expect(said).not.toContain('topsecret')
   })
