@@ -114,6 +114,8 @@ describe('signing policy', () => {
     ['a token transfer cut short', unsigned(token, send(treasury).slice(0, -2)), 'not to the treasury'],
     ['a token transfer with dirt before the address', unsigned(token, dirty), 'not to the treasury'],
     ['data to the treasury', unsigned(treasury, complete), 'contract is not allowed'],
+    ['a call to __proto__', unsigned('__proto__', complete), 'contract is not allowed'],
+    ['a call to constructor', unsigned('constructor', complete), 'contract is not allowed'],
   ])('%s is refused, and the key is not asked', async (_, transaction, text) => {
     let asked = 0
     const signer = withPolicy({ address: self, sign: () => Promise.resolve({ raw: String(asked++) } as SignedTransaction) }, policy)

@@ -116,6 +116,8 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   const data = transaction.data.toLowerCase()
   if (data === '0x') return judgeCoins(to, transaction.value, self, policy)
   const { calls, openCalls, operatorCalls, tokens, tokenPayees } = policy
+  // Every object has `constructor`, so only an address is looked up.
+  if (!isOf(forms.address, to)) return { reason: 'This contract is not allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
   const coins = BigInt(transaction.value)
