@@ -114,13 +114,12 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   return spies.flatMap((spy): Finding[] => {
     const { address, problem, asOf, unknownSets } = spy
     const where = { kind: 'spy', id: address } as const
-    const found: Finding[] =
-      problem === undefined
-        ? explainSilence(spy, streams)
-        : [{ row: 'SPY_UNAVAILABLE', what: `The guardian spy ${address}: ${problem}`, where, asOf }]
-    if (unknownSets === 0) return found
+    const away: Finding[] =
+      problem === undefined ? [] : [{ row: 'SPY_UNAVAILABLE', what: `The guardian spy ${address}: ${problem}`, where, asOf }]
+    // A spy whose messages wait for their guardian set is not silent.
+    if (unknownSets === 0) return problem === undefined ? explainSilence(spy, streams) : away
     const what = `Messages from the spy that are signed by a guardian set which is not known yet: ${unknownSets}.`
-    return [...found, { row: 'GUARDIAN_SET_UNKNOWN', what, where, asOf, numbers: { count: unknownSets } }]
+    return [...away, { row: 'GUARDIAN_SET_UNKNOWN', what, where, asOf, numbers: { count: unknownSets } }]
   })
 }
 

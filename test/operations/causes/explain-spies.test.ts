@@ -23,6 +23,12 @@ test('a spy is silent if two messages came without it: one may be lost, or the s
   expect(of({ missedBySpy }, { spies: [{ ...spies[0]!, problem: 'ECONNREFUSED' }] })).toMatchObject([{ code: 'SPY_UNAVAILABLE' }])
 })
 
+test('a spy that sends messages of an unknown guardian set is not silent', () => {
+  const spies = [{ address: 'spy:1', bridge, asOf: at, kept: 2, unknownSets: 2 }]
+  const missedBySpy = { from: '3', to: '7', since: at - 60_000 }
+  expect(of({ missedBySpy }, { spies }).map(({ code }) => code)).toEqual(['GUARDIAN_SET_UNKNOWN'])
+})
+
 test('a number whose message was received is never shown as a number without signatures', () => {
   const gap = { from: '3', to: '3', at: at - 60_000, state: 'unstarted', code: 'NODE_UNAVAILABLE', chain: 'bsc' } as const
   const dead = chain({ nodes: nodes(undefined) })
