@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { render } from '../../cli/output/layout.ts'
 import { listText } from '../../cli/output/stream-text.ts'
 import { reportText, rowsText } from '../../cli/output/transfer-text.ts'
+import { errorCatalogue } from '../../domain/catalogue/errors.ts'
 import { isShort, isShortFor, shortHexIn, shortStream } from '../../domain/text/short-id.ts'
 import { initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import { toReport } from '../../intake/streams/reports.ts'
@@ -60,6 +61,14 @@ test('the amount of a transfer is that of its token, in lists and reports', () =
   expect(render(rowsText([row]), undefined)).toMatch(/ 1\.5 /)
   const report = { ...row, transfer: {}, timeline: [] } as unknown as TransferReport
   expect(render(reportText(report, { chains: {} }), undefined)).toMatch(/^amount +1\.5$/m)
+})
+
+test('a transfer that waits shows its code, in lists too, and what to do about it', () => {
+  const row = { id: 'x', state: 'waiting', execution: 'RUNNING', code: 'LANE_FUNDS', startedAt: new Date().toISOString() } as const
+  expect(render(rowsText([row]), undefined)).toContain(' LANE_FUNDS ')
+  const text = render(reportText({ ...row, transfer: {}, timeline: [] } as unknown as TransferReport, { chains: {} }), undefined)
+  expect(text).toMatch(/^code +LANE_FUNDS$/m)
+  expect(text).toContain(errorCatalogue.LANE_FUNDS.remedy)
 })
 
 test('a short name of a stream leaves its chain whole, and short hex is that of lists', () => {

@@ -113,6 +113,10 @@ describe('names and numbers', () => {
 
   test.each([
     ['chains.ethereum.networkId must be at least 1', withChains(`  ethereum: ${chain().replace('networkId: 1', 'networkId: 0')}`)],
+    ...['networkId', 'wormholeChainId'].map((id): [string, string] => [
+      `chains.ethereum.${id} must be a number, not .nan`,
+      withChains(`  ethereum: ${chain().replace(new RegExp(`${id}: .`), `${id}: .nan`)}`),
+    ]),
     ['transfers.deadlineMinutes must be a number, not .inf', `${good}transfers: { deadlineMinutes: .inf }`],
     ['transfers.deadlineMinutes must be a number, not .nan', `${good}transfers: { deadlineMinutes: .nan }`],
     ['transfers.deadlineMinutes must be at most', `${good}transfers: { deadlineMinutes: 1.0e+300 }`],

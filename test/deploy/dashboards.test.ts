@@ -26,7 +26,7 @@ interface Panel {
   readonly title: string
   readonly description?: string
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } }
+  readonly fieldConfig?: { readonly defaults: { readonly unit?: string; readonly custom?: { readonly spanNulls: boolean } } }
   readonly targets?: readonly Target[]
 }
 
@@ -128,6 +128,12 @@ describe.each(all)('deploy/grafana/%s', (file, dashboard) => {
       const named = [...legendFormat.matchAll(/\{\{ (\w+) \}\}/g)].map(([, label = '']) => label)
       for (const label of named) expect(grouped).toContain(label)
     }
+  })
+
+  test('a line ends where its series has no values', () => {
+    const lines = panelsOf(dashboard).filter(({ type }) => type === 'timeseries')
+    expect(lines.length).toBeGreaterThan(0)
+    for (const { fieldConfig } of lines) expect(fieldConfig?.defaults.custom?.spanNulls).toBe(false)
   })
 
   test('dashboards follow Grafana’s dashboard-linter: data source, job, instance and the ranges of rates', () => {

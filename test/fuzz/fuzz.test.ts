@@ -55,6 +55,22 @@ describe('Readers of outside input', () => {
     expect(reached.filter(([, isReached]) => !isReached)).toEqual([])
   })
 
+  test('files, tokens, command lines, receivers, and answers of signers and nodes all have a target', () => {
+    const names = new Set([...targets.map(({ name }) => name), ...networkTargets])
+    const files = ['archive-day', 'archive-progress', 'spending-file', 'key-file', 'config', 'temporal-toml', 'settings-checkpoint']
+    const others = [
+      'token',
+      'command-line',
+      'webhook-config',
+      'kms-signature',
+      'node-answers',
+      'settings-orders',
+      'remote-signer',
+      'node-http',
+    ]
+    expect([...files, ...others].filter((name) => !names.has(name))).toEqual([])
+  })
+
   test('a reader that throws what it may not is found, with the least input that shows it', async () => {
     const { input, ...rest } = targets.find(({ name }) => name === 'cli-amount') as unknown as FuzzTarget<string>
     const broken = { ...rest, input, read: (text: string) => text.includes('9') && JSON.parse(text.replace('9', '{')) }

@@ -49,6 +49,7 @@ test.each([
   const error = (text: string) => new RpcError('a', 'eth_call', { code: 3, message: text, data: '0x' })
   expect(timed(() => revertOf(error(`execution reverted${message}x`)))).toBeLessThan(mostMs)
   expect(timed(() => revertOf(error(`${message}x execution reverted`)))).toBeLessThan(mostMs)
+  expect(timed(() => revertOf(error(`x${message}x`)))).toBeLessThan(mostMs)
 })
 
 test.each([

@@ -6,6 +6,7 @@ import { transfersHref } from '../data/transfer-filter.ts'
 import { countText } from '../format/amounts.ts'
 import { streamParts } from '../format/ids.ts'
 import { workflowUrl } from '../format/links.ts'
+import { streamStateOf } from '../format/stream-state.ts'
 import { Counts, State } from '../parts/mark.tsx'
 import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
@@ -61,10 +62,7 @@ function streamState({ problem, paused, alarms = [], full, backfill, lag = 0, he
     )
   }
   const left = backfill?.left ?? 0
-  const isOld = headAt !== undefined && serverNow() - Date.parse(headAt) > oldHeadMs
-  const held = silentSince !== undefined ? 'silent' : paused ? 'paused' : full ? 'full' : isOld ? 'no new block' : undefined
-  const state = held ?? (left > 0 ? 'reading back' : 'following')
-  const tone = alarms.length > 0 || silentSince !== undefined ? 'bad' : held ? 'wait' : left > 0 || lag > 50 ? 'busy' : 'good'
+  const { state, tone, isOld } = streamStateOf(row, serverNow())
   return (
     <span class="stack">
       <State state={state} tone={tone} />
@@ -73,7 +71,7 @@ function streamState({ problem, paused, alarms = [], full, backfill, lag = 0, he
           last report of an intake <Ago at={silentSince} />
         </span>
       )}
-      {isOld && (
+      {isOld && headAt !== undefined && (
         <span class="reason">
           last block <Ago at={headAt} />
         </span>

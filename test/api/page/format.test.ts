@@ -4,6 +4,8 @@ import { coinsText, countText, grouped, priceText, shareOf } from '../../../api/
 import { laneParts, shortHex, shortTransfer, streamParts } from '../../../api/page/format/ids.ts'
 import { accountUrl, coinOfChain, safeUrl, transactionUrl, workflowUrl } from '../../../api/page/format/links.ts'
 import { spanText, timeOf } from '../../../api/page/format/time.ts'
+import type { StreamRow } from '../../../api/page/data/shapes.ts'
+import { streamStateOf } from '../../../api/page/format/stream-state.ts'
 import { toneOf } from '../../../api/page/format/tone.ts'
 import type { TransactionFate } from '../../../domain/transfer/attempts.ts'
 import { transferStates } from '../../../domain/transfer/transfer.ts'
@@ -161,4 +163,19 @@ test('every fate of a transaction has a tone, and a lane whose chain does not an
   }
   expect(Object.fromEntries(Object.keys(fates).map((fate) => [fate, toneOf(fate)]))).toEqual(fates)
   expect(toneOf('chain away')).toBe('bad')
+})
+
+test('a stream is green only while it follows a source that has new blocks, and an intake reports', () => {
+  const now = Date.UTC(2026, 0, 1)
+  const at = (ageMs: number) => new Date(now - ageMs).toISOString()
+  const shown = (row: object) => {
+    const { state, tone } = streamStateOf({ headAt: at(1_000), ...row } as StreamRow, now)
+    return [state, tone]
+  }
+  expect(shown({})).toEqual(['following', 'good'])
+  expect(shown({ headAt: at(61_000) })).toEqual(['no new block', 'wait'])
+  expect(shown({ silentSince: at(700_000) })).toEqual(['silent', 'bad'])
+  expect(shown({ alarms: ['forked'] })).toEqual(['following', 'bad'])
+  expect(shown({ full: true })).toEqual(['full', 'wait'])
+  expect(shown({ backfill: { left: 9 } })).toEqual(['reading back', 'busy'])
 })
