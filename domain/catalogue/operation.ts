@@ -15,7 +15,7 @@ export const operationRows = {
     remedy: 'Ask again. If the part still cannot be read, `portage doctor` names the part that does not answer.',
     ...cause('unexplained', 'All work continues: only this answer is incomplete.', [commands.doctor]),
   },
-  CONFIG_INVALID: fatal('The config has problems.', 'Correct the fields that are named.'),
+  CONFIG_INVALID: fatal('The config has problems.', 'Correct what the message names.'),
   INPUT_INVALID: fatal('The request has a problem.', 'Correct the part that is named, and send the request again.'),
   SETUP_INCOMPLETE: fatal('A part that Portage needs is missing.', 'Run `npm run setup`.', { isOutage: true }),
   DATA_FOLDER_UNUSABLE: fatal(

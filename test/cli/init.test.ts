@@ -27,7 +27,10 @@ describe('portage init', () => {
         ARBITRUM_RPC_URL: expect.any(String),
         PORTAGE_KEYSTORE_PASSWORD: expect.any(String),
       },
-      next: expect.arrayContaining(['portage keystore new --out keystore/bsc-1.json', 'portage --config mine.yaml doctor']),
+      next: expect.arrayContaining([
+        ...['portage keystore new --out keystore/bsc-1.json', 'portage --config mine.yaml setup temporal'],
+        'portage --config mine.yaml doctor',
+      ]),
     })
     const before = await runCli(['config', 'check', '--config', 'mine.yaml'], { cwd })
     const problems = before.err.split('\n').filter((line) => line.startsWith('  - '))
@@ -87,6 +90,7 @@ describe('portage init', () => {
   test('asks on a terminal, again after a wrong answer', async () => {
     const asked = await init('--out asked.yaml', { terminal: true, stdin: 'moon\ntestnet\natlantis\nsepolia, base-sepolia\n' })
     expect(asked).toMatchObject({ code: 0, out: expect.stringContaining('asked.yaml: testnet, sepolia, base-sepolia') })
+    expect(asked.out).toContain('one node per chain: nothing outvotes it')
     for (const said of ['Network (mainnet or testnet) [mainnet]:', 'There are mainnet and testnet.', 'is called "atlantis"'])
       expect(asked.err).toContain(said)
     expect(await text('asked.yaml')).toContain('networkId: 11155111')

@@ -111,13 +111,13 @@ describe('config check', () => {
       "CONFIG_INVALID: The config has problems. ./portage.yaml:
         - chains is missing. Add it. The networks, by names of your choice. All processes use the same names.
        (problems=1)
-      → Correct the fields that are named.
+      → Correct what the message names.
       "
     `)
     expect([people.code, people.out]).toEqual([1, ''])
     const scripts = await runCli(['--json', 'config', 'check'], { cwd })
     expect(scripts.json()).toMatchObject({
-      error: { code: 'CONFIG_INVALID', remedy: 'Correct the fields that are named.', facts: { problems: 1 } },
+      error: { code: 'CONFIG_INVALID', remedy: 'Correct what the message names.', facts: { problems: 1 } },
     })
     const verbose = await runCli(['config', 'check', '--verbose'], { cwd })
     expect(verbose.err).toContain('RelayerError: The config has problems.')

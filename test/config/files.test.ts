@@ -37,7 +37,7 @@ describe('files of the config', () => {
     expect((error as RelayerError).message.replace(path, 'absent.yaml')).toMatchInlineSnapshot(`
       "The config has problems. absent.yaml:
         - the file does not exist. Name it with --config, or make one: portage init.
-       (problems=1) → Correct the fields that are named."
+       (problems=1) → Correct what the message names."
     `)
   })
 

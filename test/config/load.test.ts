@@ -246,7 +246,7 @@ extra: 1
         - bridges.wormhole-token-bridge.minimumFees.four is not a chain of this config. Use one of: Ethereum, one, two, three.
         - bridges.wormhole-token-bridge.calls.five is not a chain of this config. Use one of: Ethereum, one, two, three.
         - bridges.wormhole-token-bridge.minimumFees.two names the token 2/0000000000000000000000000000000000000000000000000000000000000000 twice. Keep one of the two fees.
-       (problems=34) → Correct the fields that are named."
+       (problems=34) → Correct what the message names."
     `)
   })
 
@@ -254,7 +254,7 @@ extra: 1
     expect(problemsOf('')).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
         - the file is empty. Make one with portage init, or start from config/portage.example.yaml.
-       (problems=1) → Correct the fields that are named."
+       (problems=1) → Correct what the message names."
     `)
   })
 
@@ -264,12 +264,12 @@ extra: 1
         - line 3, column 3: the indentation is wrong. Correct the YAML.
         - line 3, column 3: the name of a field is there twice. Correct the YAML.
         - line 4, column 1: a bracket, a quote, a comma or a colon is missing. Correct the YAML.
-       (problems=3) → Correct the fields that are named."
+       (problems=3) → Correct what the message names."
     `)
     expect(problemsOf('api: {}\napi: {}\n')).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
         - line 2, column 1: the name of a field is there twice. Correct the YAML.
-       (problems=1) → Correct the fields that are named."
+       (problems=1) → Correct what the message names."
     `)
   })
 
@@ -277,7 +277,7 @@ extra: 1
     expect(problemsOf('- a\n- b\n')).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
         - must be a map of fields, not a list. Correct it.
-       (problems=1) → Correct the fields that are named."
+       (problems=1) → Correct what the message names."
     `)
   })
 
@@ -285,7 +285,7 @@ extra: 1
     expect(problemsOf(least, {})).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
         - chains.ethereum.nodes[0].url needs the environment variable NODE_KEY, which is not set. Set NODE_KEY before starting.
-       (problems=1) → Correct the fields that are named."
+       (problems=1) → Correct what the message names."
     `)
     expect(problemsOf(least, { NODE_KEY: '' })).toContain('needs the environment variable NODE_KEY')
     expect(problemsOf(least.replace('NODE_KEY', '1 x'))).toContain('holds a ${…} that is not the name of a variable')

@@ -42,7 +42,7 @@ describe('routes of the native bridge', () => {
         - chains.one.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.
         - chains.two.wormholeChainId is missing, and bridges.wormhole-token-bridge needs it. Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.
         - chains.two.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.
-       (problems=4) → Correct the fields that are named."
+       (problems=4) → Correct what the message names."
     `)
   })
 
@@ -63,7 +63,7 @@ describe('routes of the native bridge', () => {
         - bridges.native-bridge.routes[4].sourceContract is the source contract of routes[1]. A contract has one counterpart: correct one of the two addresses.
         - bridges.native-bridge.routes[3].targetContract is the target contract of routes[1]. A contract has one counterpart: correct one of the two addresses.
         - bridges.native-bridge.routes[4].targetContract is the target contract of routes[0]. A contract has one counterpart: correct one of the two addresses.
-       (problems=7) → Correct the fields that are named."
+       (problems=7) → Correct what the message names."
     `)
   })
 })

@@ -168,9 +168,9 @@ describe('workers and Temporal', () => {
     const dead = { temporal: away, settings: away, ledger: { queue: away, asked: 0, answered: 0 }, chainWorkers: new Map(), lanes: [] }
     const spies = [{ address: 'spy:1', bridge, asOf: at, kept: 7, unknownSets: 0 }]
     const rows = causes({ ...dead, spies, chains: [chain({ nodes: nodes(undefined) })] })
-    expect(rows.map(({ code, count }) => [code, count])).toEqual([
-      ['TEMPORAL_UNAVAILABLE', 7],
-      ['CHAIN_UNREACHABLE', 0],
+    expect(rows.map(({ code, count, severity }) => [code, count, severity])).toEqual([
+      ['TEMPORAL_UNAVAILABLE', 7, 'everything'],
+      ['CHAIN_UNREACHABLE', 0, 'chain'],
     ])
   })
   test('without a worker of the queue ledger its silent workflows have no rows of their own', () => {

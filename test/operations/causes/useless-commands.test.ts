@@ -3,7 +3,7 @@ import { explain } from '../../../operations/causes/explain.ts'
 import type { ChainFacts, Facts } from '../../../operations/causes/facts.ts'
 import type { LaneState } from '../../../domain/lane/lane.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
-import { at, chain, config, facts, followedName, head, lane, laneFacts, ledger, nodes, read, unpolled, unread } from './facts.ts'
+import { at, chain, config, facts, followedName, head, lane, laneFacts, ledger, nodes, read, transfer, unpolled, unread } from './facts.ts'
 
 const other = 'evm-1397:0x8617e340b3d01fa5f11f306f4090fd50e238070d'
 const [address, otherAddress] = ['0x52908400098527886e0f7030069857d2e4169ee7', '0x8617e340b3d01fa5f11f306f4090fd50e238070d']
@@ -88,6 +88,13 @@ test('`stream skip` is printed only for a gap of more than a day', () => {
   const row = rowOf('GAP_UNOBSERVED', of(90_000_000))
   expect(row.next.join()).toContain(`portage stream skip ${followedName} 3`)
   expect(row.remedy).toContain('a skipped transfer is not delivered')
+})
+
+test('no retry is printed before the owner of a bridge has raised its cap', () => {
+  const transfers = [transfer('a', { state: 'parked', code: 'BRIDGE_CAP' })]
+  const row = rowOf('BRIDGE_CAP', { transfers })
+  expect(row.next.join()).not.toContain('retry')
+  expect(row.remedy).toMatch(/raise the cap .*then run `portage transfer retry`/)
 })
 
 test('a lane without the role of the bridge is not resumed by hand: Portage pauses it again', () => {
