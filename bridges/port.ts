@@ -81,7 +81,10 @@ export type Attestation =
   | { readonly kind: 'attested'; readonly message: Uint8Array }
   | { readonly kind: 'wait'; readonly code: ErrorCode; readonly reason: string; readonly retryInMs: number }
 
-export type Parties = Pick<Transfer, 'bridge' | 'targetChain'> & Omit<TransferContent, 'amount'>
+export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<TransferContent, 'amount'> {
+  /** Hex digits of what a plug-in package sends. The deny-list holds for each party whose bytes it has. */
+  readonly bytes?: string
+}
 
 export interface Endpoint {
   readonly chain: ChainName

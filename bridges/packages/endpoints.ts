@@ -21,6 +21,10 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
   return {
     ...endpoint,
     plan,
+    delivery(transfer, stage) {
+      const delivery = endpoint.delivery(transfer, stage)
+      return { ...delivery, parties: { ...delivery.parties, bytes: bytesOf(plan(transfer, stage).to, transfer.message) } }
+    },
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
       // The plan is made here first, so that a failure of the plug-in becomes a wait.
@@ -67,6 +71,11 @@ export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Me
     ...{ recipient, token },
     ...(revertsOnceDone && { revertsOnceDone }),
   }
+}
+
+/** The address of the call, then the message. @param message base64 */
+function bytesOf(to: string, message: string): string {
+  return to.slice(2) + hexlify(decodeBase64(message)).slice(2)
 }
 
 function missing(stage = ''): never {
@@ -131,7 +140,7 @@ function plannedParts(bridge: string, chain: ContractReader, plan: CallPlan): Pi
         data: data ?? encodeCall({ function: plan.function ?? '', args: [decodeBase64(message)] }),
         value: '0',
       }),
-      parties: { bridge, targetChain: chain.name satisfies ChainName, recipient, token },
+      parties: { bridge, targetChain: chain.name satisfies ChainName, recipient, token, bytes: bytesOf(to, message) },
       revertsOnceDelivered: revertsOnceDone,
     }),
     stages: {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, describe, test } from 'vitest'
 import { createBridges } from '../../bridges/registry.ts'
-import { createRouteEndpoint, planOf } from '../../bridges/packages/endpoints.ts'
+import { createPackageEndpoint, createRouteEndpoint, planOf } from '../../bridges/packages/endpoints.ts'
 import { guarded } from '../../bridges/packages/guard.ts'
 import { type ConfiguredPlugin, createPlugin, loadPlugins, readPlugin } from '../../bridges/packages/load.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
@@ -253,6 +253,17 @@ describe('A process with a key', () => {
     expect(await planned.delivered(transfer, 'latest')).toBe(true)
     expect(calls.at(-1)).toContain(message.digest.slice(2))
     expect(await endpointWith(`0x${'0'.repeat(64)}`).planned!(plan).delivered(transfer, 'latest')).toBe(false)
+  })
+
+  test('and the process that plans see the bytes of the call and its message, for the deny-list', async () => {
+    const plugin = await made({})
+    const messages = createPluginMessages(plugin, names)
+    const text = Buffer.from(bytesOf('0x0102')).toString('base64')
+    const { chain, chainNames, verify } = { chain: { name: 'bsc', call: async () => '0x' }, chainNames: names, verify: async () => {} }
+    const keyless = createPackageEndpoint(plugin, messages, { chain, chainNames, verify, clock: Date.now } as never)
+    const planned = endpointWith('0x').planned!(keyless.plan!({ message: text } as never))
+    const bytes = contract.slice(2) + Buffer.from(bytesOf('0x0102')).toString('hex')
+    for (const one of [keyless, planned]) expect(one.delivery({ message: text } as never).parties.bytes).toBe(bytes)
   })
 
   test('gets a plan that does not have the message', async () => {

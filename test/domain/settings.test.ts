@@ -190,4 +190,18 @@ describe('a deny rule', () => {
   ] as const)('a deny rule of the %s %s applies: %s', (what, value, holds) => {
     expect(denialOf(after(noSettings, { kind: 'deny', what, value }), parties) !== undefined).toBe(holds)
   })
+
+  const short = `0x${'01'.padStart(40, '0')}`
+  test.each([
+    ['whole', address, `ff${address.slice(2)}`, true],
+    ['in upper case', address, address.slice(2).toUpperCase(), true],
+    ['between two bytes', address, `f${address.slice(2)}f`, false],
+    ['first between two bytes, then whole', address, `f${address.slice(2)}f${address.slice(2)}`, true],
+    ['cut', address, address.slice(2, -2), false],
+    ['so short that it is a number too', short, '01'.padStart(64, '0'), false],
+  ])('a deny rule applies to bytes that have the address %s', (_, value, bytes, holds) => {
+    const settings = after(noSettings, { kind: 'deny', what: 'recipient', value })
+    const subject = { targetChain: 'bsc', recipient: `0x${'ee'.repeat(20)}`, token, bytes }
+    expect(denyRuleOf(settings, subject) !== undefined).toBe(holds)
+  })
 })

@@ -17,7 +17,7 @@ interface PolicyParts {
   readonly chain: Pick<ChainConfig, 'family' | 'networkId' | 'lanes' | 'treasury' | 'signing' | 'topUp'>
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
-  readonly bridges: readonly (Pick<Endpoint, 'calls' | 'openCalls' | 'proveCall'> & { readonly bridge: BridgeName })[]
+  readonly bridges: readonly (Pick<Endpoint, 'calls' | 'openCalls' | 'proveCall' | 'planned'> & { readonly bridge: BridgeName })[]
   readonly settings: () => Settings
   readonly spendingFolder: string
 }
@@ -37,6 +37,7 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, settin
     const detail = `chains.${chainName}.lanes[].operatorCalls lists ${delivery} of ${contract}, with which a bridge delivers: it is signed only with a proof.`
     throw new RelayerError('CONFIG_INVALID', { detail, facts: { lane: address } })
   }
+  const packages = new Set(bridges.filter(({ planned }) => planned).map(({ bridge }) => bridge))
   const payees = treasury ? [treasury.address] : []
   const others = lanes.map((one) => one.address).filter((other) => other !== address)
   return {
@@ -82,6 +83,14 @@ async function proveCall(bridges: PolicyParts['bridges'], call: Intent, targetCh
 function demandRead(settings: Settings): Settings {
   if (!isUnread(settings)) return settings
   throw new RelayerError('SETTINGS_UNREACHABLE', { detail: 'This process has not read the settings yet.' })
+}
+
+/** A plan that came through Temporal may name other parties than the message. */
+function demandAllowed(settings: Settings, { bridge, targetChain }: TransferRoute, { to, data }: Intent): void {
+  const rule = denyRuleOf(settings, { targetChain, recipient: to, token: '', bytes: data.slice(2) })
+  if (!rule) return
+  const detail = `The call has the bytes of the ${rule.kind} ${rule.value}, which ${rule.by} denied: ${rule.reason}`
+  throw new RelayerError('SIGNING_REFUSED', { detail, facts: { bridge, to, denied: rule.value } })
 }
 
 function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<SigningPolicy['fieldOf']>[0]): string {
