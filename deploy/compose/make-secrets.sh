@@ -1,9 +1,7 @@
 #!/bin/sh
-# Makes the passwords of docker-compose.temporal.yml that are not there yet, and says which files only you can make.
-# Changes nothing that is there.
-# A container sees a file with its mode on this machine, and runs as a user that this machine does not have: so the
-# files can be read by all, and their folder
-# can be entered by you alone.
+# Makes the missing passwords of docker-compose.temporal.yml, and lists the files that only you can make. Changes no
+# existing file. A file has the same mode in a container as on this machine, but the container's user does not exist
+# here. So everybody may read the files, and only you may enter their folder.
 set -eu
 folder=$(dirname "$0")/secrets
 mkdir -p "$folder"

@@ -46,14 +46,14 @@ metadata:
   labels:
     {{- include "portage.labels" . | nindent 4 }}
   annotations:
-    # A changed config is a changed pod.
+    # A new config restarts the pod.
     checksum/config: {{ include "portage.config" $root | sha256sum }}
     {{- with $root.Values.podAnnotations }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
 spec:
   serviceAccountName: {{ .account }}
-  # Nothing here talks to Kubernetes.
+  # Portage never talks to Kubernetes.
   automountServiceAccountToken: false
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
@@ -87,7 +87,7 @@ spec:
           {{- if has $.role $secret.roles }}
           valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $key }} } }
           {{- else }}
-          # Every process reads the whole config, and so needs each of its variables.
+          # Every process reads the whole config, so every pod must set each of its variables.
           value: withheld
           {{- end }}
         {{- end }}
@@ -109,8 +109,8 @@ spec:
         - name: api
           containerPort: {{ $root.Values.api.port }}
         {{- end }}
-      # /healthz: the process answers. /readyz: what it waits for is there. A process that waits for Temporal or a node
-      # is alive, and is not restarted.
+      # /healthz succeeds while the process answers. /readyz succeeds once Temporal and everything else that the process
+      # needs can be reached. A process that waits for Temporal or a node is alive, so it is not restarted.
       startupProbe:
         httpGet: { path: /healthz, port: admin }
         periodSeconds: 2
@@ -272,7 +272,7 @@ spec:
             storage: {{ .root.Values.persistence.size }}
   {{- end }}
 ---
-# A StatefulSet names its pods by a headless service.
+# A StatefulSet needs a headless service for the names of its pods.
 apiVersion: v1
 kind: Service
 metadata:
