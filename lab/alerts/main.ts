@@ -1,6 +1,6 @@
 /**
- * Runs one fault after another under a real Prometheus with the rules of deploy/prometheus, whose times are divided by
- * `--scale`. The right alert must fire in time, no other alert may fire, and it must end with the fault. Options:
+ * Runs one fault after another under a real Prometheus with the rules of deploy/prometheus. All times of the rules are
+ * divided by `--scale`. The right alert must fire in time and end with the fault, and no other alert may fire. Options:
  * `--scale N` (60), `--only <fault>` (repeatable), `--list`, `--json`. Prints NOT RUN where Prometheus cannot be had.
  */
 import { parseArgs } from 'node:util'

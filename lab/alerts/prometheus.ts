@@ -8,13 +8,13 @@ import { lastLine } from '../devnet/temporal/go-install.ts'
 import { programCache } from '../devnet/temporal/temporal-cli.ts'
 import { until } from '../devnet/until.ts'
 
-/** Paths where a program of Debian's package may be in the cache. */
+/** Path of a program of Debian's package in the cache. */
 export const cachedProgram = (name: 'prometheus' | 'promtool', env: NodeJS.ProcessEnv) =>
   join(programCache(env), '..', 'prometheus', 'usr', 'bin', name)
 
 /**
- * Finds Prometheus: PROMETHEUS, then PATH, then the cache. Else unpacks Debian's package into the cache, which leaves
- * the system unchanged. `why`: the reason that there is none.
+ * Finds Prometheus in PROMETHEUS, in PATH or in the cache. If none has it, unpacks Debian's package into the cache,
+ * which leaves the system unchanged. Returns `why` if there is no Prometheus.
  */
 export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly path: string } | { readonly why: string }> {
   const { PROMETHEUS, PATH = '' } = env
@@ -30,7 +30,7 @@ export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly
     if (got.code !== 0 || file === undefined) return { why: `apt-get download prometheus: ${lastLine(got.stderr)}` }
     const unpacked = await run('dpkg', ['-x', join(work, file), join(work, 'prometheus')])
     if (unpacked.code !== 0) return { why: `dpkg: ${lastLine(unpacked.stderr)}` }
-    // Renamed only when complete, because another process may unpack the same package.
+    // Rename it only when it is complete, because another process may unpack the same package.
     await rename(join(work, 'prometheus'), join(cache, 'prometheus')).catch(() => {})
     return existsSync(cached) ? { path: cached } : { why: 'the package has no program' }
   } finally {
@@ -46,18 +46,22 @@ export interface ActiveAlert {
 
 export interface Prometheus {
   readonly version: string
-  /** The processes to scrape, from now on. */
+  /** Replaces the processes that Prometheus scrapes. */
   scrape(targets: readonly string[]): Promise<void>
   alerts(): Promise<readonly ActiveAlert[]>
   /**
-   * The number of series that an expression has now. Throws Error with Prometheus' message if it refuses the
+   * The number of series that an expression has now. Throws Error with Prometheus' message if Prometheus refuses the
    * expression.
    */
   count(expr: string): Promise<number>
   stop(): Promise<void>
 }
 
-/** A real Prometheus that scrapes every second. @param rules texts of rule files @param dir for its data */
+/**
+ * Starts a real Prometheus that scrapes every second.
+ * @param rules texts of rule files
+ * @param dir folder for its data
+ */
 export async function startPrometheus(path: string, rules: readonly string[], dir: string): Promise<Prometheus> {
   await mkdir(dir, { recursive: true })
   const port = await freePort()
@@ -93,7 +97,7 @@ export async function startPrometheus(path: string, rules: readonly string[], di
   return {
     version,
     async scrape(targets) {
-      // Written at once, because Prometheus may read it at any time.
+      // Replace the file at once, because Prometheus may read it at any time.
       await writeFile(`${targetsFile}.new`, JSON.stringify([{ targets }]))
       await rename(`${targetsFile}.new`, targetsFile)
     },

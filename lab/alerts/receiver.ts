@@ -5,16 +5,19 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
-/** A receiver of notifications that answers as the test sets it. */
+/** A receiver of notifications that answers with the status in `answer`. */
 export interface AlertReceiver {
-  /** In the form of the config. */
+  /** The receiver's entry in `notifications` of the config. */
   readonly configured: NonNullable<ConfigInput['notifications']>[number]
-  /** The status of its answers. */
+  /** HTTP status of all further answers. */
   answer: number
   stop(): Promise<void>
 }
 
-/** Listens on loopback and is notified of every delivery. @param dir for its secret */
+/**
+ * Listens on loopback and subscribes to every delivery.
+ * @param dir folder for its secret
+ */
 export async function startAlertReceiver(dir: string): Promise<AlertReceiver> {
   const secretFile = join(dir, 'receiver-secret')
   await writeFile(secretFile, `whsec_${randomBytes(32).toString('base64')}`, { mode: 0o600 })

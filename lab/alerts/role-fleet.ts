@@ -1,7 +1,7 @@
 import type { Devnet } from '../devnet/index.ts'
 import { type PortageOptions, type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 
-/** Processes by role, as a fleet has them: one per chain and per key, a ledger, an intake and an API. */
+/** A fleet with one process for each chain and each key, a ledger, an intake and an API. */
 export class RoleFleet {
   readonly #devnet: Devnet
   readonly #configure: PortageOptions['configure']
@@ -15,7 +15,7 @@ export class RoleFleet {
     this.#onChange = onChange
   }
 
-  /** Starts every process that does not run. Throws Error for a process that does not become ready. */
+  /** Starts every process that does not run. Throws Error if a process does not become ready. */
   async whole(): Promise<void> {
     const missing = [...this.#all()].filter(([name]) => !this.#running.has(name))
     await Promise.all(
@@ -27,7 +27,10 @@ export class RoleFleet {
     await this.#changed()
   }
 
-  /** kill -9. @param name such as `ledger`, or `lane-` with the key's number */
+  /**
+   * Kills a process with kill -9.
+   * @param name such as `ledger`, or `lane-` with the key's number
+   */
   async kill(name: string): Promise<void> {
     const victim = this.#running.get(name)
     if (!victim) throw new Error(`there is no ${name}: ${[...this.#running.keys()].join(', ')}`)
@@ -42,7 +45,7 @@ export class RoleFleet {
     return this.#running
   }
 
-  /** Processes that ended by themselves, and how. */
+  /** Names of the processes that ended by themselves, each with the way it ended. */
   get ended(): readonly string[] {
     return [...this.#running].flatMap(([name, one]) => (one.ended === undefined ? [] : [`${name} ${one.ended}`]))
   }

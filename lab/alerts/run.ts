@@ -14,25 +14,28 @@ import { isExpected, strangers, untilQuiet, watch } from './watch.ts'
 import { pause } from '../../runtime/wait.ts'
 
 export interface AlertRun {
-  /** The times of the rules are divided by this. */
+  /** Divides all times of the rules. */
   readonly scale: number
-  /** Texts of `fault` fields. Absent: all. */
+  /** Values of `fault` of the scenarios to run. Absent: all. */
   readonly only?: readonly string[] | undefined
 }
 
 export interface FaultResult {
   readonly fault: string
   readonly alert: string
-  /** Time from the fault to the alert, with the shortened times. Absent: the alert did not fire. */
+  /** Seconds from the fault to the alert, with the shortened times. Absent: the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
-  /** Seconds after which the rule may fire with the shortened times, and after which it must have fired. */
+  /**
+   * `ruleSeconds`: the shortened time after which the rule may fire. `withinSeconds`: the time after which it must have
+   * fired.
+   */
   readonly ruleSeconds: number
   readonly withinSeconds: number
-  /** Time from the end of the fault until nothing fired. */
+  /** Seconds from the end of the fault until no alert fired. */
   readonly resolvedAfterSeconds: number | undefined
-  /** Alerts that this fault should not raise. */
+  /** Alerts that fired and that this fault should not raise. */
   readonly others: readonly string[]
-  /** Alerts that follow from the fault and fired. */
+  /** Alerts that fired and that follow from the fault. */
   readonly consequences: readonly string[]
 }
 
@@ -44,12 +47,12 @@ export interface AlertSummary {
   readonly before: readonly string[]
   /** Processes that ended by themselves. */
   readonly ended: readonly string[]
-  /** Expressions of the dashboards: sent to this Prometheus, refused by it, and answered without data. */
+  /** Counts of the dashboards' expressions: sent to Prometheus, refused by Prometheus, and answered without data. */
   readonly panels: { readonly asked: number; readonly refused: readonly string[]; readonly empty: number }
 }
 
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url))
-/** Time for a process, a node and Prometheus to notice a change. A busy machine is slow. */
+/** Time that a process, a node and Prometheus may need to notice a change. A busy machine is slow. */
 const slackSeconds = 60
 
 export function isClean({ results, before, ended, panels }: AlertSummary): boolean {
@@ -59,16 +62,16 @@ export function isClean({ results, before, ended, panels }: AlertSummary): boole
 }
 
 /**
- * Streams and outcomes of transfers are polled often, because `scale` does not divide their intervals. One receiver
- * gets deliveries.
+ * Polls streams and outcomes of transfers often, because `scale` does not divide these intervals. The receiver gets
+ * deliveries.
  */
 function quick(config: ConfigInput, receiver: AlertReceiver): ConfigInput {
   return { ...config, streams: { ...config.streams, auditMinutes: 0.05 }, notifications: [receiver.configured] }
 }
 
 /**
- * Runs each fault alone under a real Prometheus with the rules of deploy/prometheus. Starts all that it needs and stops
- * it.
+ * Runs each fault alone under a real Prometheus with the rules of deploy/prometheus. Starts and stops everything that
+ * this needs.
  */
 export async function runAlerts(prometheusPath: string, { scale, only }: AlertRun, say: (line: string) => void): Promise<AlertSummary> {
   const chosen = scenarios.filter(({ fault }) => only === undefined || only.includes(fault))
@@ -96,7 +99,7 @@ export async function runAlerts(prometheusPath: string, { scale, only }: AlertRu
     const traffic = startTraffic(devnet)
     stops.push(() => traffic.stop())
     const scene = { devnet, client: new Client({ connection }), fleet, receiver }
-    // Time for ranges to fill and for the first blocks and transfers.
+    // Gives the ranges time to fill, and the first blocks and transfers time to come.
     const warm = await watch(prometheus, () => false, { withinMs: 30_000 })
     const panels = await askPanels(prometheus, scale)
     const results: FaultResult[] = []
@@ -157,12 +160,12 @@ interface Traffic {
   stop(): Promise<void>
 }
 
-/** A transfer of each bridge every few seconds, from both chains in turn. */
+/** Sends a transfer over each bridge every few seconds, from both chains in turn. */
 function startTraffic(devnet: Devnet): Traffic {
   let [on, stopped] = [true, false]
   const send = async () => {
     for (let index = 0; !stopped; index++) {
-      // Users send nothing from a stalled chain, because this run judges the faults and not the traffic.
+      // Ignore that users cannot send from a stalled chain. This run judges the faults and not the traffic.
       if (on)
         await sendWish(devnet, index % 2 === 0 ? 'ethereum' : 'bsc', wishOf('both', [index * 2, index * 2 + 1])).catch(() => undefined)
       await pause(3_000)
@@ -178,7 +181,7 @@ function startTraffic(devnet: Devnet): Traffic {
   }
 }
 
-/** Every expression of the dashboards, as Grafana would send it. */
+/** Asks Prometheus every expression of the dashboards, as Grafana would send it. */
 async function askPanels(prometheus: Prometheus, scale: number): Promise<AlertSummary['panels']> {
   const files = (await readdir(join(deploy, 'grafana'))).filter((file) => file.endsWith('.json'))
   const expressions: string[] = []

@@ -1,7 +1,7 @@
 import { parser } from '@prometheus-io/lezer-promql'
 import { parse, stringify } from 'yaml'
 
-/** Shortest scaled time, s. It covers several scrapes, so that one late scrape raises no alert. */
+/** Shortest times after scaling, s. They cover several scrapes, so that one late scrape raises no alert. */
 const least = { for: 3, range: 6 } as const
 
 const unitSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, y: 31_536_000 }
@@ -13,15 +13,18 @@ export function durationSeconds(text: string): number {
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0), 0)
 }
 
-/** Divides a duration by `scale`, in whole milliseconds. Not below `atLeast` seconds unless the duration was. */
+/**
+ * Divides a duration by `scale`, in whole milliseconds. The result is not below `atLeast` seconds, unless the given
+ * duration already was.
+ */
 function shorter(text: string, scale: number, atLeast: number): string {
   const seconds = durationSeconds(text)
   return `${Math.round(Math.max(seconds / scale, Math.min(seconds, atLeast)) * 1_000)}ms`
 }
 
 /**
- * Divides all times of an expression: ranges, offsets, and bounds of metrics in seconds (`…_seconds > 3600`). Bucket
- * bounds stay: transfers do not run faster.
+ * Divides all times of an expression: ranges, offsets, and bounds of metrics in seconds (`…_seconds > 3600`). Bounds of
+ * buckets stay, because transfers do not run faster.
  */
 export function scaleExpression(expr: string, scale: number): string {
   const changes: { from: number; to: number; text: string }[] = []
@@ -46,7 +49,7 @@ interface Rule {
   readonly for?: string
 }
 
-/** Divides all times of a Prometheus rule file. Names, labels and texts stay. */
+/** Divides all times of a Prometheus rule file. Names, labels and texts do not change. */
 export function scaleRules(text: string, scale: number): string {
   const { groups } = parse(text) as { groups: { name: string; interval?: string; rules: Rule[] }[] }
   const scaled = groups.map((group) => ({
@@ -62,7 +65,8 @@ export function scaleRules(text: string, scale: number): string {
 }
 
 /**
- * Seconds from the start of a condition to its alert: the `for` of the rule and the longest range that must fill first.
+ * By alert: seconds from the start of the condition until the alert fires. This is the rule's `for` and the longest
+ * range that must fill first.
  */
 export function alertSeconds(text: string): ReadonlyMap<string, number> {
   const { groups } = parse(text) as { groups: { rules: Rule[] }[] }

@@ -27,7 +27,10 @@ export interface Scenario {
   readonly alert: string
   readonly labels?: Readonly<Record<string, string>>
   readonly consequences?: readonly string[]
-  /** Whether users send during the fault. Off if they could not, or if waiting transfers would raise another alert. */
+  /**
+   * Whether users send transfers during the fault. False if they cannot send, or if waiting transfers would raise
+   * another alert.
+   */
   readonly traffic: boolean
   /** Makes the fault. Returns the function that ends it. */
   inject(scene: AlertScene): Promise<() => Promise<unknown>>
@@ -59,7 +62,7 @@ function missing(name: string): Scenario['inject'] {
   }
 }
 
-/** Makes the receiver answer with this status. The end of the fault notifies all waiting receivers at once. */
+/** Makes the receiver answer with this status. The end of the fault delivers all waiting notifications at once. */
 function receiverAnswers(status: number): Scenario['inject'] {
   return ({ client, receiver }) => {
     receiver.answer = status
@@ -71,7 +74,7 @@ function receiverAnswers(status: number): Scenario['inject'] {
 }
 
 const chain = { chain: 'bsc' }
-/** Three nodes for each chain, of which two are a majority, and one key. */
+/** Each chain has one key and three nodes, of which two are a majority. */
 export const scenarios: readonly Scenario[] = [
   { fault: 'a node is dead', alert: 'PortageNodeDown', labels: chain, traffic: true, inject: nodes({ kind: 'cut' }, 2) },
   { fault: 'a node lags', alert: 'PortageNodeLags', labels: chain, traffic: true, inject: nodes({ kind: 'behind', blocks: 12 }, 1) },
@@ -162,7 +165,7 @@ export const scenarios: readonly Scenario[] = [
   { fault: 'the process with a key is missing', alert: 'PortageLaneNotServed', traffic: false, inject: missing('lane-1') },
   {
     ...{ fault: 'the only process of a role is missing', alert: 'PortageRoleNotReady', labels: { role: 'ledger' }, traffic: false },
-    // Without the ledger, no stream records what was read.
+    // No stream records what was read while the ledger is missing.
     consequences: ['PortageStreamStalled'],
     inject: missing('ledger'),
   },

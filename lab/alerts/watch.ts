@@ -3,9 +3,9 @@ import type { Scenario } from './scenarios.ts'
 import { pause } from '../../runtime/wait.ts'
 
 const everyMs = 500
-/** How long nothing may be pending or fire before the next fault, ms. */
+/** Before the next fault, no alert may be pending or fire for this time, ms. */
 const quietMs = 5_000
-/** How long further alerts of the same fault are awaited after the expected alert, ms. */
+/** After the expected alert, the run waits this long for further alerts of the same fault, ms. */
 const lingerMs = 8_000
 
 /** Firing alerts, each by its name and labels. */
@@ -13,7 +13,7 @@ export type Firing = ReadonlyMap<string, ActiveAlert['labels']>
 
 const keyOf = (labels: ActiveAlert['labels']) => JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
-/** The firing alerts and the number of pending ones. Undefined if Prometheus does not answer in time. */
+/** The firing alerts, and the number of pending ones. Undefined if Prometheus does not answer in time. */
 async function look(prometheus: Prometheus): Promise<{ firing: Firing; pending: number } | undefined> {
   const alerts = await prometheus.alerts().catch(() => undefined)
   if (!alerts) return undefined
@@ -26,7 +26,7 @@ export function isExpected({ alert, labels = {} }: Pick<Scenario, 'alert' | 'lab
   return found.alertname === alert && Object.entries(labels).every(([name, value]) => found[name] === value)
 }
 
-/** Names of alerts that the fault neither raises nor brings with it. */
+/** Names of firing alerts that are neither the fault's alert nor one of its consequences. */
 export function strangers(
   { alert, consequences = [] }: Pick<Scenario, 'alert' | 'consequences'>,
   found: readonly ActiveAlert['labels'][],
@@ -36,13 +36,13 @@ export function strangers(
 }
 
 export interface Watched {
-  /** Time until the condition held. Undefined: it did not hold. */
+  /** Time until the condition held. Undefined if it never held. */
   readonly afterMs: number | undefined
   /** Every alert that fired during the watch. */
   readonly fired: readonly ActiveAlert['labels'][]
 }
 
-/** Reads alerts until the condition holds or the time is over. `linger`: time to wait for further alerts. */
+/** Reads alerts until the condition holds or the time is over. Then waits for `linger` for further alerts. */
 export async function watch(
   prometheus: Prometheus,
   holds: (firing: Firing, pending: number) => boolean,
@@ -63,7 +63,9 @@ export async function watch(
   return { afterMs, fired: [...fired.values()] }
 }
 
-/** Resolves once nothing has been pending or firing for a while. False: an alert is still pending or firing. */
+/**
+ * Resolves with true once nothing has been pending or firing for a while. False: an alert is still pending or firing.
+ */
 export async function untilQuiet(prometheus: Prometheus, withinMs: number): Promise<boolean> {
   let since: number | undefined
   const quiet = (firing: Firing, pending: number) => {

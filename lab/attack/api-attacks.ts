@@ -11,12 +11,12 @@ export interface Order {
   readonly body: unknown
 }
 
-/** Fields of an order, without and with a name that the caller chose. */
+/** Two bodies of an order: without a name, and with a name that the caller chose. */
 const authors = [{ reason: 'urgent' }, { reason: 'urgent', by: 'root' }]
 
 /**
- * The orders that would harm most if the API took them without a token: halts, nodes of the attacker, all nodes
- * disabled, all but one disabled.
+ * The orders that would do most harm without a token: halts, nodes of the attacker, all nodes disabled, all but one
+ * disabled.
  */
 export function harmfulOrders({ chain }: Pick<PlannedAttack, 'chain'>): Order[] {
   const url = 'http://${SIGNER_URL}.example:8545'
@@ -28,8 +28,8 @@ export function harmfulOrders({ chain }: Pick<PlannedAttack, 'chain'>): Order[] 
 }
 
 /**
- * Also sends every order of the API's OpenAPI document, without a fitting body. The attacker knows the document, which
- * is public.
+ * Also sends every order of the API's OpenAPI document, with a body that does not fit. The attacker knows this public
+ * document.
  */
 async function everyOrder({ apiUrl, admin }: PortageProcess): Promise<Order[]> {
   const document = (await (await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin })).json()) as {
@@ -42,22 +42,25 @@ async function everyOrder({ apiUrl, admin }: PortageProcess): Promise<Order[]> {
   )
 }
 
-/** Orders without a token, with tokens signed by foreign keys, and from a page whose name resolves to this machine. */
+/**
+ * Sends orders without a token, with tokens signed by foreign keys, and from a page whose name resolves to this
+ * machine.
+ */
 export async function apiOrders(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const orders = [...harmfulOrders(attack), ...(await ordersOfDocument(scene))]
   const answers = await Promise.all(headersOf(attack.kind).map((headers) => answersTo(scene, orders, headers)))
   return `answers: ${[...new Set(answers.flat())].toSorted((a, b) => a - b).join(', ')}`
 }
 
-/** Every order of the document of a process that answers; none if no process does. */
+/** Every order of the API's OpenAPI document. Empty if no process answers. */
 export async function ordersOfDocument({ fleet }: AttackScene): Promise<Order[]> {
   const [one] = fleet.alive
   return one ? everyOrder(one).catch(() => []) : []
 }
 
 /**
- * The status of each process's answer to these orders with these headers; 0 without an answer. An accepted order is a
- * finding, because no token allows it.
+ * Sends these orders with these headers to each process. Returns the statuses of the answers, 0 for no answer. An
+ * accepted order is a finding, because no token allows it.
  */
 export async function answersTo(scene: AttackScene, orders: readonly Order[], headers: Record<string, string>): Promise<number[]> {
   const answers: number[] = []
@@ -71,7 +74,7 @@ export async function answersTo(scene: AttackScene, orders: readonly Order[], he
   return answers
 }
 
-/** Bodies that are too long, end too early, or are no JSON. */
+/** Sends bodies that are too long, end too early, or are no JSON. */
 export async function apiJunk(scene: AttackScene): Promise<string> {
   const bodies = ['{', '{"a":'.repeat(50_000), 'x'.repeat(2 ** 20), '\0', '{"__proto__":{"by":"root"}}']
   const answers: number[] = []
@@ -88,7 +91,7 @@ function headersOf(kind: PlannedAttack['kind']): Record<string, string>[] {
   return forgedTokens().map((token) => ({ authorization: `Bearer ${token}` }))
 }
 
-/** Tokens of the highest level: unsigned, signed with a guessed secret, and with a key of the attacker's own. */
+/** Tokens of the highest level: unsigned, signed with a guessed secret, and signed with a key of the attacker's own. */
 function forgedTokens(): string[] {
   const now = Math.floor(Date.now() / 1000)
   const claims = { sub: 'root', level: 'admin', iss: 'portage', aud: 'portage/default', iat: now, exp: now + 3600, jti: 'forged' }
@@ -105,7 +108,7 @@ function forgedTokens(): string[] {
   ]
 }
 
-/** fetch cannot send a foreign Host header. */
+/** Sends an order. Does not use fetch, which cannot send a foreign Host header. */
 function send(apiUrl: string, { method, path, body }: Order, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const call = request(

@@ -41,7 +41,7 @@ const acts: Readonly<Record<Exclude<PlannedKind, NodeKind>, Act>> = {
 /** How often each kind of attack was carried out. */
 export type Attacked = Partial<Record<AttackKind, number>>
 
-/** Carries out the plan. Resolves when the last attack is over. Counts into `attacked`. */
+/** Carries out the plan and counts the attacks in `attacked`. Resolves when the last attack is over. */
 export async function attackAll(scene: AttackScene, plan: readonly PlannedAttack[], attacked: Attacked): Promise<void> {
   const started = Date.now()
   const running: Promise<void>[] = []
@@ -59,8 +59,8 @@ async function attackOnce(scene: AttackScene, attack: PlannedAttack, attacked: A
     tell(isOfNode(attack) ? await lyingNode(scene, attack) : await acts[attack.kind as keyof typeof acts](scene, attack))
     attacked[attack.kind] = (attacked[attack.kind] ?? 0) + 1
   } catch (error) {
-    // An attack that could not be carried out shows nothing about Portage. The judge counts kinds that were never
-    // carried out.
+    // An attack that could not be carried out shows nothing about Portage. The judge counts kinds of attacks that never
+    // were.
     tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

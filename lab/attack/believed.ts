@@ -2,8 +2,8 @@ import type { AttackScene } from './scene.ts'
 import { firstInvented } from './spy-attacks.ts'
 
 /**
- * Adds transfers with sequence numbers that only messages at the spy have. Called before each wipe of Temporal, which
- * deletes them.
+ * Adds transfers whose sequence numbers exist only in attackers' messages at the spy. Call it before each wipe of
+ * Temporal, which deletes them.
  */
 export async function findBelieved({ client, believed, say }: Pick<AttackScene, 'client' | 'believed' | 'say'>): Promise<Set<string>> {
   for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'transfer'" })) {

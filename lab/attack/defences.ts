@@ -3,14 +3,17 @@ import { type Change, copyEdited } from '../edited-copy.ts'
 import type { AttackSummary } from './judge.ts'
 import type { AttackKind } from './plan.ts'
 
-/** A defence of the product, as the edits that remove it, the attacks that succeed without it, and what they change. */
+/**
+ * A defence of the product: the edits that remove it, the attacks that then succeed, and the counts that then are not
+ * 0.
+ */
 interface Defence extends Change {
   readonly exposedBy: readonly AttackKind[]
-  /** One of these counts must not be 0 without the defence. Any other count shows another fault. */
+  /** Without the defence, one of these counts must not be 0. If another count is not 0, there is another fault. */
   readonly shownBy: readonly (keyof AttackSummary)[]
 }
 
-/** Each is removed alone: a run without it must not be clean. */
+/** The defences. A run removes one of them, and must not be clean. */
 export const defences = {
   'cost-limit': {
     file: 'chains/evm/signers/policy.ts',
@@ -90,7 +93,7 @@ export const defences = {
       ['(shortMethods.has(method) ? shortAnswer : (longAnswers[method] ?? mib))', 'mostBytes + 0 * method.length'],
     ],
     exposedBy: ['flood'],
-    // A process that runs out of memory ends.
+    // Also counts crashes, because a process that runs out of memory ends.
     shownBy: ['bloated', 'crashes'],
   },
   revocation: {
@@ -116,14 +119,14 @@ export type DefenceName = keyof typeof defences
 
 /**
  * Copies the sources without a defence. Returns the path of the copy's launcher. The product has no switch for this,
- * because such a switch would be a hole. Throws Error if an edit no longer fits the source.
+ * because a switch would be a hole. Throws Error if an edit no longer fits the source.
  */
 export async function withoutDefence(name: DefenceName, dir: string): Promise<string> {
   await copyEdited(defences[name], dir, ['docs', 'lab', 'scripts', 'test', 'deploy'])
   return join(dir, 'bin', 'portage.js')
 }
 
-/** True: every attack was carried out, and a count of `shownBy` shows that the defence is missing. */
+/** Whether every attack was carried out and a count of `shownBy` shows that the defence is missing. */
 export function isNoticed(name: DefenceName, summary: AttackSummary): boolean {
   const { shownBy }: Defence = defences[name]
   return summary.notTried === 0 && shownBy.some((count) => summary[count] !== 0)

@@ -13,20 +13,20 @@ interface Forgery extends Omit<ExecutorMessage, 'payload' | 'pay'> {
   readonly pay: bigint
 }
 
-/** Too little gas for any delivery. It is paid for, so the request is genuine. */
+/** Gas units: too little for any delivery. The request for them is genuine, because it is paid. */
 const tooLittleGas = 30_000n
 
 /**
- * Requests that nobody paid for, with real messages and quotes. Some are signed by the thief, changed after the
- * signature, or reuse a quote for more gas, for less than its price, or for coins to the thief. Others are paid: one
- * with too little gas, and one for a message that is paid for twice.
+ * Makes requests with real messages and quotes that Portage must not deliver. Some quotes are signed by the thief, are
+ * changed after the signature, or are reused for more gas, below their price, or for coins to the thief. One paid
+ * request has too little gas. Two paid requests name the same message.
  */
 export async function forgedRequests({ devnet, locks, thief }: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const network = devnet.executor
   if (!network) throw new Error('The devnet was started without an Executor')
   const [from, to] = chain === 'ethereum' ? [network.ends.ethereum, network.ends.bsc] : [network.ends.bsc, network.ends.ethereum]
   const { signedQuote: quote, estimatedCost: price } = network.quoteOf(chain, 'plain')
-  // The thief must not own what attackers pay, because the judge counts the thief's coins.
+  // Let an outsider get the payments. The judge counts the thief's coins, which must not include payments.
   const payee = zeroPadValue(devnet.outsiders[chain].address, 32)
   const body = (quoter: string) => concat([dataSlice(quote, 0, 4), quoter, payee, dataSlice(quote, 56, 68), free])
   const signed = (bytes: string) => concat([bytes, thief.signingKey.sign(keccak256(bytes)).serialized])
@@ -62,7 +62,9 @@ export async function forgedRequests({ devnet, locks, thief }: AttackScene, { ch
   return `${forgeries.length} requests, two paid ones for one message, and ${others} for transfers that their transactions have not`
 }
 
-/** Requests for another user's transfer of NTT, and for burns that nobody sent: paid, underpaid, with coins. */
+/**
+ * Requests deliveries of another user's NTT transfer and of burns that nobody sent: paid, underpaid, and with coins.
+ */
 async function transfersOfOthers(
   network: ExecutorNetwork,
   chain: 'ethereum' | 'bsc',
@@ -102,5 +104,5 @@ async function transfersOfOthers(
 
 const nobody = toBeHex(0, 32)
 
-/** Base fee and gas price 0; prices 1. */
+/** The prices in a quote: base fee 0, gas price 0, and a price of 1 for both coins. */
 const free = concat([toBeHex(0, 8), toBeHex(0, 8), toBeHex(1, 8), toBeHex(1, 8)])

@@ -11,10 +11,10 @@ import { signVaa, toUniversal } from '../devnet/wormhole/vaa.ts'
 import { devnetAccount } from '../devnet/chain/accounts.ts'
 import type { AttackScene } from './scene.ts'
 
-/** An account that signs as a guardian, but is none. */
+/** Index of an account that signs like a guardian but is not one. */
 export const falseGuardian = 99
 
-/** Amount of an invented transfer: large enough to be missed, and below the daily limit. */
+/** Amount of an invented transfer: large enough to be noticed, and below the daily limit. */
 const booty = 10n ** 10n
 
 type Chain = 'ethereum' | 'bsc'
@@ -44,7 +44,7 @@ export function inventedTransfer(
   }
 }
 
-/** An NTT transfer to the thief that no user sent, as the source's transceiver would publish it. */
+/** An NTT transfer to the thief that no user sent, in the form in which the source's transceiver would publish it. */
 export function inventedNtt({ devnet, thief }: AttackScene, target: Chain): { emitter: string; payload: string } {
   const ends = devnet.ntt?.ends
   if (!ends) throw new Error('The devnet was started without NTT')
@@ -57,7 +57,9 @@ export function inventedNtt({ devnet, thief }: AttackScene, target: Chain): { em
   return { emitter: toUniversal(from.transceivers[0] ?? ''), payload }
 }
 
-/** The receipt of such a message, which no guardian has signed, and the completion of a transfer in no queue. */
+/**
+ * Calls that receive an NTT message without guardians' signatures, and that complete a transfer that is in no queue.
+ */
 export function forgedNtt(scene: AttackScene, target: Chain, dice: number): Intent[] {
   const end = scene.devnet.ntt?.ends[target]
   if (!end) throw new Error('The devnet was started without NTT')
@@ -72,7 +74,7 @@ export function forgedNtt(scene: AttackScene, target: Chain, dice: number): Inte
   ]
 }
 
-/** Mints to the thief of both CCTP versions that nobody burnt for. Two accounts that are no attesters signed them. */
+/** Mints to the thief by both CCTP versions, without a burn. Two accounts that are no attesters signed them. */
 export async function forgedMints({ devnet, thief }: AttackScene, target: Chain, dice: number): Promise<Intent[]> {
   const ends = devnet.cctp?.ends
   if (!ends) throw new Error('The devnet was started without CCTP')
@@ -95,7 +97,10 @@ export async function forgedMints({ devnet, thief }: AttackScene, target: Chain,
   })
 }
 
-/** The same receipt and mints, through the contracts that pay drop-offs with them. The thief gets a lane's coins. */
+/**
+ * The forged NTT receipt and the forged mints, through the contracts that pay drop-offs. The drop-offs would give a
+ * lane's coins to the thief.
+ */
 export async function forgedDropOffs(scene: AttackScene, target: Chain, dice: number): Promise<Intent[]> {
   const { devnet, thief } = scene
   const network = devnet.executor
@@ -119,7 +124,7 @@ export async function forgedDropOffs(scene: AttackScene, target: Chain, dice: nu
   return [{ to: network.ends[target].dropOff, data, value }, ...mints]
 }
 
-/** A nonce far above those of users, so that it collides with none. */
+/** A nonce far above those of users, so that it equals none of them. */
 export function inventedNonce(dice: number): bigint {
   return 1_000_000n + BigInt(Math.floor(dice * 1_000_000_000))
 }
@@ -129,7 +134,7 @@ export function theft({ thief }: AttackScene): Intent {
   return { to: thief.address.toLowerCase(), data: '0x', value: String(10n ** 18n) }
 }
 
-/** `approve` of the bridge's token for the thief, from a lane. */
+/** A call of a lane that approves the thief for the bridge's token. */
 export function approval({ devnet, thief }: AttackScene, chain: Chain): Intent {
   const spender = zeroPadValue(thief.address, 32).slice(2).toLowerCase()
   return { to: devnet.chains[chain].token, data: `0x095ea7b3${spender}${toBeHex(2n ** 255n, 32).slice(2)}`, value: '0' }

@@ -10,11 +10,11 @@ import { inventedTransfer } from './forged-calls.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Most workflows of one type that get junk in one attack. */
+/** In one attack, at most this many workflows of one type get junk. */
 const most = 10
 
 const long = 'x'.repeat(100_000)
-/** Arguments of signals that Portage never sends. None is a valid order. */
+/** Arguments that Portage never sends in a signal. None is a valid order. */
 const junk: readonly unknown[][] = [
   [],
   [null],
@@ -27,7 +27,7 @@ const junk: readonly unknown[][] = [
   [{ window: 'wide' }],
   [{ message: '%%%' }],
 ]
-/** No source has this sequence number. */
+/** Texts that are no sequence number of any source. */
 const noNumbers = ['junk', '-1', '1e9', '', '0x1', '01', '1.5', '2:3', ' ', 'NaN']
 const requests: readonly unknown[] = [
   ...[undefined, null, 5, 'text', [], {}, { requests: null }, { requests: [null] }, { requests: [{ kind: 'nope', id: '1' }] }],
@@ -42,8 +42,8 @@ const requests: readonly unknown[] = [
 ]
 
 /**
- * Signals and updates that no workflow can parse, to every ledger, stream and operator transaction, to the settings and
- * to pending transfers.
+ * Sends signals and updates that no workflow can parse to every ledger, stream and operator transaction, to the
+ * settings and to pending transfers.
  */
 export async function forgedMessages({ client, devnet }: AttackScene): Promise<string> {
   const ledgers = devnet.lanes.map(({ chain, address }) =>
@@ -66,8 +66,8 @@ export async function forgedMessages({ client, devnet }: AttackScene): Promise<s
 }
 
 /**
- * Transfers with the numbers of honest ones, other contents, and the search attributes of their streams. The source
- * contradicts them, and they must not stop honest transfers. Those of Wormhole never end. Others have no number.
+ * Starts transfer workflows that contradict their source: they have the numbers of honest transfers, or no number, and
+ * other contents. They must not stop honest transfers. Those over Wormhole never end.
  */
 export async function forgedMismatch(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { tokenBridge, wormholeChainId, name } = scene.devnet.chains[attack.chain === 'ethereum' ? 'bsc' : 'ethereum']
@@ -98,7 +98,7 @@ async function forge({ client }: AttackScene, transfer: Transfer, taskQueue: str
   })
 }
 
-/** A digest of no message, different in each attack. */
+/** A digest that belongs to no message. It differs between attacks. */
 function digestOf({ dice }: PlannedAttack, number: bigint): string {
   return hashOf(`${dice} ${number}`)
 }

@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow'
 
-/** Sends steps to this queue. Returns the outcome of each. */
+/** Schedules these steps on this queue. Returns the outcome of each. */
 export async function hostile(taskQueue: string, steps: Record<string, unknown>): Promise<Record<string, string>> {
   const options = {
     taskQueue,

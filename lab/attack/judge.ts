@@ -17,10 +17,13 @@ export interface AttackSummary {
   readonly seed: string
   readonly honest: number
   readonly delivered: number
-  /** Honest transfers without an effect. */
+  /** Honest transfers that have no effect on their target. */
   readonly lost: number
   readonly duplicateEffects: number
-  /** Completions of transfers that nobody sent, transactions of lanes to strangers, and gains of the thief. */
+  /**
+   * Completions of transfers that nobody sent, transactions from lanes to strangers, and balances of the thief that
+   * grew.
+   */
   readonly stolen: number
   readonly paidTwice: number
   /** Transactions of lanes that may cost more than the config allows. */
@@ -29,7 +32,7 @@ export interface AttackSummary {
   readonly overspent: number
   /** Strangers' messages that became transfers. */
   readonly believed: number
-  /** Directions of bridges over which a transfer that was sent after the attacks did not arrive. */
+  /** Directions of a bridge that no longer deliver. One transfer is sent over each after the attacks. */
   readonly stoppedRoutes: number
   /** Transfers that ended as cancelled although the chain shows their effect. */
   readonly falseCancels: number
@@ -47,7 +50,7 @@ export interface AttackSummary {
   readonly bloated: number
   /** Processes that ended by themselves. The fleet starts them again. */
   readonly crashes: number
-  /** Kinds of attacks that were never carried out, so that the run shows nothing about them. */
+  /** Kinds of attacks that were never carried out. The run shows nothing about them. */
   readonly notTried: number
   readonly attacks: Attacked
   readonly seconds: number
@@ -63,7 +66,7 @@ export interface JudgeInput {
   readonly elapsedMs: number
 }
 
-/** Judges a finished run by the chains and by the processes' logs and data. */
+/** Judges a finished run by the state of the chains, the processes' logs, and their data. */
 export async function judge(scene: AttackScene, { seed, kinds, probes, remains, attacked, elapsedMs }: JudgeInput): Promise<AttackSummary> {
   const { devnet, sent, hostile, cancelled } = scene
   const check = await devnet.check([...sent, ...cancelled, ...hostile])
@@ -104,12 +107,12 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
   }
 }
 
-/** True if nothing was stolen, lost or leaked, and something was sent. */
+/** True if nothing was stolen, lost or leaked, and at least one honest transfer was sent. */
 export function isClean({ seed: _, honest, delivered, attacks: __, seconds: ___, ...counts }: AttackSummary): boolean {
   return honest > 0 && delivered === honest && Object.values(counts).every((count) => count === 0)
 }
 
-/** The summary for people. */
+/** Text of the summary. */
 export function describe({ attacks, ...figures }: AttackSummary): string {
   const rows = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(24)}${value}`)
   const done = Object.entries(attacks).toSorted(([a], [b]) => a.localeCompare(b))
@@ -131,7 +134,7 @@ function transactionsOf({ devnet }: AttackScene, chain: 'ethereum' | 'bsc'): Pro
   return laneTransactions(chain, devnet.chains[chain].anvil.url, addresses)
 }
 
-/** The limit of the Helm chart's larger roles, KiB. */
+/** Memory limit of the Helm chart's larger roles, KiB. */
 const mostKib = 1_048_576
 
 async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
@@ -143,7 +146,7 @@ async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
   return peaks.filter((kib) => kib > mostKib).length
 }
 
-/** A recipient that is no bridge contract, no treasury and not the lane itself. */
+/** Whether the recipient is not a bridge contract, not the treasury for an ordered payment, and not the lane itself. */
 function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value }: LaneTransaction): boolean {
   const name = chain as 'ethereum' | 'bsc'
   const { tokenBridge, redeemer } = devnet.chains[name]
@@ -171,7 +174,7 @@ function paymentsOf(spent: readonly LaneTransaction[], chain: string, amount: bi
   return spent.filter((one) => one.chain === chain && one.to === treasury && one.value === amount && one.succeeded).length
 }
 
-/** The number of coins and tokens, over all chains, of which the thief has more. */
+/** In how many coins and tokens the thief's balance has grown, over all chains. */
 async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
   const balances = await Promise.all(
     (['ethereum', 'bsc'] as const).flatMap((name) => {
@@ -193,7 +196,7 @@ async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
   return balances.filter((balance) => BigInt(balance) > 0n).length
 }
 
-/** Finds the canary or a key in Temporal's database, in logs and in requests to strangers. */
+/** Counts where the canary or a key is found: in Temporal's database, in logs and in requests to strangers. */
 async function leaksOf({ devnet, overheard, canary }: AttackScene): Promise<number> {
   const files = (await readdir(devnet.dir)).filter((name) => /^temporal\.db(\.copy-\d+)?(-wal)?$|\.log$/.test(name))
   const secrets = [canary, ...devnet.lanes.map(({ privateKey }) => privateKey.slice(2))].map((secret) => Buffer.from(secret))

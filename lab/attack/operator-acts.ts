@@ -8,20 +8,20 @@ import type { LaneKey } from '../devnet/relayer-config.ts'
 import type { PlannedAttack } from './plan.ts'
 import { type AttackScene, treasury } from './scene.ts'
 
-/**
- * Longest wait for the workflow of a transfer that is to be cancelled, ms. Without a workflow there is nothing to
- * cancel.
- */
+/** Longest wait for the workflow of a transfer that is to be cancelled, ms. */
 const workflowWithinMs = 30_000
 
-/** An operator cancels transfers at random moments. Each ends delivered, or cancelled without an effect. */
+/**
+ * Cancels transfers at random moments, as an operator does. Each must end as delivered, or as cancelled without an
+ * effect.
+ */
 export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { client, devnet, locks, wait } = scene
   const sent = await locks[chain].run(() => sendWish(devnet, chain, wishOf('all', [0, 2, 4, 6, 8, 10])))
   scene.cancelled.push(...sent)
   const keys = new Set(sent.map(keyOf))
   const until = Date.now() + workflowWithinMs
-  // Transfers whose cancel was ordered, or that ended first.
+  // Transfers whose cancel was ordered, and transfers that ended before that.
   const over = new Set<string>()
   let ordered = 0
   while (over.size < keys.size && Date.now() < until) {
@@ -37,7 +37,7 @@ export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack
   return `${ordered} of ${keys.size} transfers`
 }
 
-/** Whether Temporal took the order. If the server was away, the caller gives the order again while the attack lasts. */
+/** Whether Temporal took the order. If not, the caller repeats it while the attack lasts. */
 function isTaken(order: Promise<unknown>): Promise<boolean> {
   return order.then(
     () => true,
@@ -45,7 +45,7 @@ function isTaken(order: Promise<unknown>): Promise<boolean> {
   )
 }
 
-/** An operator pays coins from a lane to the treasury once. */
+/** Orders a payment from a lane to the treasury once. */
 export async function payment(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { client, devnet, payments } = scene
   const lanes = devnet.lanes.filter((lane) => lane.chain === chain)

@@ -10,20 +10,20 @@ import { type AttackScene, mostPerDay, mostPerHour, type Payment, treasury } fro
 
 const gwei = 10n ** 9n
 /**
- * wei per gas. At the first price a payment may cost about 0.3 coins, more than the limit of a transaction. At the
- * second it costs 0.07, which is less.
+ * wei per gas. At `steep` a payment may cost about 0.3 coins, which is above the limit of a transaction. At `spike` it
+ * may cost 0.07 coins, which is below.
  */
 const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
-/** Longest times until blocks have a price and until payments are decided, ms. */
+/** Longest waits, ms: until blocks have a price, and until all payments are decided. */
 const [pricedWithinMs, decidedWithinMs] = [30_000, 120_000]
-/** Twice what the limits of a key allow at that price. */
+/** At the price `spike`, this many payments cost about twice what the limits of a key allow. */
 const payments = 25
-/** wei. Each payment has its own amount, so the chain shows how often it was made. */
+/** wei. Each payment has its own amount, so the chain shows how often a payment was made. */
 const firstAmount = 10n ** 6n
 
 /**
- * Prices rise on both chains, and somebody with access to Temporal orders worthless payments to the treasury from each
- * lane until its key refuses. The judge adds up what the keys signed.
+ * Raises the prices on both chains. Then orders worthless payments from each lane to the treasury, as somebody with
+ * access to Temporal can, until the lane's key refuses. The judge adds up what the keys signed.
  */
 export async function overspend(scene: AttackScene): Promise<string> {
   const { lanes } = scene.devnet
@@ -52,8 +52,8 @@ export async function overspend(scene: AttackScene): Promise<string> {
 }
 
 /**
- * Portage may retry attackers' transfers for ever. Each would hold a nonce below the payments, and stay unmined at the
- * new price.
+ * Halts transfers. Portage may retry attackers' transfers for ever, and each would hold a nonce below the payments and
+ * stay unmined at the new price.
  */
 async function halt(scene: AttackScene): Promise<void> {
   const order = { by: 'dora', reason: 'prices rise', orders: [{ kind: 'halt', scope: {} } as const] }
@@ -90,14 +90,15 @@ async function decided({ client }: AttackScene, { id }: Payment): Promise<void> 
   await until(isDecided, { timeoutMs: decidedWithinMs, everyMs: 500, growingToMs: 5_000, what: `an end of ${id}` })
 }
 
-/** The lanes' mined transactions. */
+/** Numbers of mined transactions of the lanes. */
 function counts({ devnet: { lanes, chains } }: AttackScene): Promise<number[]> {
   const count = (chain: ChainKey, address: string) => chains[chain].anvil.rpc<string>('eth_getTransactionCount', [address, 'latest'])
   return Promise.all(lanes.map(async ({ chain, address }) => Number(await count(chain as ChainKey, address))))
 }
 
 /**
- * Resolves when two blocks of each chain have the price, because Portage may have read the block before the first one.
+ * Resolves when two blocks of each chain have the price. One is not enough, because Portage may have read the block
+ * before it.
  */
 async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promise<void> {
   const twoBlocks = async ({ anvil }: (typeof chains)[ChainKey]) => {
@@ -116,8 +117,8 @@ async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promi
 }
 
 /**
- * Keeps blocks at this price until `priceNow` returns undefined. Otherwise the base fee of each empty block would fall
- * by an eighth. Repeats failed calls.
+ * Keeps the base fee at the price of `priceNow` until `priceNow` returns undefined. Otherwise each empty block would
+ * lower the base fee by an eighth. Repeats failed calls.
  */
 async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | undefined): Promise<void> {
   for (let price = priceNow(); price !== undefined; price = priceNow()) {
@@ -127,7 +128,10 @@ async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | 
   }
 }
 
-/** Counts keys that may have spent more than a limit of an hour or a day. A run is shorter than an hour. */
+/**
+ * Counts keys that may have spent more than a limit of an hour or a day. A run is shorter than an hour, so the sum of
+ * the run decides.
+ */
 export function overspentKeys({ devnet, say }: Pick<AttackScene, 'devnet' | 'say'>, signed: readonly LaneTransaction[]): number {
   const over = devnet.lanes.filter(({ chain, address }) => {
     const own = signed.filter((one) => one.chain === chain && one.from === address.toLowerCase())

@@ -30,32 +30,35 @@ export const nodeKinds = [
   ...(['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed', 'flood', 'redirect'] as const),
   ...(['guardians', 'long-reverts'] as const),
 ] as const
-/** A stolen operator's token adds nodes. */
+/** An attacker with an operator's stolen token adds nodes. */
 const addedNodeKinds = ['added-nodes'] as const
 /** Attackers with access to the spy or its gossip network. */
 export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-one-guardian', 'spy-foreign-emitter', 'spy-malformed'] as const
 /** Attackers that only send transfers. */
 export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike', 'executor-requests'] as const
-/** No attack: an operator cancels transfers and pays from lanes during the attacks. */
+/** No attack: during the attacks an operator cancels transfers and pays from lanes. */
 export const operatorKinds = ['cancel', 'payment'] as const
-/** Comes once, after the last honest transfer. Prices rise, and lanes pay until they refuse. */
+/** Comes once, after the last honest transfer. Prices rise, and lanes pay until their keys refuse. */
 export const lastKind = 'overspend'
 const plannedKinds = [...temporalKinds, ...apiKinds, ...nodeKinds, ...addedNodeKinds, ...spyKinds, ...userKinds, ...operatorKinds] as const
 export const attackKinds = [...plannedKinds, lastKind] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
-/** Kinds that the plan schedules. */
+/** Kinds of attacks in the plan, which does not have `lastKind`. */
 export type PlannedKind = (typeof plannedKinds)[number]
 export type AttackKind = (typeof attackKinds)[number]
 
-/** One attack of a run. */
+/** One attack of the plan. */
 export interface PlannedAttack<K extends PlannedKind = PlannedKind> {
   /** ms after the start of the run. */
   readonly atMs: number
   readonly kind: K
   readonly chain: 'ethereum' | 'bsc'
   readonly forMs: number
-  /** From 0 to below 1. Decides the other random choices of an attack. Different in each attack of a run. */
+  /**
+   * A random number from 0 to below 1 that decides the other choices of an attack. It differs between the attacks of a
+   * run.
+   */
   readonly dice: number
 }
 
@@ -65,7 +68,7 @@ export interface AttackPlanInput {
   readonly kinds: readonly AttackKind[]
 }
 
-/** The attacks of a run in order of time: all kinds in random order, repeated until the time is over. Pure. */
+/** Plans the attacks of a run in order of time: all kinds in a random order, repeated until the time is over. Pure. */
 export function planAttacks({ seed, durationMs, kinds }: AttackPlanInput): PlannedAttack[] {
   const chance = chanceOf(seed)
   const planned = kinds.filter((kind) => kind !== lastKind)

@@ -21,10 +21,10 @@ export interface AttackRun {
   readonly transfers: number
   readonly durationMs: number
   readonly kinds: readonly AttackKind[]
-  /** ms without progress after which the remaining work counts as stuck. */
+  /** If nothing ends for this time, the remaining work counts as stuck, ms. */
   readonly stuckAfterMs: number
   readonly processes: number
-  /** The launcher of a copy without a defence. */
+  /** The launcher of a copy of the sources without a defence. */
   readonly launcher?: string | undefined
 }
 
@@ -33,7 +33,7 @@ export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'du
   return planAttacks({ seed, durationMs, kinds })
 }
 
-/** One attack run on a running devnet. Stops only the processes that it starts. */
+/** Makes one attack run on a running devnet. Stops only the processes that it starts. */
 export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: string) => void): Promise<AttackSummary> {
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
@@ -80,7 +80,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
   }
 }
 
-/** Sends one transfer per direction and bridge after the attacks, to see whether they still arrive. */
+/** Sends one transfer over each direction of each bridge after the attacks, to see whether it still arrives. */
 async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent[]> {
   const probes = await Promise.all(
     (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('all', indexesOf(source, 12))))),
@@ -90,8 +90,8 @@ async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent
 }
 
 /**
- * A treasury for operators' payments, a limit that the judge knows, and a secret in the environment that no config
- * names.
+ * Adds to the devnet's config a treasury for operators' payments and the spending limits that the judge knows, and to
+ * the environment a secret that no config names.
  */
 function prepared(devnet: Devnet, canary: string): Devnet {
   return {

@@ -5,12 +5,12 @@ import { startChild } from '../devnet/child.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Connections per address of the attacker: more than the API allows. */
+/** Connections from each address of the attacker: more than the API allows. */
 const perAddress = 120
 /** Addresses of this machine that honest users do not use. */
 const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
 
-/** Requests that never end: headers and bodies that come byte by byte, from several addresses. */
+/** Sends requests that never end: their headers and bodies come byte by byte, from several addresses. */
 export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const until = Date.now() + 2 * forMs
   const holders = scene.fleet.alive.flatMap((one) => addresses.map((from) => ({ url: new URL(one.apiUrl), from, sockets: [] as Socket[] })))
@@ -34,7 +34,7 @@ export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Pro
 function slowSocket({ hostname, port }: URL, localAddress: string, index: number): Socket {
   const socket = connect({ host: hostname, port: Number(port), localAddress })
   const head = 'POST /v1/transfers HTTP/1.1\r\nhost: 127.0.0.1\r\n'
-  // Half of the requests stop in their headers, half in their body.
+  // Half of the requests stop within their headers, the others within their body.
   socket.write(index % 2 === 0 ? `${head}x-slow: ` : `${head}content-type: application/json\r\ncontent-length: 100000\r\n\r\n{"vaa":"`)
   socket.on('error', () => socket.destroy())
   return socket.resume()
@@ -42,7 +42,10 @@ function slowSocket({ hostname, port }: URL, localAddress: string, index: number
 
 const strangers = fileURLToPath(new URL('../flood/strangers.ts', import.meta.url))
 
-/** Requests without a token to every route, pipelined, long and large, from a process of its own (lab/flood). */
+/**
+ * Floods every route with requests without a token: pipelined, long and large. They come from a separate process
+ * (lab/flood).
+ */
 export async function floodApi(scene: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const [one] = scene.fleet.alive
   if (!one) throw new Error('no process is up')

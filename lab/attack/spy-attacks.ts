@@ -5,26 +5,27 @@ import type { PlannedAttack } from './plan.ts'
 import { falseGuardian, inventedNtt } from './forged-calls.ts'
 import { attackDevnet, type AttackScene } from './scene.ts'
 
-/** First sequence number that no bridge has published. */
+/** First invented sequence number. No bridge has published a number this high. */
 export const firstInvented = 10_000_000n
 
-/** Messages of one burst, each with its own sequence. */
+/** Number of messages in one burst. Each has its own sequence number. */
 const messages = 2_000
 
 /**
- * Messages without signatures, of a guardian set that does not exist. A spy does not verify the gossip that it relays.
+ * Publishes messages without signatures, of a guardian set that does not exist. A spy does not verify the gossip that
+ * it relays.
  */
 export async function spyJunk(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const unsigned = concat([toBeHex(1, 1), toBeHex(0xffffffff, 4), toBeHex(0, 1)])
   return publish(scene, attack, (message) => getBytes(concat([unsigned, encodeBody(message)])))
 }
 
-/** Messages signed by an account that is no guardian. */
+/** Publishes messages that are signed by an account that is no guardian. */
 export async function spyWrongGuardian(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   return publish(scene, attack, (message) => signVaa(message, [devnetAccount(falseGuardian)]).bytes, 50)
 }
 
-/** Messages that one guardian of three signed: somebody has stolen that key. */
+/** Publishes messages that only one guardian of three signed, as if its key was stolen. */
 export async function spyOneGuardian(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   return publish(scene, attack, (message) => signVaa(message, devnetGuardians(attackDevnet.guardians), [0]).bytes, 50)
 }
@@ -32,13 +33,19 @@ export async function spyOneGuardian(scene: AttackScene, attack: PlannedAttack):
 /** The next guardian set. The devnet has only one. */
 export const falseSetIndex = 1
 
-/** Messages of the next guardian set to a chain, where nodes say that this set is the attacker's. */
+/**
+ * Publishes messages to this chain, signed by the next guardian set. Lying nodes say that the attacker is its only
+ * guardian.
+ */
 export function spyFalseSet(scene: AttackScene, { chain: target, dice }: Pick<PlannedAttack, 'chain' | 'dice'>): void {
   const chain = target === 'ethereum' ? 'bsc' : 'ethereum'
   publish(scene, { chain, dice }, (message) => signVaa(message, [devnetAccount(falseGuardian)], [0], falseSetIndex).bytes, 50)
 }
 
-/** Messages that anybody may have the guardians sign: an emitter of his own, and the contents of a transfer. */
+/**
+ * Publishes messages that anybody can have the guardians sign: from the attacker's own emitter, with the contents of a
+ * transfer.
+ */
 export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const emitter = toUniversal(scene.devnet.outsiders[attack.chain].address)
   const guardians = devnetGuardians(attackDevnet.guardians)
@@ -46,8 +53,8 @@ export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttac
 }
 
 /**
- * Bytes that are no protobuf, protobuf that is cut or lies about lengths, and messages without a VAA or with 5 MB of
- * it. Each is repeated for a while as long as the spy takes it.
+ * Sends bytes that are no protobuf, protobuf that is cut or has wrong lengths, and messages without a VAA or with 5 MB
+ * of it. Repeats each for a while, as long as the spy's clients read.
  */
 export async function spyMalformed({ devnet, wait }: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const forms = [

@@ -15,13 +15,14 @@ import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
 /**
- * wei per gas. A no-op of 25,200 gas then costs three times the limit of a transaction, and less than the hourly limit.
+ * wei per gas. At this price a no-op of 25,200 gas costs three times the limit of a transaction, but less than the
+ * hourly limit.
  */
 const ruinous = String(12n * 10n ** 12n)
-/** Below the tip limit. */
+/** wei per gas, below the tip limit. */
 const tip = String(10n ** 9n)
 
-/** Attacks of somebody who reaches Temporal with a client and workers of his own. */
+/** Attacks by somebody who reaches Temporal with a client and workers of his own. */
 export const temporalAttacks = {
   'forged-operator-transaction': forgedOperatorTransaction,
   'forged-batch': forgedBatch,
@@ -36,8 +37,9 @@ export const temporalAttacks = {
 } as const
 
 /**
- * Starts operator transactions that pay the thief, let him spend the bridge's tokens, and complete transfers that
- * nobody sent, of the native bridge, NTT and CCTP, some with a drop-off for the thief.
+ * Starts operator transactions that pay the thief, that approve him for the bridge's tokens, and that complete
+ * transfers that nobody sent. These are transfers of the native bridge, NTT and CCTP, some with a drop-off for the
+ * thief.
  */
 async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
@@ -67,7 +69,7 @@ async function forgedBatch(scene: AttackScene, attack: PlannedAttack): Promise<s
   return workflowId
 }
 
-/** A transfer workflow with a message that its source never recorded. */
+/** Starts a transfer workflow for a message that its source never recorded. */
 async function forgedTransfer(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { transfer } = inventedTransfer(scene, attack.chain, inventedNonce(attack.dice))
   const workflowId = transferId(transfer)
@@ -76,7 +78,7 @@ async function forgedTransfer(scene: AttackScene, attack: PlannedAttack): Promis
 }
 
 /**
- * The attacker's workflow sends steps to the queues of lane and chain: no code of Portage runs between him and the
+ * Sends steps from the attacker's workflow to the queues of lane and chain. No code of Portage runs between him and the
  * process with the key.
  */
 async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigint): Promise<string> {
@@ -114,7 +116,7 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigi
   return `three steps on ${lane}, four on the queue of its chain`
 }
 
-/** The nonce of an honest transfer to the chain: its source has recorded one, with another recipient and amount. */
+/** The nonce of an honest transfer to the chain. The source has recorded it with another recipient and amount. */
 async function existingNonce({ sent, devnet }: AttackScene, { chain }: PlannedAttack): Promise<bigint> {
   const find = async () => {
     const one = sent.filter(isNative).find(({ source }) => source !== chain)
@@ -128,7 +130,7 @@ async function existingNonce({ sent, devnet }: AttackScene, { chain }: PlannedAt
   return (await until(find, { timeoutMs: 60_000, what: `a final native transfer to ${chain}` })).nonce
 }
 
-/** Payments from each lane of the chain to the next: a thief with one key gathers the coins of all lanes there. */
+/** Pays from each lane of the chain to the next, as a thief with one key would do to gather the coins of all lanes. */
 async function movedCoins({ client, devnet }: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const lanes = devnet.lanes.filter((lane) => lane.chain === chain)
   for (const [index, { address }] of lanes.entries()) {
@@ -145,7 +147,10 @@ async function movedCoins({ client, devnet }: AttackScene, { chain, dice }: Plan
   return `${lanes.length} payments between lanes`
 }
 
-/** Orders to the ledger itself: a nonce for an invented transfer, and replacements at a price that empties the key. */
+/**
+ * Sends orders to the ledger itself: a nonce for an invented transfer, and replacements at a price that empties the
+ * key.
+ */
 async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
   const handle = scene.client.workflow.getHandle(laneWorkflowId(lane))
@@ -163,12 +168,12 @@ async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<st
   return `${requests.length} requests to the ledger of ${lane}`
 }
 
-/** Wipes Temporal. Notified receivers, halts and revoked tokens are also kept elsewhere. */
+/** Wipes Temporal. Halts, revoked tokens and the list of notified receivers also exist outside Temporal. */
 async function wipe(scene: AttackScene): Promise<string> {
   const { devnet, locks } = scene
   await locks.temporal.run(async () => {
     await findBelieved(scene)
-    // The judge searches Temporal's database for secrets.
+    // Keep a copy of the database, in which the judge searches for secrets.
     await devnet.temporal.copy()
     await devnet.temporal.restartFrom('nothing')
   })

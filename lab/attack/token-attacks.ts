@@ -11,7 +11,10 @@ const revokedWithinMs = 60_000
 /** Longest wait until every process refuses a revoked token, ms. */
 const refusedWithinMs = 20_000
 
-/** Tokens signed by Portage's own key that do not allow the order: too low a level, another chain, expired. */
+/**
+ * Sends orders with tokens that Portage's own key signed and that do not allow the order: too low a level, another
+ * chain, expired.
+ */
 export async function weakTokens(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const other = attack.chain === 'ethereum' ? 'bsc' : 'ethereum'
   const tokens = await Promise.all([
@@ -23,9 +26,7 @@ export async function weakTokens(scene: AttackScene, attack: PlannedAttack): Pro
   return `answers: ${[...new Set(answers.flat())].toSorted((a, b) => a - b).join(', ')}`
 }
 
-/**
- * A stolen admin token is revoked. Once each process knows, it is refused everywhere, also after Temporal was wiped.
- */
+/** Revokes a stolen admin token. Every process must refuse it once it knows, also after Temporal was wiped. */
 export async function revokedToken(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { token: stolen, principal } = await signedToken(dataOf(scene), { name: `carol-${Math.floor(attack.dice * 1e9)}` })
   await revoke(scene, principal)
@@ -41,7 +42,7 @@ export async function revokedToken(scene: AttackScene, attack: PlannedAttack): P
   return `answers: ${(await replayRevoked(scene, attack)).join(', ')}`
 }
 
-/** Sends all orders with all revoked tokens. An accepted one counts. Returns the statuses. */
+/** Sends all orders with all revoked tokens. Records accepted orders as findings. Returns the statuses. */
 export async function replayRevoked(scene: AttackScene, attack: Pick<PlannedAttack, 'chain'>): Promise<number[]> {
   const orders = [...harmfulOrders(attack), ...(await ordersOfDocument(scene))]
   const answers = await Promise.all(scene.revoked.map((one) => answersTo(scene, orders, bearer(one))))
@@ -49,19 +50,19 @@ export async function replayRevoked(scene: AttackScene, attack: Pick<PlannedAtta
 }
 
 /**
- * Lists and revokes the id in one change, as `portage token revoke --stolen` does. REST cannot do this, because it
- * refuses unlisted ids, and after a wipe no token is listed.
+ * Lists and revokes the id in one change, as `portage token revoke --stolen` does. The REST API refuses ids that are
+ * not listed, and after a wipe no token is listed.
  */
 async function revoke({ client }: AttackScene, token: Principal): Promise<void> {
   const orders = [{ kind: 'addToken', token } as const, { kind: 'revokeToken', jti: token.jti } as const]
   const change = () => changeSettings(client, { bridges: [], nodes: {}, lanes: [] }, { by: 'dora', reason: 'a stolen token', orders })
-  // Temporal may have been wiped or be away. An operator repeats the command.
+  // Repeat the change, as an operator would, because Temporal may have been wiped or be away.
   await until(() => change().then(Boolean), { timeoutMs: revokedWithinMs, everyMs: 500, what: 'the revocation' })
 }
 
 async function isRefused({ fleet }: AttackScene, stolen: string): Promise<boolean> {
   const look = async ({ apiUrl }: { apiUrl: string }) => (await fetch(`${apiUrl}/v1/settings`, { headers: bearer(stolen) })).status === 401
-  // A process that is away does not answer. `replayRevoked` asks it again.
+  // A process that is away does not answer and counts as informed. `replayRevoked` asks it again.
   return (await Promise.all(fleet.alive.map((one) => look(one).catch(() => true)))).every(Boolean)
 }
 

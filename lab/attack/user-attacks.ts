@@ -9,7 +9,7 @@ import { inventedTransfer } from './forged-calls.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Transfers of one unit to the zero address. The target's contract refuses them for ever. */
+/** Sends transfers of one unit to the zero address. The target's contract always refuses them. */
 export async function dust(scene: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const { devnet, hostile, locks } = scene
   const transfers = Array.from({ length: 20 }, () => ({ amount: 1n, recipient: ZeroAddress }))
@@ -17,7 +17,7 @@ export async function dust(scene: AttackScene, { chain }: PlannedAttack): Promis
   return `${transfers.length} native transfers of one unit from ${chain} to address zero`
 }
 
-/** A token without a wrapper on the other chain. It waits for an attestation that never comes. */
+/** Sends a token without a wrapper on the other chain. The transfer waits for an attestation that never comes. */
 export async function noSuchToken({ devnet, locks }: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const { anvil, tokenBridge, core, wormholeChainId } = devnet.chains[chain]
   const other = devnet.chains[chain === 'ethereum' ? 'bsc' : 'ethereum']
@@ -36,14 +36,14 @@ export async function noSuchToken({ devnet, locks }: AttackScene, { chain }: Pla
   return `${sent.length} transfers of a token that ${other.name} does not know`
 }
 
-/** A coin that returns to its own chain, to a contract that burns all gas it is given. */
+/** Sends a coin back to its own chain, to a contract that burns all gas it gets. */
 export function gasBurner(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   // JUMPDEST PUSH1 0 JUMP.
   return coinsHomeTo(scene, attack, '0x5b600056', 'that loops')
 }
 
 /**
- * A coin that returns to its own chain, to a contract that accepts it in a simulation (gas price 0) and reverts in a
+ * Sends a coin back to its own chain, to a contract that accepts it in a simulation (gas price 0) and reverts in a
  * block.
  */
 export function twoFaced(scene: AttackScene, attack: PlannedAttack): Promise<string> {
@@ -70,14 +70,14 @@ async function coinsHomeTo(
   return `${transfers.length} coins home to a contract on ${target} ${what}`
 }
 
-/** Code that deploys at most 32 bytes, left-aligned in the first word of memory. */
+/** Code that deploys `runtime`, at most 32 bytes, which are left-aligned in the first word of memory. */
 function deploying(runtime: string): string {
   const size = dataLength(runtime)
   return concat([toBeHex(0x5f + size, 1), runtime, '0x600052', '0x60', toBeHex(size, 1), '0x60', toBeHex(32 - size, 1), '0xf3'])
 }
 
 /**
- * A stranger's contract on the source chain that records a transfer to the thief like the bridge itself: with
+ * Deploys a stranger's contract on the source chain that logs a transfer to the thief like the bridge itself, with
  * BridgeTransferInitiated and the next nonce. The target's contract would pay it.
  */
 export async function lookAlike(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
@@ -94,14 +94,14 @@ export async function lookAlike(scene: AttackScene, { chain, dice }: PlannedAtta
   return `a transfer of ${amount} units to the thief`
 }
 
-/** The latest recorded number or a little more. Portage never asks for numbers far above it. */
+/** The latest recorded nonce, or a slightly higher one. Portage never asks for nonces far above it. */
 function nextNonce({ sent }: AttackScene, chain: PlannedAttack['chain'], dice: number): bigint {
   const nonces = sent.filter(isNative).filter(({ source }) => source === chain)
   const highest = nonces.reduce((most, { nonce }) => (nonce > most ? nonce : most), 0n)
   return highest + BigInt(Math.floor(dice * 5))
 }
 
-/** Code of a deployment that writes a log and deploys nothing. */
+/** Deployment code that writes a log and deploys nothing. */
 function logging(data: string, topics: readonly string[]): string {
   const words = Array.from({ length: dataLength(data) / 32 }, (_, index) => dataSlice(data, index * 32, index * 32 + 32))
   const stored = words.flatMap((word, index) => ['0x7f', word, '0x60', toBeHex(index * 32, 1), '0x52'])

@@ -2,7 +2,7 @@ import { get } from 'node:http'
 import type { PortageProcess } from '../devnet/portage-process.ts'
 import type { AttackScene } from './scene.ts'
 
-/** A slower honest request counts as shut out, ms. */
+/** An honest request that takes longer counts as shut out, ms. */
 const answeredWithinMs = 10_000
 const everyMs = 500
 
@@ -32,7 +32,9 @@ async function askHonestly(scene: AttackScene, one: PortageProcess): Promise<voi
   }
 }
 
-/** Requests a path that needs no Temporal. Opens a new connection, because the API may close idle ones. */
+/**
+ * Requests a path that does not need Temporal. Opens a new connection each time, because the API may close idle ones.
+ */
 function ask({ apiUrl, admin }: PortageProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { agent: false, headers: admin, signal: AbortSignal.timeout(answeredWithinMs) } as const

@@ -21,7 +21,7 @@ import { workerName } from './yardsticks.ts'
 export interface BacklogOptions {
   readonly count: number
   readonly form: Form
-  /** Measured in addition to the relayer. */
+  /** Processes to measure in addition to the relayer. */
   readonly others: Measured
 }
 
@@ -31,37 +31,35 @@ export interface BacklogMeasurement extends Measurement {
     CheckResult,
     'delivered' | 'lost' | 'duplicates' | 'revertedTransactions' | 'maxPerLanePerBlock' | 'gasPerTransaction'
   >
-  /** Calls of the whole process from its start to the last close, by method. */
+  /** JSON-RPC calls of the relayer from its start to the last close, by method. */
   readonly rpcCalls: readonly (readonly [string, number])[]
-  /**
-   * Requests to the guardians' servers for a signed message. Temporal has all messages, so each request is unnecessary.
-   */
+  /** Requests to the guardians' servers for signed messages. Each is unnecessary, because Temporal has all messages. */
   readonly fetchedAgain: number
-  /** Time from its start until it was ready, ms. */
+  /** Time from the start of the relayer until it was ready, ms. */
   readonly startMs: number
   /**
-   * From the first block with a delivery to the first close, ms: the wait for that block's finality, then for a
-   * workflow task.
+   * Time from the first block with a delivery to the first close, ms. It covers the wait for the block's finality and
+   * for a workflow task.
    */
   readonly firstCloseMs: number
 }
 
 /**
- * Read once at the start of a process, and not while it is measured: the source's finalized count, the gaps and the
- * transfers.
+ * Disables audits during a measurement. At its start a process still reads the source's finalized count, the gaps and
+ * the transfers once.
  */
 const noAudits = { everyMinutes: 10_080 } as const
 
 /**
- * Transfers that wait in Temporal when Portage starts, to one chain and over all its keys. Measured from readiness to
- * the last delivery at finality.
+ * Measures transfers that wait in Temporal when Portage starts. All go to one chain and use all its keys. The time runs
+ * from readiness to the last delivery at finality.
  */
 export async function backlog(devnet: Devnet, client: Client, { count, form, others }: BacklogOptions): Promise<BacklogMeasurement> {
   const from = new Date().toISOString()
   const sent = await sendTokens(devnet, count)
   await submit(devnet, client, sent)
   const asked = devnet.guardian.api.requests.length
-  // The target of all transfers.
+  // All transfers go to bsc.
   const clock = await startBlockClock(devnet.chains.bsc.anvil.url)
   const starting = Date.now()
   const configure = (config: ConfigInput) => ({
@@ -89,7 +87,7 @@ function firstCloseOf(closed: readonly Closed[], findings: CheckResult['findings
   return Math.min(...closed.map(({ closedAt }) => closedAt)) - (clock.at(first) ?? Number.NaN)
 }
 
-/** Starts all transfers like a spy, while no worker serves their queue. */
+/** Starts all transfers as the intake would after messages from the spy. No worker serves their queue yet. */
 async function submit(devnet: Devnet, client: Client, sent: readonly SentTransfer[]): Promise<void> {
   const config = configSchema.parse(devnet.relayerConfig())
   const network = await connectNetwork(config)
@@ -111,13 +109,13 @@ async function submit(devnet: Devnet, client: Client, sent: readonly SentTransfe
   }
 }
 
-/** How many of these requests to a guardian ask for messages of these transfers. */
+/** Counts the requests to a guardian that ask for messages of these transfers. */
 export function fetches(requests: readonly string[], sent: readonly Pick<SentTransfer, 'emitterChain' | 'emitter' | 'sequence'>[]): number {
   const paths = new Set(sent.map(({ emitterChain, emitter, sequence }) => `/v1/signed_vaa/${emitterChain}/${emitter}/${sequence}`))
   return requests.filter((path) => paths.has(path)).length
 }
 
-/** The guardians have sent all messages, so the process does nothing else. */
+/** The bridges without a spy. The guardians have sent all messages, so the process only delivers. */
 function withoutSpy(bridges: ConfigInput['bridges']): ConfigInput['bridges'] {
   return { ...bridges, 'wormhole-token-bridge': { ...bridges['wormhole-token-bridge'], spies: [] } }
 }

@@ -1,18 +1,21 @@
 import { WebSocketProvider } from 'ethers'
 
-/** Times of a chain's blocks, by this machine's clock. */
+/** Times at which this machine saw a chain's blocks. */
 export interface BlockClock {
-  /** ms since the epoch; undefined: not seen. */
+  /** ms since the epoch. Undefined if the block was not seen. */
   at(height: number): number | undefined
-  /** When the block was tagged as final, which is when it had `depth` blocks above it. */
+  /** When the block became final, which is when it had `finalityLag` blocks above it. */
   finalAt(height: number): number | undefined
   stop(): Promise<void>
 }
 
-/** Blocks by which `finalized` lags the head of an anvil with one slot in an epoch. */
+/** By this number of blocks `finalized` lags behind the head of an anvil with one slot in an epoch. */
 const finalityLag = 2
 
-/** Subscribes to a node's blocks. @param url http of an anvil, which serves websockets on the same port */
+/**
+ * Subscribes to a node's blocks.
+ * @param url http URL of an anvil, which serves websockets on the same port
+ */
 export async function startBlockClock(url: string): Promise<BlockClock> {
   const provider = new WebSocketProvider(url.replace(/^http/, 'ws'))
   const came = new Map<number, number>()

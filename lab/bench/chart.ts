@@ -9,7 +9,7 @@ const [width, height, left, bottom, top, right] = [720, 320, 48, 40, 36, 16]
 /** Visible on light and dark pages. */
 const grey = '#7a7a7a'
 
-/** An SVG picture of values per second, each averaged over `smoothS` seconds around it. */
+/** An SVG chart of values per second. Each value is averaged over `smoothS` seconds around it. */
 export function lineChart(title: string, lines: readonly Line[], smoothS = 5): string {
   const smooth = lines.map((line) => ({ ...line, values: averaged(line.values, smoothS) }))
   const seconds = Math.max(1, ...smooth.map(({ values }) => values.length - 1))
@@ -49,7 +49,7 @@ export function averaged(values: readonly number[], span: number): number[] {
   })
 }
 
-/** The next of 1, 2, 5, 10, 20 … */
+/** The next higher number of 1, 2, 5, 10, 20 … */
 function niceCeil(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   return [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= value) ?? value

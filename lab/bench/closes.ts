@@ -7,17 +7,17 @@ export interface Closed {
   readonly closedAt: number
   readonly stateTransitions: number
   readonly historyEvents: number
-  /** Events of its history, as the server counts them. */
+  /** Number of events in its history, as the server counts them. */
   readonly historyBytes: number
   readonly workflowId: string
 }
 
-/** ms between two polls. Each poll makes the server count all matches of the query. */
+/** Pause between two polls, ms. Each poll makes the server count all matches of the query. */
 const everyMs = 500
 
 /**
- * Resolves with `count` workflows of the query once they are closed. Throws Error after half an hour, or for the reason
- * that `giveUp` returns.
+ * Resolves once `count` workflows of the query are closed. Throws Error after half an hour, or with the reason that
+ * `giveUp` returns.
  */
 export async function allClosed(client: Client, query: string, count: number, giveUp?: () => string | undefined): Promise<Closed[]> {
   const closed = `${query} AND ExecutionStatus != 'Running'`
@@ -43,7 +43,7 @@ export async function closedOf(client: Client, query: string): Promise<Closed[]>
   return all
 }
 
-/** Calls `work` for 0 … count−1, at most `limit` at a time. */
+/** Calls `work` for 0 … count−1, at most `width` at a time. */
 export async function inParallel(count: number, width: number, work: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0
   await Promise.all(

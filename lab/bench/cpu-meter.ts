@@ -5,19 +5,19 @@ import { parseStat, type Stat, type ThreadGroup, threadGroupOf } from './proc-st
 /** CPU time of a process between two readings. */
 export interface ProcessUsage {
   readonly cpuMs: number
-  /** Threads that live at both readings. */
+  /** CPU time by group, of threads that lived at both readings. */
   readonly threadMs: Readonly<Record<ThreadGroup, number>>
-  /** Most resident memory that was seen, MiB. */
+  /** Highest resident memory that was seen, MiB. */
   readonly rssPeakMiB: number
 }
 
 /**
- * Processes whose CPU time is counted: pids by name. The pids of one name are added up. `tree`: with all processes that
- * they started.
+ * Processes whose CPU time is counted, by name. The times of several pids are added up. `tree`: a process with all
+ * processes that it started.
  */
 export type Measured = Readonly<Record<string, readonly number[] | { readonly tree: number }>>
 
-/** Makes `name-threads.cjs` run first in a Node process. */
+/** Environment that makes `name-threads.cjs` run first in a Node process. */
 export const namedThreads = { NODE_OPTIONS: `--require "${fileURLToPath(new URL('./name-threads.cjs', import.meta.url))}"` } as const
 
 const memoryEveryMs = 2_000
@@ -28,7 +28,7 @@ interface Look {
 }
 type Looks = ReadonlyMap<number, Look>
 
-/** Starts counting. `stop` returns the use of each since then; zeros without /proc. */
+/** Starts counting. `stop` returns the use of each process since then, or zeros on systems without /proc. */
 export async function startCpuMeter(measured: Measured): Promise<{ stop(): Promise<Record<string, ProcessUsage>> }> {
   const entries = Object.entries(measured)
   const look = () => Promise.all(entries.map(async ([, which]) => lookAt(await pidsOf(which))))
@@ -75,13 +75,13 @@ async function lookAt(pids: readonly number[]): Promise<Looks> {
   return new Map(looks.flat())
 }
 
-/** Undefined: it has ended. */
+/** Undefined if the process or thread has ended. */
 async function statOf(file: string): Promise<Stat | undefined> {
   const line = await readFile(file, 'utf8').catch(() => undefined)
   return line === undefined ? undefined : parseStat(line)
 }
 
-/** The difference to `before`. A new process counts from its start. */
+/** The use between two readings. A new process counts from its start. */
 function usageOf(before: Looks | undefined, after: Looks | undefined, peak: number): ProcessUsage {
   const threadMs: Record<ThreadGroup, number> = { main: 0, workflow: 0, core: 0, gcJit: 0, pool: 0 }
   let cpuMs = 0

@@ -8,7 +8,7 @@ import type { Measured } from './cpu-meter.ts'
 /** A Temporal server of the comparison while it runs. */
 export interface FloorServer {
   readonly address: string
-  /** The server's processes and its database's. */
+  /** The processes of the server and of its database. */
   readonly measured: Measured
   stop(): Promise<void>
 }
@@ -19,7 +19,7 @@ export interface FloorCandidate {
   start(dir: string): Promise<FloorServer>
 }
 
-/** A kind of server that this machine cannot run, and why. */
+/** A kind of server that this machine cannot run, with the reason. */
 export interface NotRun {
   readonly name: string
   readonly why: string
@@ -27,7 +27,7 @@ export interface NotRun {
 
 const namespaces = ['default'] as const
 
-/** All kinds of servers, the dev server first, and the missing ones. */
+/** All kinds of servers that this machine can run, the dev server first, and those that it cannot run. */
 export async function floorCandidates(): Promise<{ readonly candidates: readonly FloorCandidate[]; readonly notRun: readonly NotRun[] }> {
   const dev: FloorCandidate[] = [
     { name: 'dev server, SQLite file', start: (dir) => devServer(dir, false) },
@@ -58,7 +58,7 @@ async function devServer(dir: string, inMemory: boolean): Promise<FloorServer> {
   return { address: server.address, measured: { temporal: [server.pid] }, stop: () => server.stop() }
 }
 
-/** The journal setting of the devnet's dev server. */
+/** A server on a SQLite file, with the journal setting of the devnet's dev server. */
 async function onSqlite(path: string, dir: string): Promise<FloorServer> {
   const sqlite = {
     ...{ pluginName: 'sqlite', databaseName: join(dir, 'temporal.db'), connectAddr: 'localhost', connectProtocol: 'tcp' },

@@ -9,7 +9,7 @@ import { cpuOf, kindOf, type KindSummary } from './summary.ts'
 import { type Yardstick, yardstick } from './yardsticks.ts'
 
 export interface FloorOptions {
-  /** Workflows of each kind, per round. */
+  /** Number of workflows of each kind in a round. */
   readonly transfers: number
   readonly rounds: number
 }
@@ -24,14 +24,17 @@ export interface FloorSummary {
   readonly rounds: number
   readonly machine: { readonly cpus: number; readonly model: string; readonly load: readonly number[] }
   readonly servers: readonly FloorRow[]
-  /** Servers that this machine cannot run, and why. */
+  /** Servers that this machine cannot run, with the reasons. */
   readonly notRun: readonly NotRun[]
 }
 
-/** The first workflows open connections, fill caches and compile code. */
+/** Workflows before the measurement. The first ones open connections, fill caches and compile code. */
 const warmUp = 50
 
-/** The cost of empty and one-activity workflows on each Temporal server of this machine, in turn in each round. */
+/**
+ * Measures empty and one-activity workflows on each Temporal server of this machine. The servers alternate in each
+ * round.
+ */
 export async function floor({ transfers: count, rounds }: FloorOptions, say: (line: string) => void): Promise<FloorSummary> {
   const { candidates, notRun } = await floorCandidates()
   for (const { name, why } of notRun) say(`NOT RUN: ${name}: ${why}`)

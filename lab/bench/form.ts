@@ -2,8 +2,8 @@ import { laneSchema } from '../../config/schema/lane-schema.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
 /**
- * Where `broadcast` runs. queue: through the lane's queue, the durable form. auto: in the process that admitted the
- * transfer, if it can.
+ * Where the step `broadcast` runs. queue: in a worker of the lane's queue, the durable form. auto: in the process that
+ * admitted the transfer, if it can.
  */
 export const forms = ['queue', 'auto'] as const
 export type Form = (typeof forms)[number]
@@ -11,8 +11,8 @@ export type Form = (typeof forms)[number]
 const field = 'broadcast'
 
 /**
- * The config of a relayer whose lanes all have this form. Throws Error for `auto` if the config knows only the durable
- * form.
+ * The config of a relayer whose lanes all broadcast in this form. Throws Error for `auto` if the config knows only the
+ * durable form.
  */
 export function withForm(config: ConfigInput, form: Form): ConfigInput {
   if (!Object.hasOwn(laneSchema.shape, field)) {

@@ -17,7 +17,7 @@ import { startUseMeter, type Used } from './use-meter.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
 
 export interface GrowthOptions {
-  /** Numbers of transfers that reach Portage at once. Each is measured in turn on a network of its own. */
+  /** Numbers of transfers that reach Portage at once. Each number is measured on a network of its own. */
   readonly inFlight: readonly number[]
   readonly keys: number
   readonly form: Form
@@ -33,19 +33,25 @@ export interface FixedCosts {
 
 export interface GrowthRow extends Verdict {
   readonly inFlight: number
-  /** Repetitions, so that small sizes are measured long enough. */
+  /** Number of repetitions. Small sizes are repeated until the measurement is long enough. */
   readonly rounds: number
-  /** Most transfers open at a time. Transfers that reach Portage at once start at some hundreds a second. */
+  /**
+   * Highest number of open transfers. It can be below the size, because transfers that reach Portage at once start at a
+   * few hundred a second.
+   */
   readonly openPeak: number
   readonly seconds: number
   readonly perSecond: number
   /** The use of the idle process before the transfers. */
   readonly fixed: FixedCosts
-  /** ms of CPU per transfer by process, without the idle use. */
+  /** ms of CPU per transfer by process, without the use of an idle process. */
   readonly cpuMs: Readonly<Record<string, number>>
-  /** ms of CPU per transfer by process, with the idle use. */
+  /** ms of CPU per transfer by process, with the use of an idle process. */
   readonly cpuMsAll: Readonly<Record<string, number>>
-  /** JSON-RPC calls. Calls that come once per block: per block of one chain. Others: per transfer. */
+  /**
+   * JSON-RPC calls. `rpcPerBlock`: those that come once per block, per block of one chain. `rpcPerTransfer`: all
+   * others.
+   */
   readonly rpcPerBlock: number
   readonly rpcPerTransfer: number
   readonly stateTransitions: number
@@ -59,11 +65,14 @@ export interface GrowthResult extends Omit<GrowthOptions, 'inFlight'> {
   readonly machine: Machine
 }
 
-/** Least number of transfers to measure, and to send before them: V8 compiles code that ran often enough. */
+/**
+ * Least number of transfers to measure, and number of transfers to send before. V8 compiles only code that ran often
+ * enough.
+ */
 const [leastMeasured, warmUp] = [200, 200]
 const quietMs = 20_000
 
-/** Runs each size on a network of its own. Throws Error if something is not delivered within half an hour. */
+/** Runs each size on a network of its own. Throws Error if a transfer is not delivered within half an hour. */
 export async function growth({ inFlight, ...options }: GrowthOptions, say: (line: string) => void): Promise<GrowthResult> {
   const rows: GrowthRow[] = []
   const load: number[] = []
@@ -79,11 +88,11 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
   try {
     const connection = await Connection.connect({ address: devnet.temporal.address })
     const client = new Client({ connection })
-    // The Governor holds the messages until they are wanted, so that no stream fetches them earlier.
+    // The Governor holds the messages until they are released, so that no stream fetches them earlier.
     const held = new Set<string>()
     const { firstSequence, tokenBridge } = devnet.chains.ethereum
     devnet.guardian.treat(({ emitter, sequence }) => {
-      // Messages that were published at deployment also come late.
+      // Only hold the measured transfers. Messages of the deployment also come late.
       if (emitter !== toUniversal(tokenBridge) || sequence < firstSequence) return 'sign'
       held.add(`${emitter}/${sequence}`)
       return 'hold'
@@ -103,8 +112,8 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
       const run = createRun(devnet, client, portage, say)
       await run.deliver(warm.length)
       const fixed = await run.quiet()
-      // Started now, because a starting process counts published messages and asks the guardians' servers for missing
-      // ones.
+      // Send these only now. A process that starts counts published messages and asks the guardians' servers for
+      // missing ones.
       const sent = await sendTokens(devnet, size * rounds)
       await untilHeld(sent)
       say(`${size} in flight: ${sent.length} sent, and held.`)
@@ -131,7 +140,10 @@ function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say:
   const giveUp = () => portage.ended && `Portage ${portage.ended}: ${portage.tail()}`
   let delivered = 0
 
-  /** The Governor releases this number of messages. Waits for all. Returns the most that were open. */
+  /**
+   * Makes the Governor release `count` messages and waits for their delivery. Returns the highest number of open
+   * transfers.
+   */
   async function deliver(count: number): Promise<number> {
     devnet.guardian.release(count)
     delivered += count
@@ -148,7 +160,7 @@ function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say:
       }
       return closed >= delivered
     }
-    // Each poll makes the server count all matches.
+    // Poll rarely, because each poll makes the server count all matches.
     await until(look, { timeoutMs: 1_800_000, everyMs: Math.max(250, count / 4), what: `${count} to be delivered`, giveUp })
     return peak
   }
@@ -164,7 +176,7 @@ function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say:
         rpcPerBlock: round((calls.perBlock + calls.others) / Math.max(1, blocks)),
       }
     },
-    /** One after the other. */
+    /** Runs the rounds one after another. */
     async measured(rounds: number, size: number): Promise<MeasuredRun> {
       const from = new Date().toISOString()
       const stop = await startUseMeter(devnet, portage)

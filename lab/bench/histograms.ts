@@ -1,8 +1,8 @@
-/** One series of a Prometheus histogram: its labels, and how many values were at most each bound. */
+/** One series of a Prometheus histogram: its labels, and for each bound the number of values that are not above it. */
 export interface HistogramSeries {
   readonly labels: Readonly<Record<string, string>>
   readonly count: number
-  /** Ascending, the last is Infinity. */
+  /** Bounds ascend. The last is Infinity. */
   readonly buckets: readonly (readonly [bound: number, atMost: number])[]
 }
 
@@ -24,13 +24,14 @@ export function readHistogram(metrics: string, name: string): HistogramSeries[] 
   })
 }
 
-/** Merges these series. They must have the same bounds. */
+/** Adds up the counts of series with the same bounds. */
 export function added(all: readonly HistogramSeries[]): HistogramSeries['buckets'] {
   return (all[0]?.buckets ?? []).map(([bound], index) => [bound, all.reduce((sum, { buckets }) => sum + (buckets[index]?.[1] ?? 0), 0)])
 }
 
 /**
- * As Prometheus' histogram_quantile: linear within a bucket, the last finite bound above it. Undefined without values.
+ * Computes a quantile like Prometheus' histogram_quantile: linear within a bucket, and the last finite bound above that
+ * bound. Undefined without values.
  */
 export function quantile(buckets: HistogramSeries['buckets'], share: number): number | undefined {
   const count = buckets.at(-1)?.[1] ?? 0

@@ -22,16 +22,19 @@ export interface IdleRow {
   /** ms of CPU per second, by process. */
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
   /**
-   * Temporal Cloud's actions as far as calls show them: starts, signals, updates, queries, activities and heartbeats.
-   * Without schedules.
+   * Temporal Cloud's actions that calls show: starts, signals, updates, queries, activities and heartbeats. Actions of
+   * schedules are not included.
    */
   readonly actionsPerHour: number
-  /** Calls to Temporal by name, the most frequent first; long polls apart. */
+  /** Calls to Temporal by name, the most frequent first, without long polls. */
   readonly callsPerHour: Readonly<Record<string, number>>
   readonly pollsPerHour: number
   /** Requests to the servers of guardians. */
   readonly httpPerHour: number
-  /** JSON-RPC calls. Calls that come once per block: per block of one chain. Others: in total. */
+  /**
+   * JSON-RPC calls. `rpcPerBlock`: those that come once per block, per block of one chain. `rpcOthersPerHour`: all
+   * others.
+   */
   readonly rpcPerBlock: number
   readonly rpcOthersPerHour: number
   readonly rssPeakMiB: number
@@ -44,14 +47,14 @@ export interface IdleResult {
   readonly machine: Machine
 }
 
-/** ms until the work of the start is done. */
+/** Time in which a process finishes the work of its start, ms. */
 const settleMs = 20_000
-/** More often than by default (5), so that two minutes contain an audit of each stream. */
+/** Audit interval, minutes. Shorter than the default (5), so that two minutes contain an audit of each stream. */
 const auditMinutes = 2
-/** Measured time without other sources, s. No call is rarer than this. */
+/** Length of the measurement without other sources, s. Every call comes at least once in this time. */
 const aloneSeconds = 60
 
-/** A payload 1 of the token bridge whose target, chain 65,000, does not exist. */
+/** A payload 1 of the token bridge. Its target, chain 65,000, does not exist. */
 const toElsewhere = `0x01${'00'.repeat(31)}01${'ab'.repeat(32)}0001${'cd'.repeat(32)}fde8${'00'.repeat(32)}`
 
 const actions: ReadonlySet<string> = new Set([
@@ -60,8 +63,8 @@ const actions: ReadonlySet<string> = new Set([
 ])
 
 /**
- * One process of all roles on two chains, first without other sources, then with all token bridges of the mainnet. Each
- * of these has published one message to elsewhere.
+ * Measures one process of all roles on two chains, first without other sources, then with all token bridges of the
+ * mainnet. Each of these has published one message to a chain that is not in the config.
  */
 export async function idle({ seconds }: IdleOptions, say: (line: string) => void): Promise<IdleResult> {
   const load = [loadavg()[0] ?? 0]
@@ -104,7 +107,8 @@ async function withPortage<Result>(
 }
 
 /**
- * One message of each source without a node, to a chain that the config does not have. Resolves when all streams exist.
+ * Publishes one message of each source without a node, to a chain that the config does not have. Resolves when all
+ * streams exist.
  */
 async function beginAll(devnet: Devnet, portage: PortageProcess): Promise<number> {
   const own = Object.values(devnet.chains).map(({ wormholeChainId }) => wormholeChainId)
@@ -148,7 +152,7 @@ async function measured(devnet: Devnet, portage: PortageProcess, streams: number
   }
 }
 
-/** Calls to Temporal by name, long polls, and requests to the guardians' servers until now. */
+/** Calls to Temporal by name, long polls, and requests to the guardians' servers so far. */
 async function callsOf({ guardian }: Devnet, portage: PortageProcess) {
   const text = await metricsOf(portage)
   const counted = (metric: string) =>

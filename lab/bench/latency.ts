@@ -15,7 +15,7 @@ import { round } from './statistics.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
 
 export interface LatencyOptions {
-  /** Transfers per second over both bridges and directions in turn, and the length of the load, s. */
+  /** `rate`: transfers per second, over both bridges and directions in turn. `seconds`: length of the load. */
   readonly rate: number
   readonly seconds: number
   /** Keys and nodes per chain. */
@@ -33,18 +33,18 @@ export interface Quantiles {
 /** Times of one bridge, ms, by this machine's clock. */
 export interface BridgeLatency {
   readonly transfers: number
-  /** From the block that made the source's block final to the one that holds the delivery. */
+  /** From the block that made the source's block final to the block with the delivery. */
   readonly finalityToInclusion: Quantiles
-  /** From the block that made the delivery's block final to when the transfer was closed as delivered. */
+  /** From the block that made the delivery's block final until the transfer closed as delivered. */
   readonly targetFinalityToDelivered: Quantiles
   /**
-   * From the block that finalized the source's block to the signed message at the guardians' spy. Undefined for a
+   * From the block that made the source's block final until the guardians' spy has the signed message. Undefined for a
    * native bridge.
    */
   readonly finalityToSigned?: Quantiles
-  /** By Portage's own histogram, ms: the median and the 90th percentile of each step. */
+  /** Median and 90th percentile of each step by Portage's own histogram, ms. */
   readonly steps: Readonly<Record<string, { readonly median: number; readonly p90: number }>>
-  /** From seen to delivered, by Portage's own histogram. */
+  /** From seen to delivered by Portage's own histogram, ms. */
   readonly seenToDelivered: { readonly median: number; readonly p90: number }
 }
 
@@ -54,7 +54,7 @@ export interface LatencyResult extends LatencyOptions, Verdict {
 }
 
 /**
- * Sends `rate` transfers per second and compares their times with those of the blocks. Throws Error if not all are
+ * Sends `rate` transfers per second and compares their times with the times of the blocks. Throws Error if not all are
  * delivered in time.
  */
 export async function latency(options: LatencyOptions, say: (line: string) => void): Promise<LatencyResult> {
@@ -81,7 +81,6 @@ export async function latency(options: LatencyOptions, say: (line: string) => vo
       const giveUp = () => portage.ended && `Portage ${portage.ended}: ${portage.tail()}`
       const closed = await allClosed(client, "WorkflowType = 'transfer'", sent.length, giveUp)
       const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
-      // Waits for the finality of the last blocks.
       const check = await devnet.check(sent)
       const closes = new Map(closed.map(({ workflowId, closedAt }) => [workflowId.split(':').slice(0, 4).join(':'), closedAt]))
       const measured = await Promise.all(sent.map((one) => timesOf(devnet, clocks, closes, signedAt, check, one)))
@@ -106,7 +105,7 @@ export async function latency(options: LatencyOptions, say: (line: string) => vo
 
 interface Times {
   readonly bridge: string
-  /** ms; NaN: a block was not seen. */
+  /** ms. NaN if a block was not seen. */
   readonly toInclusion: number
   readonly toDelivered: number
   readonly toSigned: number

@@ -6,24 +6,27 @@ import type { Client } from '@temporalio/client'
 /** Result of one run of waiting workflows. */
 export interface Measurement extends Rates {
   readonly count: number
-  /** ms since the epoch: when the worker ran. */
+  /** Start of the measurement, when the worker ran, ms since the epoch. */
   readonly begin: number
   readonly closed: readonly Closed[]
-  /** Time from then to the last close, by process. */
+  /** CPU time and highest memory of each process, from `begin` to the last close. */
   readonly usage: Readonly<Record<string, ProcessUsage>>
 }
 
 export interface MeasureOptions {
   readonly client: Client
-  /** Which workflows; nothing else may match. */
+  /** Visibility query of the workflows. It must match no other workflow. */
   readonly query: string
   readonly count: number
   readonly measured: Measured
-  /** A reason to give up, such as the end of the worker. */
+  /** Returns a reason to give up, such as the end of the worker, or undefined. */
   readonly giveUp: () => string | undefined
 }
 
-/** Call it when the worker runs. Resolves when all have closed. Throws Error if they do not close. */
+/**
+ * Measures waiting workflows. Call it when the worker runs. Resolves when all workflows have closed. Throws Error if
+ * they do not close.
+ */
 export async function measure({ client, query, count, measured, giveUp }: MeasureOptions): Promise<Measurement> {
   const begin = Date.now()
   const meter = await startCpuMeter(measured)

@@ -17,9 +17,9 @@ export interface OutageOptions {
   readonly transfers: number
   /** Per chain. */
   readonly keys: number
-  /** Most completions in one transaction; absent: one each. */
+  /** Most completions in one transaction. Absent: one. */
   readonly batch?: number | undefined
-  /** Most open transfers per direction. */
+  /** Most open transfers in each direction. */
   readonly maxOpen: number
 }
 
@@ -27,31 +27,31 @@ export interface OutageResult extends OutageOptions, Verdict {
   readonly deliveringTransactions: number
   /** Means. */
   readonly gasPerTransaction: number
-  /** Time from the start of the process until both streams have proved all numbers delivered. */
+  /** Time from the start of the process until both streams have proved that all numbers are delivered. */
   readonly seconds: number
   readonly transfersPerSecond: number
   /**
-   * All JSON-RPC calls of the process in the run. `perQuietBlock`: calls in a quiet time after it, per block of one
-   * chain.
+   * JSON-RPC calls. `perTransfer`: all calls of the process in the run. `perQuietBlock`: calls after the run, per block
+   * of one chain.
    */
   readonly rpcCalls: { readonly perTransfer: number; readonly perQuietBlock: number }
-  /** Counts of the transfers' own workflows, and of all workflows (lanes, streams, batches). */
+  /** Counts for each transfer: of its own workflow, and of all workflows (with lanes, streams and batches). */
   readonly stateTransitionsPerTransfer: number
   readonly allStateTransitionsPerTransfer: number
   readonly historyEventsPerTransfer: number
-  /** ms of CPU per transfer, by process, from its start until then. */
+  /** ms of CPU per transfer, by process, in the time of `seconds`. */
   readonly cpuMs: Readonly<Record<string, number>>
   /** Peak resident memory of each process, MiB. */
   readonly rssPeakMiB: Readonly<Record<string, number>>
   readonly machine: Machine
 }
 
-/** Transfers that users of one direction send at once: about one block. */
+/** Number of transfers that users of one direction send at once: about one block. */
 const burst = 400
-/** How long the idle process is measured, ms. */
+/** How long the process is measured after the run, when it is idle, ms. */
 const quietMs = 20_000
 
-/** Portage starts after native transfers were initiated, half on each chain. Throws Error after half an hour. */
+/** Initiates native transfers, half on each chain, and then starts Portage. Throws Error after half an hour. */
 export async function nativeOutage(options: OutageOptions, say: (line: string) => void): Promise<OutageResult> {
   const { transfers, keys, batch, maxOpen } = options
   const bridge = { wormhole: false, native: 'fixed', batch, maxOpen, auditMinutes: 1 } as const
@@ -112,7 +112,7 @@ async function initiate({ native }: Devnet, transfers: number, say: (line: strin
   return sent
 }
 
-/** Resolves when each direction's stream has all numbers in its watermark. */
+/** Resolves when the stream of each direction has all numbers in its watermark. */
 async function proved(
   client: Client,
   sent: readonly SentNativeTransfer[],
@@ -131,7 +131,7 @@ async function proved(
   await until(look, { timeoutMs: 1_800_000, everyMs: 1000, what: 'all transfers to be proved delivered', giveUp: () => portage.ended })
 }
 
-/** JSON-RPC calls per block of one chain of the idle process. */
+/** JSON-RPC calls of the idle process, per block of one chain. */
 async function quietCalls({ chains }: Devnet, portage: PortageProcess): Promise<number> {
   const heights = async () =>
     (await Promise.all(Object.values(chains).map(({ anvil }) => anvil.rpc<string>('eth_blockNumber')))).reduce(
@@ -153,7 +153,7 @@ async function costs(
 ): Promise<Pick<OutageResult, 'stateTransitionsPerTransfer' | 'allStateTransitionsPerTransfer' | 'historyEventsPerTransfer'>> {
   let [own, all, events] = [0, 0, 0]
   for await (const { type, raw, historyLength, status, workflowId } of client.workflow.list({ query: '', pageSize: 1000 })) {
-    // The list counts only closed ones.
+    // The list has counts of closed workflows only.
     const counted = status.name === 'RUNNING' ? (await client.workflow.getHandle(workflowId).describe()).raw.workflowExecutionInfo : raw
     const transitions = Number(counted?.stateTransitionCount ?? 0)
     all += transitions

@@ -62,7 +62,7 @@ export interface BenchOptions {
   readonly nodes: number
 }
 
-/** `--quick` sends the fewest transfers that give a meaningful rate. */
+/** Numbers of transfers, and rounds. `--quick` sends the fewest transfers that give a meaningful rate. */
 const [many, few, rounds] = [2_000, 800, 3] as const
 
 /** Reads the command line. Ends the process for `--help` and for unknown options. */

@@ -1,11 +1,11 @@
 import type { PortageProcess } from '../devnet/portage-process.ts'
 
-/** JSON-RPC calls of the process until now, of all chains, the most frequent method first. */
+/** JSON-RPC calls of the process so far on all chains, the most frequent method first. */
 export async function rpcCallsByMethod({ apiUrl }: Pick<PortageProcess, 'apiUrl'>): Promise<[string, number][]> {
   return sumByMethod(await (await fetch(`${apiUrl}/metrics`)).text())
 }
 
-/** The same from the text of a metrics endpoint. */
+/** JSON-RPC calls by method, from the text of a metrics endpoint. */
 export function sumByMethod(metrics: string): [string, number][] {
   const sums = new Map<string, number>()
   for (const [, method = '', count] of metrics.matchAll(/^portage_rpc_calls_total\{.*method="([^"]*)".*\} (\d+)/gm))
@@ -14,7 +14,8 @@ export function sumByMethod(metrics: string): [string, number][] {
 }
 
 /**
- * Methods that are called once per block, or once per block and lane with work, regardless of the number of transfers.
+ * Methods that are called once per block, or once per block and lane with work. The number of transfers does not change
+ * this.
  */
 export const perBlockMethods: ReadonlySet<string> = new Set([
   'eth_getBlockByNumber',
@@ -28,12 +29,12 @@ export const perBlockMethods: ReadonlySet<string> = new Set([
   'eth_getBlockReceipts',
 ])
 
-/** The number of these calls that come once per block. */
+/** How many of these calls come once per block. */
 export function perBlockCalls(calls: readonly (readonly [method: string, count: number])[]): number {
   return calls.reduce((sum, [method, count]) => sum + (perBlockMethods.has(method) ? count : 0), 0)
 }
 
-/** The number of block heights that the process has seen on all chains. */
+/** Number of block heights that the process has seen, over all chains. */
 export async function headHeights({ apiUrl }: Pick<PortageProcess, 'apiUrl'>): Promise<number> {
   const text = await (await fetch(`${apiUrl}/metrics`)).text()
   return [...text.matchAll(/^portage_head_height\{.*\} (\d+)/gm)].reduce((sum, [, height]) => sum + Number(height), 0)

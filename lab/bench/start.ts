@@ -8,19 +8,19 @@ import { until } from '../devnet/until.ts'
 import { parseStat } from './proc-stat.ts'
 import { round, type Spread, spread } from './statistics.ts'
 
-/** Times of the starts: least, median and most of the rounds, seconds. */
+/** Times of the starts in seconds, each as minimum, median and maximum of the rounds. */
 export interface StartSummary {
   readonly rounds: number
   readonly machine: { readonly cpus: number; readonly model: string; readonly load: readonly number[] }
   /** From the start of `portage run --role all` until it is ready. */
   readonly portageReady: Spread
-  /** CPU time of the process until then; undefined without /proc. */
+  /** CPU time of the process from its start until it is ready. Undefined without /proc. */
   readonly portageCpu: Spread | undefined
-  /** From the start of `npm run demo`, set-up included. */
+  /** Times from the start of `npm run demo`, including set-up. */
   readonly demo: {
-    /** From the start until a user's transfer is in a block and shown. */
+    /** Until a user's transfer is in a block and shown. */
     readonly firstSent: Spread
-    /** From the start until Portage has its message, which guardians sign once the block is final. */
+    /** Until Portage has the transfer's message, which guardians sign once the block is final. */
     readonly firstSeen: Spread
     readonly firstDelivered: Spread
   }
@@ -29,7 +29,7 @@ export interface StartSummary {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const load = () => round(loadavg()[0] ?? 0)
 
-/** Starts a process and a demo `rounds` times, after a first start that compiles and is not counted. */
+/** Starts a process and a demo `rounds` times. A first start, which compiles, is not counted. */
 export async function startTimes(rounds: number, say: (line: string) => void): Promise<StartSummary> {
   const before = load()
   const starts = await portageStarts(rounds, say)
@@ -51,7 +51,7 @@ export async function startTimes(rounds: number, say: (line: string) => void): P
   }
 }
 
-/** Lifetime of a process that stores V8's compiled code for later processes. */
+/** Time after which a process has stored V8's compiled code for later processes, ms. */
 const settledMs = 12_000
 
 async function portageStarts(rounds: number, say: (line: string) => void) {
@@ -82,7 +82,7 @@ async function portageStart(devnet: Devnet, name: string, aliveMs = 0) {
 
 type DemoTimes = Record<keyof StartSummary['demo'], number>
 
-/** The demo's progress line that counts: `1/4 delivered, 4 sent, 3.1 s: 3 pending, 1 delivered`. */
+/** Patterns of the demo's progress line: `1/4 delivered, 4 sent, 3.1 s: 3 pending, 1 delivered`. */
 const signs: Readonly<Record<keyof DemoTimes, RegExp>> = {
   firstSent: /^\d+\/\d+ delivered, [1-9]\d* sent/m,
   firstSeen: /^\d+\/\d+ delivered, .* s: \d/m,
@@ -110,7 +110,7 @@ async function demoTimes(): Promise<DemoTimes> {
   }
 }
 
-/** The result for people. */
+/** Text of the result. */
 export function startTable({ rounds, machine, portageReady, portageCpu, demo }: StartSummary): string {
   const rows: readonly (readonly [string, Spread | undefined])[] = [
     ['portage run --role all: ready', portageReady],

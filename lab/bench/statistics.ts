@@ -5,7 +5,10 @@ export interface Spread {
   readonly max: number
 }
 
-/** Least, middle and greatest value. For an even number of values, the lower middle. Throws Error without values. */
+/**
+ * Minimum, median and maximum. For an even number of values, the lower middle one is the median. Throws Error without
+ * values.
+ */
 export function spread(values: readonly number[], digits = 2): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   const [min, median, max] = [sorted[0], sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)]
@@ -15,15 +18,17 @@ export function spread(values: readonly number[], digits = 2): Spread {
 
 /** Rates of closes. */
 export interface Rates {
-  /** All closes, from the start to the last one. */
+  /** Rate from the start to the last close. */
   readonly perSecond: number
-  /** The closes between the 10th and the 90th percentile, without ramp and tail. */
+  /** Rate between the 10th and the 90th percentile of the closes, without the slow begin and end. */
   readonly sustainedPerSecond: number
 }
 
 /**
- * Rates of closes at these times. @param closes ms since the epoch, in any order @param begin ms since the epoch Throws
- * Error for fewer than 10 closes, and for closes that all came at once.
+ * Rates of closes.
+ * @param closes ms since the epoch, in any order
+ * @param begin ms since the epoch
+ * Throws Error if there are fewer than 10 closes, or if all came at once.
  */
 export function ratesOf(closes: readonly number[], begin: number): Rates {
   const sorted = [...closes].sort((a, b) => a - b)
@@ -43,7 +48,7 @@ export function closesPerSecond(closes: readonly number[], begin: number): numbe
   return counts
 }
 
-/** Rounds to `places` decimal places. */
+/** Rounds to `digits` decimal places. */
 export function round(value: number, digits = 2): number {
   const factor = 10 ** digits
   return Math.round(value * factor) / factor

@@ -7,7 +7,7 @@ import { type ThreadGroup, threadGroups } from './proc-stat.ts'
 import { round, type Spread, spread } from './statistics.ts'
 import { workerName } from './yardsticks.ts'
 
-/** One round: each kind once in turn, so that a machine whose speed drifts favours none. */
+/** One round has each kind once. The kinds alternate, so that a machine whose speed drifts favours none. */
 export interface Round {
   readonly oneActivity: Measurement
   readonly portage: BacklogMeasurement
@@ -16,7 +16,7 @@ export interface Round {
   readonly load: number
 }
 
-/** Means over the rounds. Times are CPU, ms per workflow. */
+/** Means over the rounds. Times are ms of CPU per workflow. */
 export interface KindSummary {
   readonly perSecond: Spread
   readonly sustainedPerSecond: Spread
@@ -24,9 +24,12 @@ export interface KindSummary {
   readonly cpuMs: Spread
   /** `worker`: the relayer, or the yardstick's worker. `driver`: the bench itself, with the guardian and the users. */
   readonly cpuMsByProcess: Readonly<Record<string, Spread>>
-  /** Threads of the worker. gcJit: V8's own threads; core: the Rust part of Temporal's SDK; pool: libuv's threads. */
+  /**
+   * CPU time by thread group of the worker. gcJit: V8's own threads. core: the Rust part of Temporal's SDK. pool:
+   * libuv's threads.
+   */
   readonly cpuMsByThread: Readonly<Record<ThreadGroup, Spread>>
-  /** Most of any round, MiB. */
+  /** Highest memory of all rounds, MiB. */
   readonly rssPeakMiB: Readonly<Record<string, number>>
   readonly stateTransitions: number
   readonly historyEvents: number
@@ -35,9 +38,9 @@ export interface KindSummary {
 
 export interface PortageSummary extends KindSummary {
   readonly rpcCalls: { readonly perTransfer: number; readonly byMethod: Readonly<Record<string, number>> }
-  /** From the start of its process until it was ready. */
+  /** From the start of the relayer until it was ready. */
   readonly startMs: Spread
-  /** From the block of the first delivery to the first close. */
+  /** From the block with the first delivery to the first close. */
   readonly firstCloseMs: Spread
   /** Means per delivery. */
   readonly gasPerTransaction: number
@@ -54,10 +57,10 @@ export interface BenchSummary {
   readonly portage: PortageSummary
   readonly oneActivity: KindSummary
   readonly empty: KindSummary
-  /** Ratio of Portage to one-activity workflows in each round. */
+  /** For each round: Portage's rate divided by the rate of one-activity workflows. */
   readonly ratio: Spread
   readonly ratioSustained: Spread
-  /** CPU of all processes together. */
+  /** The same ratio for the CPU time of all processes together. */
   readonly ratioCpu: Spread
   /** The checker's verdict on all rounds. */
   readonly delivered: number
@@ -113,7 +116,7 @@ export function cpuOf({ usage, count }: Measurement): number {
   return Object.values(usage).reduce((sum, { cpuMs }) => sum + cpuMs, 0) / count
 }
 
-/** The common part of all kinds' measurements. */
+/** The figures that all kinds share. */
 export function kindOf(all: readonly Measurement[]): KindSummary {
   const names = Object.keys(all[0]?.usage ?? {})
   const eachOf = (of: (one: Measurement) => number) => spread(all.map(of))

@@ -4,7 +4,7 @@ import { type Measured, type ProcessUsage, startCpuMeter } from './cpu-meter.ts'
 import { headHeights, perBlockCalls, rpcCallsByMethod } from './rpc-calls.ts'
 import { workerName } from './yardsticks.ts'
 
-/** The use of a network and its relayer in a period. */
+/** Use of a network and its relayer in a period. */
 export interface Used {
   readonly seconds: number
   /** Blocks of both chains together. */
@@ -14,7 +14,7 @@ export interface Used {
   readonly calls: { readonly perBlock: number; readonly others: number }
 }
 
-/** Starts counting. The returned function ends it and returns the use. */
+/** Starts counting. The returned function ends the count and returns the use. */
 export async function startUseMeter(devnet: Devnet, portage: PortageProcess): Promise<() => Promise<Used>> {
   const measured: Measured = {
     temporal: [devnet.temporal.pid],

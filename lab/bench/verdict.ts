@@ -13,7 +13,7 @@ export function verdictOf(check: Omit<Verdict, 'of'>, of: number): Verdict {
   return { delivered, of, lost, duplicates, nonceHoles, foreignCompletions, revertedTransactions }
 }
 
-/** Everything was delivered exactly once, and nothing else was delivered. */
+/** True if every transfer was delivered exactly once, and nothing else was delivered. */
 export function isClean({ delivered, of, lost, duplicates, nonceHoles, foreignCompletions }: Verdict): boolean {
   return delivered === of && lost + duplicates + nonceHoles + foreignCompletions === 0
 }

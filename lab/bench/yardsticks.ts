@@ -12,10 +12,12 @@ export type Yardstick = (typeof yardsticks)[number]
 
 const worker = fileURLToPath(new URL('./empty-worker.ts', import.meta.url))
 
-/** Name of the yardstick's worker process among the measured ones. For a run of Portage, the relayer's name. */
+/** Name of the worker process among the measured ones: the yardstick's worker or, in a run of Portage, the relayer. */
 export const workerName = 'worker'
 
-/** Starts `count` workflows of one type before their worker. `others`: further measured processes. */
+/**
+ * Starts `count` workflows of one type, then their worker, and measures them. `others`: further processes to measure.
+ */
 export async function yardstick(
   client: Client,
   address: string,
