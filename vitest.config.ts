@@ -30,7 +30,8 @@ const mostAtOnce = 8
 const common = {
   setupFiles: ['test/helpers/setup.ts'],
   pool: 'forks' as const,
-  // Files leave nothing behind in their process: what they import is read once for all of them.
+  // Test files share their process, so shared imports are read only once. This is safe, because a file leaves nothing
+  // behind.
   isolate: false,
   // No retries: a test that passes at the second try has found something.
   retry: 0,

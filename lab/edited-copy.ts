@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url'
 
 export interface Change {
   readonly file: string
-  /** Each text occurs in the file exactly once. */
+  /** Texts to replace. Each `from` is in the file exactly once. */
   readonly edits: readonly (readonly [from: string, to: string])[]
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Copies the sources, except the folders `without`, and changes one file of the copy. */
+/** Copies the sources except the folders in `without`, and changes one file of the copy. */
 export async function copyEdited(change: Change, dir: string, without: readonly string[]): Promise<void> {
   const { stdout } = await promisify(execFile)('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: root,
@@ -24,7 +24,7 @@ export async function copyEdited(change: Change, dir: string, without: readonly 
   await writeFile(join(dir, change.file), edited(await readFile(join(root, change.file), 'utf8'), change))
 }
 
-/** Throws Error if a text of the edits is not in the file exactly once. */
+/** Throws Error if a `from` of the edits is not in the file exactly once. */
 export function edited(text: string, { file, edits }: Change): string {
   return edits.reduce((before, [from, to]) => {
     if (before.split(from).length !== 2) throw new Error(`${file} does not have this text exactly once: ${from.trim()}`)

@@ -1,6 +1,6 @@
 /**
- * Checks every import of the repository against scripts/rooms.ts. Prints one line per broken rule. Exit code 1 if there
- * is one.
+ * Checks every import of the repository against scripts/rooms.ts. Prints one line for each broken rule. The exit code
+ * is 1 if a rule is broken.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -9,7 +9,7 @@ import { parseSync } from 'oxc-parser'
 import { checkImport, type ImportStatement } from './rooms.ts'
 
 /**
- * Every import, re-export and `import()` of a source text. Throws if the text does not parse, or if an `import()` has
+ * Every import, re-export and `import()` in a source text. Throws if the text does not parse, or if an `import()` has
  * no literal specifier.
  */
 export function importsOf(file: string, text: string): ImportStatement[] {
@@ -33,12 +33,12 @@ export function importsOf(file: string, text: string): ImportStatement[] {
   return [...statics, ...reexports, ...dynamics]
 }
 
-/** Broken rules of one file. `file` is relative to the repo, with slashes. */
+/** The broken rules of one file. `file` is relative to the repository, with slashes. */
 export function checkFile(file: string, text: string): string[] {
   return importsOf(file, text).flatMap((statement) => checkImport(file, statement) ?? [])
 }
 
-/** Every source file of the repo, relative, with slashes. */
+/** Every source file of the repository. Paths are relative, with slashes. */
 export function sourceFiles(root: string): string[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')

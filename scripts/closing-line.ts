@@ -3,9 +3,9 @@ import { relative } from 'node:path'
 import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node'
 
 /**
- * Ends every test run with the plain line `N passed, N failed`, which people and `.ci/run` read. For `.ci/run` it also
- * writes two files: PORTAGE_FAILED_FILES gets a line `project path` per failed test file and a line `unhandled` for
- * errors outside tests, PORTAGE_RERUN the failed tests and the commands that run them alone.
+ * Ends every test run with the line `N passed, N failed`, for people and `.ci/run`. Also writes two files for
+ * `.ci/run`. PORTAGE_FAILED_FILES gets a line `project path` for each failed test file, and a line `unhandled` for
+ * errors outside tests. PORTAGE_RERUN gets the failed tests and the commands that run them alone.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
@@ -13,7 +13,7 @@ export default class ClosingLine implements Reporter {
     for (const module of modules) {
       const tests = [...module.children.allTests()]
       for (const test of tests) counts[test.result().state] += 1
-      // A file that did not load, or a hook that threw, is a failure without a failed test.
+      // A file that did not load, or whose hook threw, counts as a failure although no test failed.
       if (module.state() === 'failed' && !tests.some(isFailed)) counts.failed += 1
     }
     const failed = modules.filter((module) => module.state() === 'failed')
@@ -24,7 +24,7 @@ export default class ClosingLine implements Reporter {
     ])
     write('PORTAGE_RERUN', [...failed.flatMap(rerunLines), ...(unhandled ? ['an error outside the tests'] : [])])
     const skipped = counts.skipped > 0 ? `${counts.skipped} skipped\n` : ''
-    // After the default reporter's summary, which is printed in the same turn.
+    // Print it at the exit, because the default reporter prints its summary in the present turn.
     process.on('exit', () => process.stdout.write(`\n${skipped}${counts.passed} passed, ${counts.failed} failed\n`))
   }
 }
@@ -32,13 +32,16 @@ export default class ClosingLine implements Reporter {
 const isFailed = (test: TestCase): boolean => test.result().state === 'failed'
 const pathOf = (module: TestModule): string => relative(process.cwd(), module.moduleId)
 
-/** Writes the lines to the file that the variable names, if it is set. */
+/** Writes the lines to the file that the variable names. Does nothing if it is not set. */
 function write(variable: string, lines: readonly string[]): void {
   const file = process.env[variable]
   if (file !== undefined) writeFileSync(file, lines.map((line) => `${line}\n`).join(''))
 }
 
-/** Each failed test of a file with the command that runs it alone; the file's command if it did not load. */
+/**
+ * Each failed test of a file, with the command that runs it alone. If the file did not load, the command runs the whole
+ * file.
+ */
 function rerunLines(module: TestModule): string[] {
   const path = pathOf(module)
   const alone = `  npx vitest run --project ${module.project.name} ${path}`
@@ -47,7 +50,7 @@ function rerunLines(module: TestModule): string[] {
   return failed.flatMap((test) => [`${path} > ${test.fullName}`, `${alone} -t ${shellWord(namePattern(test.fullName))}`])
 }
 
-/** `-t` is matched as a pattern against the name, in which spaces part the describes. */
+/** A pattern for `-t`, which vitest matches against the names of describes and test, separated by spaces. */
 function namePattern(fullName: string): string {
   return fullName.replaceAll(' > ', ' ').replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

@@ -1,7 +1,7 @@
 /**
- * Runs the Temporal of docker-compose.temporal.yml without Docker, on a PostgreSQL of this machine: the commands and
- * environment of the services `schema`, `temporal` and `set-up`, with other addresses, with programs of the same
- * version built by Go. Runs them twice, as a second `up` does. Prints NOT RUN where that is not possible.
+ * Runs the Temporal of docker-compose.temporal.yml without Docker, on a PostgreSQL of this machine. Uses the commands
+ * and environment of the services `schema`, `temporal` and `set-up` with other addresses, and programs of the same
+ * version that Go builds. Runs them twice, as a second `up` does. Prints NOT RUN where that is not possible.
  */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
@@ -37,7 +37,7 @@ interface Programs {
   readonly cli: string
 }
 
-/** The programs of the images, or, without one, why it cannot be had. */
+/** Finds or builds the programs of the images. `why`: the reason that one is missing. */
 async function programs(): Promise<Programs | { readonly why: string }> {
   const server = knownTemporalServer()
   if (server === undefined) return { why: 'the Temporal server is not built: npm run setup -- --tests' }
@@ -50,7 +50,7 @@ async function programs(): Promise<Programs | { readonly why: string }> {
     const module = `go.temporal.io/server/cmd/tools/sql@v${serverVersion}`
     if (!(await goInstall({ what: 'Temporal SQL tool', module, dir: work, env: process.env, log: say, tried })))
       return { why: tried.join('; ') }
-    // Renamed only when complete: another process that looks at the same time sees all of it or nothing.
+    // Rename it only when it is complete, so that another process never sees a part of it.
     await rename(join(work, 'sql'), sqlTool)
     return { server, sqlTool, cli }
   } finally {
@@ -58,12 +58,15 @@ async function programs(): Promise<Programs | { readonly why: string }> {
   }
 }
 
-/** A shell as in the container: its names of programs, a password in a file, and the addresses and paths of `place`. */
+/**
+ * Makes a shell like the one in the container. It has the container's names of programs, a password in a file, and the
+ * addresses and paths of `place`.
+ */
 function shellOf(folder: string, place: Readonly<Record<string, string>>) {
   return (name: keyof typeof compose.services, more: Readonly<Record<string, string>> = {}) => {
     const { command, environment = {} } = compose.services[name]
     const placed = (text: string) => Object.entries(place).reduce((all, [from, to]) => all.replaceAll(from, to), text)
-    // Compose writes a dollar twice.
+    // In a Compose file a dollar is written twice.
     const script = placed((command[0] ?? '').replaceAll('$$', '$'))
     const own = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, placed(value)]))
     return { args: ['-euc', script], env: { PATH: `${folder}/bin:/usr/bin:/bin`, HOME: folder, ...own, ...more } }
@@ -79,7 +82,7 @@ async function main(): Promise<number> {
     return 0
   }
   const folder = await mkdtemp(join(tmpdir(), 'portage-compose-'))
-  // PostgreSQL runs as another user.
+  // PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o755)
   const postgres = await startPostgres({ programs: postgresPrograms, dir: join(folder, 'postgres'), synchronousCommit: false })
   try {
@@ -113,7 +116,7 @@ interface Stack {
   readonly cli: string
 }
 
-/** `docker compose up`, and down again. Throws Error with what a service said. */
+/** Does what `docker compose up` does, and stops everything. Throws Error with the output of a service. */
 async function once(time: string, { shell, frontend, port, cli }: Stack): Promise<void> {
   await complete('schema', shell('schema'))
   const names = ['FRONTEND', 'MATCHING', 'HISTORY', 'WORKER'].flatMap((one) => [`${one}_GRPC_PORT`, `${one}_MEMBERSHIP_PORT`])

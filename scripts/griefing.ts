@@ -1,6 +1,6 @@
 /**
- * Prints what a day of each griefing attack costs, with Portage's own limits: `npx tsx scripts/griefing.ts`. The
- * attacker always has a transfer that Portage may deliver next. The product's `Losses` decides what is sent.
+ * Prints what a day of each griefing attack costs under Portage's own limits: `npx tsx scripts/griefing.ts`. The
+ * attacker always has a transfer that Portage may deliver next. The product's `Losses` decides which calls are sent.
  */
 import { fileURLToPath } from 'node:url'
 import { budgetsPerChain, Losses } from '../activities/checks/losses.ts'
@@ -10,24 +10,24 @@ import { markdownTable, wrapped } from './docs/markdown.ts'
 
 const minuteMs = 60_000
 const minutesPerDay = 24 * 60
-/** Gas of one transaction, and prices of a unit of gas, wei. */
+/** Gas of one transaction, and prices in wei per gas. */
 const gas = { send: 120_000n, deliver: 200_000n, outrun: 90_000n } as const
 const prices = { source: 1_000_000_000n, target: 10_000_000_000n } as const
-/** Portage's calls that are pending at the same time: a lane's window. */
+/** Number of Portage's calls that are pending at the same time, which is a lane's window. */
 const pendingCalls = 16
 const { transfers } = configSchema.parse({ chains: {}, bridges: {} })
 const budget = BigInt(transfers.maxLossPerTokenPerHourWei)
 
 interface Attack {
   readonly name: string
-  /** Parties of the attacker's next transfer. */
+  /** Parties of the attacker's transfer with this index. */
   readonly target: (index: number) => Pick<Parties, 'recipient' | 'token'>
   readonly isContract?: boolean
-  /** A call pays out without code of the recipient. */
+  /** Whether the call pays coins out without code of the recipient. */
   readonly unwraps?: boolean
-  /** Only the attacker uses the token. */
+  /** Whether only the attacker uses the token. */
   readonly isOwnToken?: boolean
-  /** The attacker delivers first. */
+  /** Whether the attacker delivers the transfer before Portage. */
   readonly outruns?: boolean
   /** wei that each transfer costs the attacker. */
   readonly price: bigint
@@ -53,11 +53,14 @@ export const attacks: readonly Attack[] = [
 export interface Day {
   readonly attacker: bigint
   readonly operator: bigint
-  /** Minutes in which an honest transfer of the token waits. */
+  /** Minutes in which an honest transfer of the token has to wait. */
   readonly waits: { readonly accounts: number; readonly contracts: number }
 }
 
-/** A day of an attack: each minute, up to `pendingCalls` of the attacker's transfers, whose losses show after all. */
+/**
+ * A day of an attack. Each minute, Portage sends calls for up to `pendingCalls` of the attacker's transfers. Their
+ * losses are known only afterwards.
+ */
 export function dayOf({ target, isContract = false, unwraps, outruns, price }: Attack): Day {
   const losses = new Losses(transfers.quarantineSeconds * 1_000, budget)
   const parties = (given: Pick<Parties, 'recipient' | 'token'>): Parties => ({ bridge: 'b', targetChain: 'target', ...given })
@@ -85,12 +88,15 @@ export function dayOf({ target, isContract = false, unwraps, outruns, price }: A
   return { attacker: BigInt(sent) * price, operator: BigInt(sent) * lost, waits }
 }
 
-/** Most that one target chain can lose in a day of any attack that makes calls revert and delivers nothing itself. */
+/**
+ * The most that one target chain can lose in a day of any attack that makes calls revert and does not deliver transfers
+ * itself.
+ */
 export function mostLostPerDay(): bigint {
   return 24n * (budgetsPerChain * budget + BigInt(pendingCalls) * gas.deliver * prices.target)
 }
 
-/** The table of docs/concepts/threat-model.md, with the numbers that it rests on. */
+/** The table of docs/concepts/threat-model.md, and the numbers that it is based on. */
 export function describeGriefing(): string {
   const rows = attacks.map((attack) => {
     const { attacker, operator, waits } = dayOf(attack)

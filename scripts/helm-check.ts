@@ -1,7 +1,8 @@
 /**
- * Renders the Helm chart with each file of deploy/helm/values, and with its defaults, which it must refuse. Checks the
- * result against the API schemas of the oldest and the newest supported Kubernetes, those of KEDA, and the code (roles,
- * chains, lanes, queues, files of keys, ports). Prints NOT RUN without Helm or the validator.
+ * Renders the Helm chart with each file of deploy/helm/values. Also renders it with its defaults, which the chart must
+ * refuse. Checks the documents against the API schemas of the oldest and the newest supported Kubernetes, against those
+ * of KEDA, and against the code (roles, chains, lanes, queues, files of keys, ports). Prints NOT RUN without Helm or
+ * the validator.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,21 +17,21 @@ import { problemsOf } from './helm/rules.ts'
 import { pythonTool } from './python-tool.ts'
 
 const validatorVersion = '1.37.0'
-/** The chart's kubeVersion, and the newest whose schemas the validator has. */
+/** The chart's kubeVersion, and the newest version whose schemas the validator has. */
 const [oldest, newest] = ['1.29', '1.37']
 const root = fileURLToPath(new URL('..', import.meta.url))
 const chart = join(root, 'deploy/helm/portage')
 const values = join(root, 'deploy/helm/values')
 
-/** A Helm that `go install` built knows no version of Kubernetes of its own. */
+/** Name a version of Kubernetes, because a Helm that `go install` built knows none. */
 const of = ['portage', chart, '--kube-version', oldest]
 
-/** One receiver of notifications whose secret is this file. */
+/** Values with one receiver of notifications whose secret is in this file. */
 function receiverWith(secretFile: string): readonly string[] {
   return ['--set', `config.notifications[0].name=books,config.notifications[0].secrets[0].secretFile=${secretFile}`]
 }
 
-/** Values that the chart must refuse, with a word of each error. */
+/** Values that the chart must refuse, each with a part of the error. */
 const refused: readonly (readonly [string, string, readonly string[]])[] = [
   ['no config', 'config.chains is empty', []],
   ['a chain that the config lacks', 'is not in config.chains', ['--set', 'chains[0].name=nowhere']],
@@ -84,7 +85,9 @@ async function validate(bin: string, documents: readonly Document[]): Promise<st
   return status === 0 ? (JSON.parse(stdout) as string[]) : [stderr]
 }
 
-/** Of each values that the chart must refuse, that it did not. */
+/**
+ * Returns a line for each set of values that the chart should have refused and did not, or refused for another reason.
+ */
 async function accepted(helm: string): Promise<string[]> {
   const small = ['--values', join(values, 'small.yaml')]
   const answers = await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * Brings package-lock.json up to date with package.json: npm resolves the packages, then the optional packages of other
- * platforms are added that the registry does not have. Prints how many were added.
+ * Updates package-lock.json for package.json. First npm resolves the packages. Then this adds optional packages of
+ * other platforms that the registry does not have. Prints how many it added.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'

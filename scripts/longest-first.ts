@@ -1,6 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The slowest files, slowest first: of the unit tests, of the others. A fresh clone has no times of an earlier run. */
+/**
+ * The slowest test files: first those of the unit tests, then the others. Each part begins with its slowest file. The
+ * list is fixed, because a fresh clone has no times of an earlier run.
+ */
 const longest = [
   'domain/lane.property',
   'chains/evm-answer-memory',
@@ -88,7 +91,7 @@ const longest = [
   'workers/settings-keeper.integration',
 ].map((name) => `/test/${name}.test.ts`)
 
-/** Runs the longest files first, then whole stages, then the rest: no long file is left to run alone at the end. */
+/** Runs the longest files first, then whole stages, then the rest. So no long file runs alone at the end. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder

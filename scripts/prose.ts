@@ -1,7 +1,7 @@
 /**
- * Lists prose that the project's style bans: `npx tsx scripts/prose.ts [folders or files…]`, by default in the whole
- * repository. Reads comments, messages, test names and Markdown. `--wrap` first wraps comments that are too wide. The
- * style in CONTRIBUTING.md asks for more than patterns can find.
+ * Lists prose that the project's style bans: `npx tsx scripts/prose.ts [folders or files…]`. By default it reads the
+ * whole repository: comments, messages, test names and Markdown. `--wrap` first wraps comments that are too wide.
+ * Patterns cannot find everything that the style in CONTRIBUTING.md asks for.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -29,17 +29,17 @@ const phrases: readonly (readonly [rule: string, pattern: RegExp])[] = [
   ['whoever', /\b(whoever|whosoever)\b/gi],
 ]
 
-/** Sentences that may stay. `text` is a part of the sentence. */
+/** Sentences that are allowed. `text` matches a part of the sentence. */
 const exceptions: readonly { readonly file: RegExp; readonly text: RegExp; readonly why: string }[] = [
   { file: /^scripts\/prose(\.ts|\/)|^test\/house\/prose\.test\.ts$/, text: /./, why: 'names the phrases it looks for' },
   { file: /^api\/page\/|^test\/e2e\/page/, text: /^What is (stuck|shown below is from before)/, why: 'a heading and a banner of the page' },
   { file: /^test\/temporal\/credentials\.test\.ts$/, text: /^whoever reaches temporal\.example/, why: 'a message of the product' },
 ]
 
-/** Folders that hold recorded or foreign text. */
+/** Folders with recorded or foreign text. */
 const skipped = /^(test\/fixtures\/|.*\/fixtures\/|node_modules\/)/
 
-/** Findings in the files that git tracks, or would track, below `folders`. */
+/** Findings in the files below `folders` that git tracks or would track. */
 export function proseFindings(root: string, folders: readonly string[] = []): Finding[] {
   return filesIn(root, folders).flatMap((file) => fileFindings(file, readFileSync(join(root, file), 'utf8')))
 }
@@ -74,8 +74,8 @@ function textFindings(file: string, { kind, line, text }: Text): Finding[] {
 }
 
 /**
- * Whether a sentence starts with What or Who and is no question. A text may start in lower case; a sentence within it
- * does not. `What to do` is a heading.
+ * Whether a sentence starts with What or Who and is no question. Only the first sentence of a text may start in lower
+ * case. `What to do` is a heading.
  */
 function isRelativeStart(sentence: string, first: boolean): boolean {
   const trimmed = sentence.replace(/^[\s"'(*_]+/, '')
@@ -91,7 +91,7 @@ function sentencesOf(text: string): { start: number; sentence: string }[] {
   return [0, ...ends].map((start, index) => ({ start, sentence: text.slice(start, ends[index]) }))
 }
 
-/** Comment lines and Markdown prose lines that are too wide. Tables, links, code and indented commands are exempt. */
+/** Lines of comments and Markdown prose that are too wide. Tables, links, code and indented commands may be wide. */
 function wideLines(file: string, content: string, texts: readonly Text[]): Finding[] {
   const lines = content.split('\n')
   const markdown = file.endsWith('.md')
@@ -107,10 +107,10 @@ function wideLines(file: string, content: string, texts: readonly Text[]): Findi
     })
 }
 
-/** Columns of a Markdown line without the addresses of its links. */
+/** Width of a Markdown line without the addresses of its links, columns. */
 const plainWidth = (raw: string): number => raw.replaceAll(/\]\([^)]*\)/g, ']').length
 
-/** The folder under which a file is counted: two levels where the first says little. */
+/** The folder in which a file is counted. It has two levels where the first one covers much. */
 function folderOf(file: string): string {
   const parts = file.split('/').slice(0, -1)
   return parts.slice(0, /^(test|lab|docs)$/.test(parts[0] ?? '') ? 2 : 1).join('/') || '(root)'

@@ -1,22 +1,22 @@
 /**
- * Import rules. A room is a folder, or a file with rules of its own; `<family>` matches one folder name and means the
- * same name again in the row. A file belongs to the longest path that matches it. The outer rooms (`all`) may import
- * everything, and no other row names them. docs/ARCHITECTURE.md shows this table, and a test compares the two.
+ * Import rules. A room is a folder, or a file with its own rules. `<family>` matches one folder name, and means the
+ * same name everywhere in the row. A file belongs to the longest path that matches it. The outer rooms (`all`) may
+ * import everything, and no other row names them. docs/ARCHITECTURE.md shows this table. A test compares the two.
  */
 export interface Room {
   readonly path: string
-  /** Paths that it may import besides its own. */
+  /** Paths that the room may import in addition to its own. */
   readonly imports: readonly string[] | 'all'
-  /** npm packages and `node:` builtins that it may import; a trailing `*` matches any rest. */
+  /** npm packages and `node:` builtins that the room may import. A trailing `*` matches any rest. */
   readonly packages: readonly string[] | 'all'
-  /** Packages of which only some names may be imported. */
+  /** Packages from which only these names may be imported. */
   readonly names?: Readonly<Record<string, RegExp>>
 }
 
 const ports = ['chains/port.ts', 'chains/heads.ts', 'bridges/port.ts']
 const evmLibrary = 'ethers'
 const bridgePackages = [evmLibrary, 'lru-cache']
-/** Everything that `workers`, `api` and `cli` are built on. Those three do not import one another. */
+/** The rooms that `workers`, `api` and `cli` use. These three do not import one another. */
 const inner = [
   'domain',
   'temporal',
@@ -185,9 +185,9 @@ export const rooms: readonly Room[] = [
     packages: ['@opentelemetry/*', '@temporalio/interceptors-opentelemetry', '@temporalio/worker'],
   },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'lru-cache', 'zod', 'node:*'] },
-  // The page takes its types from here.
+  // The page takes its types from this file.
   { path: 'api/answers.ts', imports: ['domain'], packages: ['zod'] },
-  // It runs in a browser and is part of no process. bin/page.js builds it.
+  // The page runs in a browser and is part of no process. bin/page.js builds it.
   { path: 'api/page', imports: ['domain', 'api/answers.ts', 'operations/orders/transfer-text.ts'], packages: ['preact', 'uplot'] },
   {
     path: 'cli',
@@ -207,14 +207,14 @@ export const rooms: readonly Room[] = [
   })),
 ]
 
-/** One import statement: what it asks for, and the names it takes from there. */
+/** One import statement: its specifier, and the imported names. */
 export interface ImportStatement {
   readonly line: number
   readonly specifier: string
   readonly names: readonly string[]
 }
 
-/** One broken rule, as text that names the file, the import and the rule. */
+/** Text about a broken rule. It names the file, the import and the rule. Undefined if no rule is broken. */
 export function checkImport(file: string, statement: ImportStatement): string | undefined {
   const found = roomOf(file)
   if (!found) return `${file}: no room has this path. Put the file into a room, or add a row to scripts/rooms.ts.`
@@ -242,8 +242,8 @@ function roomOf(file: string): { room: Room; bound: Record<string, string> } | u
     const match = new RegExp(`^${patternOf(room.path)}(?:/|$)`).exec(file)
     return match ? [{ room, bound: { ...match.groups } }] : []
   })
-  // A path without placeholders is more exact than any with them: chains/port.ts before chains/<family>, bridges/gates
-  // before bridges/<protocol>/<family>.ts.
+  // A path without placeholders goes before all paths with placeholders: chains/port.ts before chains/<family>,
+  // bridges/gates before bridges/<protocol>/<family>.ts.
   const exactness = (path: string) => path.split('/').length + (path.includes('<') ? 0 : 100)
   return candidates.sort((a, b) => exactness(b.room.path) - exactness(a.room.path))[0]
 }

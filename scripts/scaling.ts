@@ -1,8 +1,8 @@
 /**
- * Prints the needs of 10, 1,000 and 100,000 transfers per second, computed from the bench's figures: `npx tsx
- * scripts/scaling.ts [figures.json…] [--json]`. A file is the output of `npm run bench -- … --json` and replaces its
- * kind among the kept figures (docs/operate/scaling-figures.json). `--keep <commit>` keeps them. `--chain
- * name:blockMs:blockGas:finalitySeconds` (repeatable) replaces the examples of chains.
+ * Prints what 10, 1,000 and 100,000 transfers per second need, computed from figures of the bench: `npx tsx
+ * scripts/scaling.ts [figures.json…] [--json]`. Each file is the output of `npm run bench -- … --json` and replaces its
+ * kind among the kept figures (docs/operate/scaling-figures.json). `--keep <commit>` writes the result to the kept
+ * figures. `--chain name:blockMs:blockGas:finalitySeconds` (repeatable) replaces the examples of chains.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ import { scalingOf, scalingTables } from './scaling/table.ts'
 const keptFile = fileURLToPath(new URL('../docs/operate/scaling-figures.json', import.meta.url))
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
-/** The tables of docs/operate/scaling.md. Throws Error where a figure is missing. */
+/** The tables of docs/operate/scaling.md. Throws Error if a figure is missing. */
 export function describeScaling(): string {
   return scalingTables(mergeFigures(readJson(keptFile), []), exampleChains)
 }

@@ -1,7 +1,7 @@
 /**
- * Sends the API requests that schemathesis makes from its OpenAPI document, on a real Temporal, for half a minute.
- * Fails at any answer that the document does not have or that is a fault of ours. `--seed N` repeats a run, `--seconds
- * N` is its length. Prints NOT RUN without Python 3.10 or the package.
+ * Sends requests that schemathesis makes from the API's OpenAPI document, for half a minute, with a real Temporal.
+ * Fails if an answer is not in the document, or is a fault of Portage. `--seed N` repeats a run. `--seconds N` sets the
+ * length. Prints NOT RUN without Python 3.10 or the package.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,12 +17,12 @@ import { startLedgers } from '../test/lanes/setting.ts'
 import { pythonTool } from './python-tool.ts'
 
 const version = '4.32.5'
-/** Seconds: the API itself gives up orders for lanes and streams after 10, and its answer is what is checked. */
+/** Seconds. The API gives up orders for lanes and streams after 10, and this run must see that answer. */
 const requestTimeout = '60'
 
 /**
- * A 503 is a fault behind the API (a node, a guardian API, a lane or stream that does not answer an order). The
- * document has it, with the error's body, which is checked.
+ * A 503 is not a fault of the API: a node, a guardian API, a lane or a stream does not answer. The document has this
+ * status, and its body is checked.
  */
 const settings = `
 [checks.not_a_server_error]
@@ -31,7 +31,7 @@ expected-statuses = ["2xx", "3xx", "4xx", "503"]
 
 const caps = { maxGasLimit: 10n ** 6n, maxMsgValue: 10n ** 18n, maxGasDropOff: 10n ** 17n }
 const payee = `0x${'a'.repeat(40)}`
-/** With chains that generated requests name: the lowest and the highest number. */
+/** The generated requests name these chains, by the lowest and the highest number. */
 const executor: ProviderOptions = {
   ...{ quoter: payee, expirySeconds: 3_600, marginPercent: 10 },
   chains: new Map([1, 65_535].map((id) => [id, { name: `chain-${id}`, payee, baseFee: 0n, caps, prefixes: ['ERV1' as const] }])),
@@ -41,7 +41,7 @@ const executor: ProviderOptions = {
   assertOpen: () => {},
 }
 
-/** How many answers had which status. */
+/** Number of answers by status. */
 async function answersOf(metrics: Metrics): Promise<Record<string, number>> {
   const found: Record<string, number> = {}
   for (const [, status = '', count] of (await metrics.render()).matchAll(/^portage_api_requests_total\{.*status="(\d+)"\} (\d+)$/gm))
@@ -69,14 +69,14 @@ async function main(): Promise<number> {
     await writeFile(settingsFile, settings)
     const argv = [
       ...['--config-file', settingsFile, 'run', `http://127.0.0.1:${port}/v1/openapi.json`],
-      // The answer of events does not end.
+      // Exclude events, because their answer does not end.
       ...['--exclude-path', '/v1/events'],
       ...['--header', `Authorization: Bearer ${await setting.token()}`, '--max-time', values.seconds],
       ...['--checks', 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,ignored_auth'],
       ...[
         '--phases',
         'examples,coverage,fuzzing',
-        // Python 3.11 fails at times when two threads parse code (CPython issue 106905).
+        // Use one worker: Python 3.11 sometimes fails when two threads parse code (CPython issue 106905).
         '--workers',
         '1',
         '--request-timeout',

@@ -1,4 +1,4 @@
-/** Takes the README's pictures of the page, with the traffic of the demo. Needs Chromium. Writes docs/images. */
+/** Takes pictures of the page for the README, while the demo's traffic runs. Needs Chromium. Writes to docs/images. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -39,8 +39,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Sends transfers of both bridges until the charts have a minute of deliveries. Then pauses the lane of bsc and sends
- * more, which wait.
+ * Sends transfers of both bridges until the charts show a minute of deliveries. Then pauses the lane of bsc and sends
+ * more transfers, which wait.
  */
 async function showTraffic(devnet: Devnet, portage: PortageProcess): Promise<void> {
   const send = (transfers: number) => sendTransfers(devnet, { transfers, rate: 2, bridge: 'both' }, () => {})
@@ -72,7 +72,7 @@ async function takeAll(devnet: Devnet, portage: PortageProcess, chromium: string
       await page.getByRole('radio', { name: '5 min' }).check()
       await page.getByText('LANE_PAUSED').first().waitFor()
       await page.locator('#flow').getByText('waiting').first().waitFor()
-      // A lane, a stream of each bridge and a node for each chain.
+      // Wait for a lane and a node of each chain, and for the streams of each bridge.
       for (const [id, rows] of Object.entries({ lanes: 2, streams: 4, nodes: 2 }))
         await until(async () => (await page.locator(`#${id} tbody tr`).count()) >= rows, { timeoutMs: 30_000, what: `all ${id}` })
       await page.locator('#connection').getByText('live').waitFor()

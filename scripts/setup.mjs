@@ -32,23 +32,23 @@ Options:
 Commands that need the set-up (npm run demo, npm run devnet, npm test, npm run bench, npm run verify) do it first.
 `
 
-/** Prints what is missing, why it is needed and what to do, and ends with exit code 1. */
+/** Prints what is missing, why it is needed and what to do. Ends the process with exit code 1. */
 function stop(what, why, todo) {
   console.error(`\nset-up: ${what}\n  why it is needed: ${why}\n  what to do: ${todo}\n`)
   process.exit(1)
 }
 
 /**
- * Runs a command with its output on our stderr. `shell` only on Windows, where npm and tsx are .cmd files.
- * @param out where its stdout goes: a program that says the same on stderr is heard once
+ * Runs a command with its output on stderr. `shell` is only for Windows, where npm and tsx are .cmd files.
+ * @param out where the command's stdout goes; use 'ignore' for a program that prints the same on stderr
  */
 function run(command, args, out = 2) {
   return spawnSync(command, args, { cwd: root, stdio: ['ignore', out, 2], shell: process.platform === 'win32' })
 }
 
 /**
- * A hash of everything that decides which packages are installed: both package files, and the Node version and platform
- * of native packages.
+ * A hash of everything that decides which packages are installed: both package files, the Node version, and the
+ * platform.
  */
 function wantedStamp() {
   const hash = createHash('sha256')
@@ -59,7 +59,7 @@ function wantedStamp() {
   return hash.update(`${process.platform} ${process.arch} ${process.versions.modules}`).digest('hex')
 }
 
-/** The part of package.json that npm reads to install: a new script is no reason to install again. */
+/** The part of package.json that npm reads when it installs. So a new script does not cause another installation. */
 function dependenciesOf(text) {
   const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(text)
   return JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides])
@@ -75,9 +75,9 @@ function checkNode() {
   )
 }
 
-/** True if they were installed now. */
+/** Installs packages if needed. Returns true if it did. */
 function installPackages(force) {
-  // npm ci empties the folder first: through a link it would empty that of another clone.
+  // npm ci first empties the folder. Through a link, this would empty the folder of another clone.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
     console.error('set-up: node_modules is a link: its packages are those of another clone, and are left as they are')
     return false
@@ -110,7 +110,7 @@ function installPackages(force) {
   return true
 }
 
-/** So that the first start does not have to. No reason to stop: a start compiles what is missing. */
+/** Compiles now, so that the first start need not. Ignores failures, because a start compiles what is missing. */
 function precompile() {
   run(process.execPath, ['--import', 'tsx', `${root}scripts/precompile.ts`])
 }
@@ -125,10 +125,10 @@ function checkAnvil() {
   )
 }
 
-/** Where a Temporal CLI that was downloaded or built is kept. */
+/** The folder of a Temporal CLI that was downloaded or built. */
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
 
-/** A Temporal CLI of an earlier set-up, or of the user. Its caller checks that it works, and searches on if not. */
+/** A Temporal CLI of an earlier set-up or of the user. The caller checks that it works, and searches further if not. */
 function knownTemporal() {
   const { TEMPORAL_CLI, PATH = '' } = process.env
   const name = process.platform === 'win32' ? 'temporal.exe' : 'temporal'
@@ -136,7 +136,7 @@ function knownTemporal() {
   return (TEMPORAL_CLI ? [TEMPORAL_CLI] : folders.map((folder) => join(folder, name))).find((path) => existsSync(path))
 }
 
-/** @param installed the packages are new: it is tried, and not only looked for */
+/** @param installed whether packages were just installed; then the CLI is run, otherwise only its file is checked */
 function findTemporal(installed) {
   const known = installed ? undefined : knownTemporal()
   if (known) return console.error('set-up: the Temporal CLI is there')
@@ -150,7 +150,7 @@ function findTemporal(installed) {
   )
 }
 
-/** In a home that is read-only neither a download nor Go helps. */
+/** Stops if the cache cannot be written, because then neither a download nor Go helps. */
 function checkCache() {
   try {
     mkdirSync(cacheFolder(), { recursive: true })
@@ -164,7 +164,10 @@ function checkCache() {
   }
 }
 
-/** For tests only, and never a reason to stop: it says itself which tests do not run without it. */
+/**
+ * Looks for the Temporal server, which only tests need. Ignores failures: the command itself prints which tests do not
+ * run.
+ */
 function findTemporalServer() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/find-temporal-server.ts`])
 }

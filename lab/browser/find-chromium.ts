@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { aptInstall } from '../apt.ts'
 
-/** Path of Debian's package. */
+/** Paths at which packages install the browser. */
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The browser that CHROMIUM names, or an installed one. Undefined: there is none. */
+/** The browser that CHROMIUM names, or an installed one. Undefined if there is none. */
 export function knownChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  // An explicitly given path is never replaced silently.
+  // If CHROMIUM names a missing file, do not replace it silently.
   const named = env['CHROMIUM']
   return named ? (existsSync(named) ? named : undefined) : places.find((path) => existsSync(path))
 }
 
 /**
- * Finds the browser for the page's tests, or installs Debian's package if that is allowed. Never throws: prints the
- * reason and returns undefined.
+ * Finds the browser for the page's tests, or installs Debian's package if that is allowed. Returns undefined if neither
+ * is possible, and prints the reason. Never throws.
  */
 async function findChromium(): Promise<string | undefined> {
   const known = knownChromium()

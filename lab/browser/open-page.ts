@@ -1,31 +1,34 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-/** Requests only the page. The profile is a new folder that is removed at the end. */
+/** The browser requests nothing but the page. */
 const quiet = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync', '--disable-default-apps', '--disable-dev-shm-usage'],
 ]
 
-/** Runs in the browser. */
+/** This script runs in the browser. */
 const watchPolicy = `document.addEventListener('securitypolicyviolation', (event) => void sayViolation(event.violatedDirective + ' ' + event.blockedURI))`
 
-/** Starts a browser without a window. */
+/** Starts a headless browser. */
 export function openBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args: quiet })
 }
 
-/** A page and its errors. */
+/** An open page with its errors. */
 export interface WatchedPage {
   readonly page: Page
   /**
-   * Script errors, violations of the page's security policy, and requests to other hosts. Refusals by the server do not
-   * count.
+   * Script errors, violations of the page's security policy, and requests to other hosts. An HTTP error of the server
+   * does not count.
    */
   readonly faults: readonly string[]
   close(): Promise<void>
 }
 
-/** Opens a page in a new profile. @param token stored beforehand, as in a tab where it was entered */
+/**
+ * Opens a page in a new profile.
+ * @param token stored in the tab beforehand, as if a person had entered it
+ */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -37,7 +40,8 @@ export async function openPage(
   const { origin } = new URL(url)
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // The browser logs every status above 399 and every failed connection. The page shows both.
+    // Ignore failed requests: the browser logs every status above 399 and every failed connection, and the page shows
+    // both.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {

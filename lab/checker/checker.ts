@@ -8,13 +8,13 @@ import { provider } from './provider.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 /**
- * The independent checker of the demo and the tests. It reads the chains with a provider and an ABI of its own and
- * shares no VAA code with the relayer. It believes only TransferRedeemed events, those of the native bridge's
- * contracts, of NTT's managers, of the Executor's receivers and of CCTP's transmitters, and balances.
+ * The independent checker of the demo and the tests. It reads the chains with a provider and ABIs of its own and shares
+ * no VAA code with the relayer. It trusts only balances and these events: TransferRedeemed, and those of the native
+ * bridge's contracts, of NTT's managers, of the Executor's receivers and of CCTP's transmitters.
  */
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
-  /** Target chains by name. */
+  /** Chains by name. */
   readonly chains: Readonly<Record<string, { readonly url: string; readonly tokenBridge: string }>>
   /** Lane addresses by chain name. */
   readonly lanes?: Readonly<Record<string, readonly string[]>>
@@ -24,63 +24,64 @@ export interface CheckInput {
   readonly cctp?: CctpCheckInput | undefined
 }
 
-/** One transfer as the target chain shows it. */
+/** One transfer, as the target chain shows it. */
 export interface TransferFinding {
   readonly transfer: SentTransfer
-  /** TransferRedeemed events of this message. Correct: 1. */
+  /** Number of TransferRedeemed events of this message. Correct: 1. */
   readonly redeemed: number
   /** Senders of the redeeming transactions, lower case. */
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /**
-   * Timestamp of the block that redeemed it minus that of the block that sent it, ms. Block times are whole seconds.
-   */
+  /** Time from the block that sent it to the block that redeemed it, ms. Both times are whole seconds. */
   readonly latencyMs: number | undefined
-  /** The recipient's balance, and the expected one. Transfers to one recipient are judged by their sum. */
+  /** `balance`: what the recipient has. `expected`: the sum of all transfers to the recipient. */
   readonly balance: bigint
   readonly expected: bigint
 }
 
 export interface CheckResult {
-  /** Of all bridges. So are all counts. */
+  /** Number of transfers of all bridges. All other counts also cover all bridges. */
   readonly transfers: number
-  /** Exactly one TransferRedeemed or BridgeTransferCompleted, and the right balance. */
+  /** Transfers with exactly one delivery and the right balance. */
   readonly delivered: number
-  /** Transfers without a delivery, including those that only the native bridge's contracts show. */
+  /**
+   * Transfers without a delivery. Native transfers count even if only the contracts show them and no user reported
+   * them.
+   */
   readonly lost: number
-  /** Transfers with more than one delivery, counted in the same way. */
+  /** Transfers with more than one delivery, also native ones that only the contracts show. */
   readonly duplicates: number
-  /** Delivered, but the recipient's balance is not amount − fee. */
+  /** Delivered transfers whose recipient has another balance than amount − fee. */
   readonly wrongBalances: number
   /**
-   * Native completions, NTT payments and CCTP mints that match no user's transfer, and Executor deliveries that nobody
-   * paid for.
+   * Native completions, NTT payments and CCTP mints that match no user's transfer, and deliveries of the Executor that
+   * nobody paid for.
    */
   readonly foreignCompletions: number
-  /** Deliveries by sender, lower case. */
+  /** Number of deliveries by sender, lower case. */
   readonly deliveredBy: Readonly<Record<string, number>>
-  /** Findings of Wormhole's transfers. */
+  /** Findings about transfers of Wormhole's token bridge. */
   readonly findings: readonly TransferFinding[]
   readonly nativeFindings: readonly NativeFinding[]
   readonly nttFindings: readonly NttFinding[]
   readonly executionFindings: readonly ExecutionFinding[]
   readonly cctpFindings: readonly CctpFinding[]
-  /** Findings of all given lanes. */
+  /** Findings about all given lanes. */
   readonly lanes: readonly LaneFindings[]
   readonly revertedTransactions: number
   /**
-   * Transactions of our lanes that delivered no known transfer: no-ops, reverted calls, and foreign uses of our keys.
+   * Transactions of our lanes that delivered no known transfer: no-ops, reverted calls, and uses of our keys by others.
    */
   readonly wastedTransactions: number
   readonly nonceHoles: number
-  /** Most transactions of one lane in one block. */
+  /** Highest number of transactions of one lane in one block. */
   readonly maxPerLanePerBlock: number
-  /** Wei paid for gas by the lanes, by chain. */
+  /** wei that the lanes paid for gas, by chain. */
   readonly gasPaid: Readonly<Record<string, bigint>>
-  /** Gas that a transaction of a lane used, on average; 0 where there is none. */
+  /** Average gas of the lanes' transactions. 0 without transactions. */
   readonly gasPerTransaction: number
-  /** Fees that our lanes' deliveries earned, by the token's origin, wei of 18 decimals. */
+  /** Fees that deliveries by our lanes earned, by the token's origin, in wei of 18 decimals. */
   readonly feesEarned: Readonly<Record<string, bigint>>
 }
 
@@ -89,7 +90,7 @@ const abi = new Interface([
   'function balanceOf(address owner) view returns (uint256)',
 ])
 
-/** Reads both chains at their head and judges. Throws what the provider throws if a node does not answer. */
+/** Reads both chains at their heads and judges. Throws the providers' errors if a node does not answer. */
 export async function check(input: CheckInput): Promise<CheckResult> {
   const providers = new Map(Object.entries(input.chains).map(([name, { url }]) => [name, provider(url)]))
   try {
@@ -159,7 +160,7 @@ function balanceOf(node: Provider, { asset, recipient }: SentTransfer): Promise<
   return new Contract(asset, abi, node).getFunction('balanceOf')(recipient) as Promise<bigint>
 }
 
-/** The common part of all bridges' findings. */
+/** The part of a finding that all bridges share. */
 interface Judged {
   readonly chain: string
   readonly effects: number
@@ -232,7 +233,7 @@ function judgedOf(findings: readonly TransferFinding[]): Judged[] {
   }))
 }
 
-/** The expected balance of a recipient: the sum of its redeemed transfers, each counted once. */
+/** The expected balance of a recipient: the sum of the redeemed transfers, each counted once. */
 function arrived(findings: readonly TransferFinding[]): bigint {
   return findings.filter(({ redeemed }) => redeemed > 0).reduce((sum, { expected }) => sum + expected, 0n)
 }
@@ -253,12 +254,12 @@ function judgedCctp({ transfer, received, receivedBy, txHashes, used, balance, e
   return { chain: transfer.target, effects: received, by: receivedBy, txHashes, right: used && balance === expected }
 }
 
-/** Number of our lanes' transactions that delivered something. A batch counts once. */
+/** Number of our lanes' transactions with at least one delivery. A batch counts once. */
 function ourDeliveries(judged: readonly Judged[], ours: ReadonlySet<string>): number {
   return new Set(judged.flatMap(({ chain, by, txHashes }) => (ours.has(`${chain}/${by[0]}`) ? [`${chain}/${txHashes[0]}`] : []))).size
 }
 
-/** A recipient is a place on one chain in one asset. If transfers share it, the balance shows their sum. */
+/** A recipient's balance of one asset on one chain. It shows the sum of all transfers to it. */
 function place({ target, asset, recipient }: SentTransfer): string {
   return `${target}/${asset}/${recipient}`
 }

@@ -5,52 +5,57 @@ import type { SentNttTransfer } from '../devnet/ntt/ntt-users.ts'
 import type { CctpFinding } from './cctp.ts'
 import type { NttCheckInput, NttFinding } from './ntt.ts'
 
-/** The Executor from the checker's view. */
+/** Input of the checker for the Executor. */
 export interface ExecutorCheckInput {
   readonly transfers: readonly SentExecution[]
-  /** Signs the quotes of our provider. */
+  /** Address that signs the quotes of our provider. */
   readonly quoter: string
-  /** By chain name. Requests go both ways between the two of them. */
+  /** By chain name. Requests go in both directions between the two chains. */
   readonly ends: Readonly<
     Record<
       string,
       { readonly core: string; readonly executor: string; readonly sender: string; readonly receiver: string; readonly payee: string }
     >
   >
-  /** Of the NTT token whose transfers are paid for. */
+  /** Ends of the NTT token whose deliveries are paid for. */
   readonly ntt?: NttCheckInput['ends'] | undefined
 }
 
-/** Deliveries of NTT and CCTP. */
+/** Findings about NTT and CCTP. */
 interface Products {
   readonly findings: ReadonlyMap<SentNttTransfer | SentBurn, NttFinding | CctpFinding>
   /** The source transactions of all deliveries. */
   readonly sources: readonly string[]
 }
 
-/** One paid request as the two chains show it. */
+/** One paid request, as the two chains show it. */
 export interface ExecutionFinding {
   readonly transfer: SentExecution
-  /** Received events with its payload, or payments of the transfer that it pays for. Correct: 1. */
+  /**
+   * Number of Received events with the request's payload, or of payments of the transfer that the request pays for.
+   * Correct: 1.
+   */
   readonly received: number
   /** Senders of the delivering transactions, lower case. */
   readonly receivedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** Defined as for a Wormhole transfer. */
+  /** As in `TransferFinding`. */
   readonly latencyMs: number | undefined
-  /** Wei that the receiver and the drop-off's recipient got. */
+  /**
+   * `balance`: wei that the receiver and the recipient of the drop-off got. `expected`: wei that the request pays for.
+   */
   readonly balance: bigint
   readonly expected: bigint
-  /** Whether the request's event shows the user's payment, and the payee has the sum of all payments. */
+  /** Whether the request's event shows the user's payment, and the payee has received the sum of all payments. */
   readonly paid: boolean
-  /** The recipient of a transfer has its tokens. */
+  /** Whether the recipient of the paid transfer has the transfer's tokens. */
   readonly whole: boolean
 }
 
 export interface ExecutionVerdict {
   readonly findings: readonly ExecutionFinding[]
-  /** Deliveries that nobody paid for, or with less gas or coins than were paid for. */
+  /** Deliveries that nobody paid for, or whose gas or coins exceed the payment. */
   readonly foreign: number
 }
 
@@ -63,14 +68,14 @@ const abi = new Interface([
 interface Request {
   readonly txHash: string
   readonly amount: bigint
-  /** Payload of the requested message. Empty: no known message. */
+  /** Payload of the requested message. Empty if no such message is known. */
   readonly payload: string
   readonly payee: string
-  /** Gas units, and wei. Undefined: underpaid, or not our quote. */
+  /** Paid gas units and wei. Undefined if the request is underpaid or its quote is not ours. */
   readonly bought: { readonly gas: bigint; readonly coins: bigint } | undefined
 }
 
-/** Judges paid requests by the events of both ends and by balances. Throws the providers' errors. */
+/** Judges paid requests by the events of both ends, and by balances. Throws the providers' errors. */
 export async function judgeExecutions(
   input: ExecutorCheckInput,
   providers: ReadonlyMap<string, JsonRpcProvider>,
@@ -139,7 +144,7 @@ function readChains(input: ExecutorCheckInput, providers: ReadonlyMap<string, Js
   )
 }
 
-/** Whether the transaction has no more gas and coins than one of these payments is for. */
+/** Whether the gas limit and the coins of the transaction are within one of these payments. */
 async function isWithin(node: JsonRpcProvider, txHash: string, bought: readonly Request['bought'][]): Promise<boolean> {
   const { gasLimit = 0n, value = 0n } = (await node.getTransaction(txHash)) ?? {}
   return bought.some((one) => one && gasLimit <= one.gas && value <= one.coins)
@@ -168,7 +173,10 @@ async function findMessage(
   }
 }
 
-/** Throws Error without a finding. @param bought by the requests of the source's transaction */
+/**
+ * Finds the delivery of the transfer that a request pays for. Throws Error if the transfer has no finding.
+ * @param bought gas and coins that the requests of the source transaction paid for
+ */
 async function findTransfer(
   node: JsonRpcProvider,
   { recipient }: SentExecution,
@@ -213,7 +221,7 @@ async function requestsOn(
   })
 }
 
-/** Undefined for bytes that are no quote or no instructions. */
+/** The gas and coins that a quote pays for. Undefined if the bytes are no quote or no instructions. */
 function boughtBy(
   quote: string,
   instructions: string,
@@ -228,7 +236,7 @@ function boughtBy(
   }
 }
 
-/** Wei of the source. Both coins have 18 decimals, and prices and the base fee have 10. */
+/** The price in wei of the source. Both coins have 18 decimals. Prices and the base fee have 10. */
 function priceOf(quote: string, { gas, coins }: NonNullable<Request['bought']>): bigint {
   const [baseFee, gasPrice, sourcePrice, targetPrice] = [68, 76, 84, 92].map((at) => numberIn(quote, at, 8)) as [
     bigint,
@@ -239,7 +247,7 @@ function priceOf(quote: string, { gas, coins }: NonNullable<Request['bought']>):
   return baseFee * 10n ** 8n + ((gas * gasPrice + coins) * targetPrice + sourcePrice - 1n) / sourcePrice
 }
 
-/** One gas instruction, with or without a drop-off. */
+/** Reads one gas instruction, with or without a drop-off. */
 function wantedBy(instructions: string): NonNullable<Request['bought']> {
   const dropOff = instructions.length > 2 + 2 * 33 ? numberIn(instructions, 34, 16) : 0n
   return { gas: numberIn(instructions, 1, 16), coins: numberIn(instructions, 17, 16) + dropOff }

@@ -1,20 +1,21 @@
 import type { Provider, TransactionReceipt } from 'ethers'
 import { until } from '../devnet/until.ts'
 
-/** The acts of one lane's account, read from blocks and receipts. */
+/** The transactions of one lane's account, read from blocks and receipts. */
 export interface LaneFindings {
   readonly chain: string
   /** Lower case. */
   readonly address: string
-  /** Mined transactions sent by it. */
+  /** Mined transactions of the lane. */
   readonly transactions: number
   readonly reverted: number
   readonly revertedHashes: readonly string[]
   /**
-   * Missing nonces: between mined ones, below the account's count, or between the count and the pool's transactions.
+   * Missing nonces: between mined ones, below the account's count, and between the count and the transactions in the
+   * pool.
    */
   readonly holes: number
-  /** Transactions in the node's pool: 0 after a drain. */
+  /** Transactions in the node's pool. 0 after a drain. */
   readonly waiting: number
   readonly maxPerBlock: number
   /** Wei. */
@@ -44,7 +45,7 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
   const mined = blocks.flatMap((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own))
   const receipts = await Promise.all(mined.map(({ hash }) => receiptOf(node, hash)))
   const reverted = receipts.filter(({ status }) => status !== 1)
-  // At the last read block. A newer block would show holes that do not exist.
+  // Count at the last block that was read. A newer block would show holes that do not exist.
   const used = await node.getTransactionCount(own, head)
   const inPool = await poolHoles(node, own)
   const [latest, pending] = await Promise.all([node.getTransactionCount(own, 'latest'), node.getTransactionCount(own, 'pending')])
@@ -66,18 +67,18 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
 }
 
 /**
- * Receipt of a mined transaction. A node may show the block earlier than the receipt, so it is asked again. Throws
- * Error if no receipt comes.
+ * Receipt of a mined transaction. Repeats the request, because a node may show the block earlier than the receipt.
+ * Throws Error if no receipt comes.
  */
 function receiptOf(node: RpcNode, hash: string): Promise<TransactionReceipt> {
   const look = async () => (await node.getTransactionReceipt(hash)) ?? undefined
   return until(look, { timeoutMs: 30_000, everyMs: 100, what: `the receipt of ${hash}, which is in a block` })
 }
 
-/** Nonces that are missing before the pool's highest transaction of this account can be mined. */
+/** Counts the nonces that the pool lacks below its highest transaction of this account. */
 async function poolHoles(node: RpcNode, address: string): Promise<number> {
   const pool = (await node.send('txpool_content', [])) as Record<'pending' | 'queued', Record<string, Record<string, unknown>>>
-  // Read after the pool, because transactions that are mined meanwhile are below this count.
+  // Read the count after the pool: transactions that were mined in between are below it.
   const latest = await node.getTransactionCount(address, 'latest')
   const waiting = [pool.pending, pool.queued]
     .flatMap((part) => Object.entries(part).filter(([account]) => account.toLowerCase() === address))
@@ -87,7 +88,7 @@ async function poolHoles(node: RpcNode, address: string): Promise<number> {
   return highest - latest + 1 - new Set(waiting).size
 }
 
-/** All blocks with their transactions. Read once for all lanes of a node. */
+/** All blocks with their transactions. The lanes of a node share one read. */
 function allBlocks(node: RpcNode): Promise<Chain> {
   const known = cache.get(node)
   if (known) return known

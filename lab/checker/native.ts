@@ -1,34 +1,39 @@
 import { concat, Contract, dataSlice, Interface, type JsonRpcProvider, type Log, zeroPadBytes } from 'ethers'
 import type { SentNativeTransfer } from '../devnet/native/native-users.ts'
 
-/** The native bridge from the checker's view. */
+/** Input of the checker for the native bridge. */
 export interface NativeCheckInput {
   readonly transfers: readonly SentNativeTransfer[]
-  /** By chain name; the bridge goes both ways between any two of them. */
+  /** By chain name. The bridge goes in both directions between any two of these chains. */
   readonly ends: Readonly<Record<string, { readonly bridge: string; readonly token: string }>>
 }
 
-/** One native transfer as the two chains show it. */
+/** One native transfer, as the two chains show it. */
 export interface NativeFinding {
   readonly transfer: SentNativeTransfer
-  /** BridgeTransferCompleted events of its id, with its recipient, amount and nonce. Correct: 1. */
+  /** Number of BridgeTransferCompleted events with the transfer's id, recipient, amount and nonce. Correct: 1. */
   readonly completed: number
   /** Senders of the completing transactions, lower case. */
   readonly completedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** Defined as for a Wormhole transfer. */
+  /** As in `TransferFinding`. */
   readonly latencyMs: number | undefined
-  /** The recipient's balance of the target's token, and the sum of all completions for it. */
+  /**
+   * `balance`: what the recipient has of the target's token. `expected`: the sum of all completions for the recipient.
+   */
   readonly balance: bigint
   readonly expected: bigint
 }
 
 export interface NativeVerdict {
   readonly findings: readonly NativeFinding[]
-  /** Completions that no user initiated, or that differ from what was initiated under their id. */
+  /** Completions that no user initiated, and completions that differ from the transfer with their id. */
   readonly foreignCompletions: number
-  /** Transfers that the chains show and the checker's users did not send: without a completion, and with several. */
+  /**
+   * Transfers that the chains show but the checker's users did not report. `lost`: without a completion. `duplicates`:
+   * with several.
+   */
   readonly untold: { readonly lost: number; readonly duplicates: number }
 }
 
@@ -38,9 +43,7 @@ const abi = new Interface([
   'function balanceOf(address owner) view returns (uint256)',
 ])
 
-/**
- * A transfer from the arguments of either side's event: id, initiator (20 bytes, then zeros), recipient, amount, nonce.
- */
+/** The five arguments of both events. `initiator` has 20 bytes, followed by zeros. */
 type EventArguments = [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
 interface Completed {
@@ -48,7 +51,9 @@ interface Completed {
   readonly log: Log
 }
 
-/** Judges native transfers by the events of both ends and the balances at the heads. Throws the providers' errors. */
+/**
+ * Judges native transfers by the events of both ends, and by the balances at the heads. Throws the providers' errors.
+ */
 export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMap<string, JsonRpcProvider>): Promise<NativeVerdict> {
   const names = Object.keys(input.ends)
   const [initiated, completed] = await Promise.all([
@@ -59,7 +64,7 @@ export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMa
   const findings = await Promise.all(completed.map(([chain, list]) => findAll(input, chain, list, node(providers, chain))))
   return {
     findings: findings.flat(),
-    // With two chains, a completion on one was initiated on the other.
+    // There are only two chains, so a completion on one was initiated on the other.
     foreignCompletions: all.filter(([source, event]) => !initiated.has(keyOf(source, event))).length,
     untold: judgeUntold(
       initiated,
@@ -69,7 +74,7 @@ export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMa
   }
 }
 
-/** A transfer that its sender forgot must arrive too. */
+/** Judges transfers that no user reported. They must arrive too. */
 function judgeUntold(
   initiated: ReadonlySet<string>,
   transfers: readonly SentNativeTransfer[],
@@ -86,7 +91,7 @@ async function initiations({ ends }: NativeCheckInput, chain: string, providers:
   const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferInitiated')
   return logs.map((log) => {
     const [id, initiator, recipient, amount, nonce] = argumentsOf(log)
-    // The same bytes with another split: the target's event has 32 bytes of initiator and 20 of recipient.
+    // Splits the same bytes differently: the target's event has 32 bytes of initiator and 20 bytes of recipient.
     return keyOf(chain, [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce])
   })
 }
@@ -121,7 +126,7 @@ async function findAll(
   const byKey = new Map<string, Log[]>()
   const perRecipient = new Map<string, bigint>()
   for (const { event, log } of completed) byKey.set(keyOf('', event), [...(byKey.get(keyOf('', event)) ?? []), log])
-  // Transfers to the same recipient are judged by their sum.
+  // The balance shows the sum of all transfers to the same recipient.
   for (const { recipient, amount } of ours) perRecipient.set(recipient, (perRecipient.get(recipient) ?? 0n) + amount)
   const senders = new Map<string, Promise<string>>()
   const times = new Map<number, Promise<number>>()

@@ -1,34 +1,37 @@
 import { Contract, Interface, type JsonRpcProvider, type Log } from 'ethers'
 import type { SentNttTransfer } from '../devnet/ntt/ntt-users.ts'
 
-/** The NTT token from the checker's view. */
+/** Input of the checker for NTT. */
 export interface NttCheckInput {
   readonly transfers: readonly SentNttTransfer[]
-  /** By chain name; the token goes both ways between the two of them. */
+  /** By chain name. The token goes in both directions between the two chains. */
   readonly ends: Readonly<Record<string, { readonly manager: string; readonly token: string }>>
 }
 
-/** One NTT transfer as the two chains show it. */
+/** One NTT transfer, as the two chains show it. */
 export interface NttFinding {
   readonly transfer: SentNttTransfer
-  /** TransferRedeemed events of its digest, which come with the payment and not when it is queued. Correct: 1. */
+  /**
+   * Number of TransferRedeemed events with the transfer's digest. They come with the payment, and not when a transfer
+   * is queued. Correct: 1.
+   */
   readonly redeemed: number
   /** Senders of the paying transactions, lower case. */
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** Defined as for a Wormhole transfer. */
+  /** As in `TransferFinding`. */
   readonly latencyMs: number | undefined
-  /** isMessageExecuted of the manager. */
+  /** Whether the manager's isMessageExecuted is true. */
   readonly executed: boolean
-  /** The recipient's balance of the target's token, and the sum of all transfers to it. */
+  /** `balance`: what the recipient has of the target's token. `expected`: the sum of all transfers to the recipient. */
   readonly balance: bigint
   readonly expected: bigint
 }
 
 export interface NttVerdict {
   readonly findings: readonly NttFinding[]
-  /** Paid digests that no manager has sent. */
+  /** Digests that were paid although no manager sent them. */
   readonly foreign: number
   /** The source transactions of all payments. */
   readonly sources: readonly string[]

@@ -1,18 +1,21 @@
 import { type JsonRpcPayload, JsonRpcProvider, type JsonRpcResult } from 'ethers'
 
 /**
- * Most HTTP requests of one provider at a time, and most calls in each. A node closes connections when there are
- * hundreds.
+ * Most HTTP requests of one provider at the same time, and most calls in one request. With hundreds, a node closes
+ * connections.
  */
 const [mostRequests, mostCalls] = [16, 50]
 
-/** Simultaneous calls share requests, so that a run of thousands of transfers needs few connections. */
+/**
+ * A provider that sends simultaneous calls in shared requests, so that a run of thousands of transfers needs few
+ * connections.
+ */
 class CheckerProvider extends JsonRpcProvider {
   private running = 0
   private readonly waiting: (() => void)[] = []
 
   override async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<JsonRpcResult[]> {
-    // An ending request passes its slot to the next one, so the count stays.
+    // A request that ends passes its slot to the next one, so the count does not change.
     if (this.running >= mostRequests) await new Promise<void>((resolve) => this.waiting.push(resolve))
     else this.running++
     try {
@@ -25,7 +28,10 @@ class CheckerProvider extends JsonRpcProvider {
   }
 }
 
-/** @param url of a node of the devnet. The provider caches nothing, and must be destroyed. */
+/**
+ * Makes a provider that caches nothing. Destroy it at the end.
+ * @param url of a node of the devnet
+ */
 export function provider(url: string): JsonRpcProvider {
   return new CheckerProvider(url, undefined, { staticNetwork: true, batchMaxCount: mostCalls, cacheTimeout: -1 })
 }

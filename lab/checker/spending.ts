@@ -1,6 +1,6 @@
 import { JsonRpcProvider } from 'ethers'
 
-/** A transaction of a lane that is in a block. Addresses in lower case, amounts in wei. */
+/** A mined transaction of a lane. Addresses in lower case, amounts in wei. */
 export interface LaneTransaction {
   readonly chain: string
   readonly hash: string

@@ -23,7 +23,7 @@ const parts = {
   all: 'the Wormhole contracts, contracts that take messages, NTT, an Executor, CCTP, a native bridge, and a guardian',
 } as const
 
-/** Time since the start of this process. */
+/** Seconds since this process started. */
 const seconds = () => (performance.now() / 1_000).toFixed(1)
 
 /** Runs the demo. Returns the exit code. */
@@ -57,13 +57,16 @@ export async function demo(options: DemoOptions): Promise<number> {
     return clean ? 0 : 1
   } finally {
     await devnet.stop()
-    // Logs and database are kept only after a failure.
+    // Keep logs and database only after a failure.
     if (clean) await rm(dir, { recursive: true, force: true })
     else say(`Logs: ${dir}`)
   }
 }
 
-/** Needed by the demo's page. The keys are useless elsewhere: they are made and removed with the demo. */
+/**
+ * Makes the token for the demo's page. Its keys are useless elsewhere, because they are made for the demo and removed
+ * with it.
+ */
 function pageToken(devnet: Devnet): Promise<string> {
   const { dataFolder = devnet.dir, temporal } = devnet.relayerConfig()
   return makeToken({ dataFolder, temporal }, { name: 'demo', level: 'write' })
@@ -107,7 +110,10 @@ async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions
   return summary
 }
 
-/** Streams follow the deliveries later. Returns those that have not proved all sent transfers after half a minute. */
+/**
+ * Waits up to half a minute, because streams follow the deliveries later. Returns the streams that have not proved all
+ * sent transfers.
+ */
 async function untilProved(client: Client, sent: readonly AnySent[]): Promise<readonly string[]> {
   const look = async () => (await unprovedStreams({ client, sent })).length === 0
   await until(look, { timeoutMs: 30_000, everyMs: 250, what: 'the streams to prove all' }).catch(() => undefined)

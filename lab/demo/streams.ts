@@ -2,10 +2,10 @@ import type { Client } from '@temporalio/client'
 import { streamViewQuery } from '../../temporal/contracts/stream.ts'
 import { isBurn, isExecution, isNative, isNtt, type AnySent } from '../devnet/sent.ts'
 
-/** A stream's results, with MIP-61's names. */
+/** The state of a stream, with MIP-61's names. */
 export interface Watermark {
   readonly stream: string
-  /** All numbers up to this one are resolved. Undefined: none. */
+  /** All numbers up to this one are resolved. Undefined if none is. */
   readonly completedNonceHeight: string | undefined
   readonly completedBlockHeight: number | undefined
   readonly open: number
@@ -14,7 +14,7 @@ export interface Watermark {
   readonly alarms: readonly string[]
 }
 
-/** All streams of the namespace by name, from their own queries. */
+/** Asks all streams of the namespace for their state. */
 export async function watermarks(client: Client): Promise<Watermark[]> {
   const ids: string[] = []
   for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'stream' AND ExecutionStatus = 'Running'" })) {
@@ -33,14 +33,15 @@ export async function watermarks(client: Client): Promise<Watermark[]> {
     .toSorted((a, b) => a.stream.localeCompare(b.stream))
 }
 
-/** The result in one line for people. */
+/** One line of text about a stream. */
 export function describeWatermark({ completedNonceHeight, completedBlockHeight, open, gaps, alarms }: Watermark): string {
   const alarmed = alarms.length > 0 ? `, alarms: ${alarms.join(', ')}` : ''
   return `completed_nonce_height ${completedNonceHeight ?? '-'}, completed_block_height ${completedBlockHeight ?? '-'}, ${open} open, ${gaps} in gaps${alarmed}`
 }
 
 /**
- * Streams that have not proved all sent transfers: not contiguous up to the last number, or with open numbers or gaps.
+ * Streams that have not proved all sent transfers: they are not contiguous up to the last number, or have open numbers
+ * or gaps.
  */
 export async function unprovedStreams({ client, sent }: { client: Client; sent: readonly AnySent[] }): Promise<string[]> {
   const known = new Map((await watermarks(client)).map((one) => [one.stream, one]))

@@ -10,12 +10,12 @@ interface TokenHome {
   readonly temporal?: ConfigInput['temporal']
 }
 
-/** An access token of a data folder's keys, which are made if absent. Default: level admin, all scopes. */
+/** Makes an access token with the keys of a data folder, which are made if absent. Default: level admin, all scopes. */
 export async function makeToken(home: TokenHome, request: Partial<TokenRequest> = {}): Promise<string> {
   return (await signedToken(home, request)).token
 }
 
-/** The token and its entry in the settings. */
+/** Like `makeToken`, but also returns the principal that the settings list for the token. */
 export async function signedToken(
   { dataFolder, temporal: { namespace = 'default' } = {} }: TokenHome,
   request: Partial<TokenRequest> = {},
@@ -26,7 +26,7 @@ export async function signedToken(
   return signToken(signingKey(await readKeys(file)), namespace, wanted)
 }
 
-/** The header of a request that carries the token. */
+/** A header that carries the token. */
 export function bearer(token: string): { authorization: string } {
   return { authorization: `Bearer ${token}` }
 }

@@ -2,23 +2,25 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { Socket } from 'node:net'
 
-/** A server process of the devnet. It never outlives this process, however this process ends. */
+/** A server process of the devnet. It never outlives this process, even if this process is killed. */
 export interface Child {
   readonly pid: number
-  /** Undefined while it runs, then how it ended. */
+  /** Undefined while the process runs, then how it ended. */
   readonly ended: string | undefined
-  /** Resolves when it has ended; never rejects. */
+  /** Resolves when the process has ended. Never rejects. */
   readonly exited: Promise<void>
-  /** SIGTERM, then SIGKILL after `graceMs` (default 5,000). Resolves when it has ended. */
+  /** Sends SIGTERM, then SIGKILL after `graceMs` (default 5,000). Resolves when the process has ended. */
   stop(graceMs?: number): Promise<void>
-  /** Sends a signal (SIGKILL, SIGSTOP, SIGCONT…) and does not wait. Await `exited` if the signal ends the process. */
+  /**
+   * Sends a signal (SIGKILL, SIGSTOP, SIGCONT…) and does not wait. Await `exited` after a signal that ends the process.
+   */
   kill(signal: NodeJS.Signals): void
-  /** The last lines that it wrote, for error texts. */
+  /** The last lines that the process wrote, for texts of errors. */
   tail(): string
 }
 
 export interface ChildOptions {
-  /** Its output is appended to this file. */
+  /** File to which the process's output is appended. */
   readonly logFile?: string
   /** Default: this process's. */
   readonly env?: NodeJS.ProcessEnv
@@ -29,8 +31,8 @@ const running = new Set<ChildProcess>()
 let exitHook = false
 
 /**
- * Starts a process in a group of its own, so that Ctrl-C in the terminal goes only to us and the process is stopped in
- * order. Throws if the command cannot be started.
+ * Starts a process in a process group of its own. So Ctrl-C in the terminal reaches only this process, which then stops
+ * the child in order. Throws if the command cannot be started.
  */
 export async function startChild(command: string, args: readonly string[], options: ChildOptions = {}): Promise<Child> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env: options.env ?? process.env })
@@ -57,7 +59,7 @@ export async function startChild(command: string, args: readonly string[], optio
     get ended() {
       return ended
     },
-    // The caller waits for it, so the event loop must stay alive.
+    // A caller waits for the end, so keep the event loop alive.
     get exited() {
       child.ref()
       return exited
@@ -69,8 +71,8 @@ export async function startChild(command: string, args: readonly string[], optio
 }
 
 /**
- * If the parent's event loop ends while children run, they are killed. So a script that forgot to stop them does not
- * hang.
+ * Lets the event loop end while the child runs, which kills the child. So a script that forgot to stop its children
+ * does not hang.
  */
 function unreference(child: ChildProcess): void {
   child.unref()
@@ -88,8 +90,8 @@ async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number)
 }
 
 /**
- * A shell that waits for the end of its standard input, which ends with this process, even after kill -9. It then ends
- * the child. Node has no other way to bind a child's life to its parent's.
+ * Starts a shell that ends the child when this process ends, even by kill -9. The shell's standard input ends with this
+ * process. Node has no other way to bind a child's life to its parent's.
  */
 function startGuard(pid: number): ChildProcess {
   const script = 'read -r _; kill -TERM "$0" 2>/dev/null && sleep 2 && kill -KILL "$0" 2>/dev/null'

@@ -46,7 +46,7 @@ function summarizeChain(chain: WormholeChain, native: NativeBridgeEnd | undefine
 type DevnetSummary = ReturnType<typeof summarizeDevnet>
 type Row = readonly [name: string, value: string | number | undefined]
 
-/** The description for people, with the next commands to try. */
+/** Text about the running devnet, with the next commands to try. */
 export function describeDevnet(devnet: Devnet, files: DevnetFiles): string {
   const summary = summarizeDevnet(devnet, files)
   const { temporal, guardian, chains } = summary

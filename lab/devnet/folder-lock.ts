@@ -2,16 +2,16 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from './run.ts'
 
-/** Identifies a process. Systems reuse process ids, so the start time is part of it. */
+/** Identifies a process. The start time is part of it, because systems reuse process ids. */
 interface Owner {
   readonly pid: number
   readonly startedAt: string
 }
 
 /**
- * Locks a folder for the devnet of this process, since a second devnet would overwrite its files and database. The lock
- * ends with the process. Resolves with a function that releases it. Throws Error with the process that holds it and the
- * remedy.
+ * Locks a folder for the devnet of this process, because a second devnet would overwrite its files and database. The
+ * lock ends with the process. Resolves with a function that releases the lock. If another process holds it, throws
+ * Error with that process and the remedy.
  */
 export async function lockFolder(dir: string): Promise<() => Promise<void>> {
   await mkdir(dir, { recursive: true })
@@ -40,7 +40,7 @@ async function ownerOf(file: string): Promise<Owner | undefined> {
     const { pid, startedAt } = JSON.parse(await readFile(file, 'utf8')) as Partial<Owner>
     return typeof pid === 'number' && typeof startedAt === 'string' ? { pid, startedAt } : undefined
   } catch {
-    // The lock was removed meanwhile, or truncated by a crash.
+    // Another process removed the lock meanwhile, or a crash truncated it.
     return undefined
   }
 }
@@ -49,13 +49,13 @@ async function isRunning({ pid, startedAt }: Owner): Promise<boolean> {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // The process is another user's and may not be signalled. It runs.
+    // EPERM: the process runs, but belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
   return (await startOf(pid)) === startedAt
 }
 
-/** The start time of a process from `ps`. Empty without `ps`: then the id alone decides. */
+/** The start time of a process from `ps`. Empty without `ps`, so that only the id decides. */
 async function startOf(pid: number): Promise<string> {
   const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)], { env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' } })
   return stdout.trim()

@@ -25,29 +25,32 @@ export interface DevnetPorts {
   readonly bsc?: number
   readonly spy?: number
   readonly guardianApi?: number
-  /** In relayerConfig(): the relayer's own API. */
+  /** Port of the relayer's own API in relayerConfig(). */
   readonly api?: number
 }
 
 export interface DevnetOptions {
-  /** Seconds between blocks of both chains, or of each. Default 1. */
+  /** Seconds between blocks, for both chains or for each. Default 1. */
   readonly blockTimeSeconds?: number | { readonly ethereum: number; readonly bsc: number }
-  /** `finalized` lags the head of both chains, or of each, by twice as many blocks. Default 1. */
+  /**
+   * Anvil's slots in an epoch, for both chains or for each. `finalized` lags the head by twice this number of blocks.
+   * Default 1.
+   */
   readonly slotsInAnEpoch?: number | { readonly ethereum: number; readonly bsc: number }
   /** Number of guardians: 1 (default) or 19. */
   readonly guardians?: number
   /** Consistency level that token bridges request from the guardians: 1 finalized (default), 201 safe, 200 instant. */
   readonly consistencyLevel?: number
   /**
-   * Nodes per chain in relayerConfig(): fault proxies in front of the one anvil. Default: none, the relayer uses anvil
-   * itself.
+   * Number of nodes of each chain in relayerConfig(). Each is a fault proxy in front of the one anvil. Default: none,
+   * and the relayer uses anvil itself.
    */
   readonly nodesPerChain?: number
   /** Lanes per chain. Default 1. */
   readonly keysPerChain?: number
-  /** Most nonces in flight per lane in relayerConfig(). Default 64. */
+  /** Most nonces of a lane in flight, in relayerConfig(). Default 64. */
   readonly window?: number
-  /** Where broadcasts of all lanes run, in relayerConfig(). Default: the config's. */
+  /** Where all lanes broadcast, in relayerConfig(). Default: the config's own default. */
   readonly broadcast?: 'auto' | 'queue' | undefined
   /**
    * Whether relayerConfig() has Wormhole's token bridge. Its contracts, guardian and users exist in any case. Default
@@ -56,33 +59,42 @@ export interface DevnetOptions {
   readonly wormhole?: boolean
   /** Whether relayerConfig() has routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean
-  /** An NTT token both ways; with an Executor a second one, which requests pay for. Default: none. */
+  /**
+   * An NTT token in both directions. With an Executor also a second token, whose deliveries requests pay for. Default:
+   * none.
+   */
   readonly ntt?: NttOptions | undefined
-  /** An Executor on both chains, and a quoter's key in `env`. Default false. */
+  /** Deploys an Executor on both chains and adds a quoter's key to `env`. Default false. */
   readonly executor?: boolean
-  /** CCTP of both versions both ways. Default: none. */
+  /** CCTP of both versions in both directions. Default: none. */
   readonly cctp?: CctpNetworkOptions | undefined
-  /** The native bridge both ways, in this variant. Default: none. */
+  /** The variant of the native bridge, in both directions. Default: none. */
   readonly native?: NativeBridgeVariant | false
-  /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one each. */
+  /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one. */
   readonly batch?: number | undefined
-  /** Most open transfers of each direction of the native bridge, in relayerConfig(). Default: the config's. */
+  /**
+   * Most open transfers in each direction of the native bridge, in relayerConfig(). Default: the config's own default.
+   */
   readonly maxOpen?: number | undefined
-  /** How often streams are audited, in relayerConfig(). Default: 0.1 with a native bridge, else the config's. */
+  /**
+   * Audit interval of streams, in relayerConfig(). Default: 0.1 with a native bridge, else the config's own default.
+   */
   readonly auditMinutes?: number
-  /** How often transfers are audited, in relayerConfig(). Default: the config's. */
+  /** Audit interval of transfers, in relayerConfig(). Default: the config's own default. */
   readonly transferAuditMinutes?: number | undefined
-  /** How soon the work of a dead process is taken over, in relayerConfig(). Default: the config's. */
+  /**
+   * Times after which the work of a dead process is taken over, in relayerConfig(). Default: the config's own default.
+   */
   readonly worker?: ConfigInput['worker']
   /** Temporal keeps its data in memory only. Default false. */
   readonly inMemory?: boolean
-  /** Where Temporal's database and the logs go. Default: a temporary directory, which `stop()` removes. */
+  /** Folder for Temporal's database and the logs. Default: a temporary folder, which `stop()` removes. */
   readonly dir?: string
-  /** Temporal's Web UI. Default true. */
+  /** Whether Temporal has its Web UI. Default true. */
   readonly ui?: boolean
   /** Fixed ports. Default: free ones. */
   readonly ports?: DevnetPorts
-  /** A running Temporal to use. `stop()` does not stop it. */
+  /** A running Temporal server to use. `stop()` does not stop it. */
   readonly temporal?: TemporalServer
   readonly temporalOptions?: Pick<TemporalOptions, 'dynamicConfig' | 'sqlitePragmas'>
   readonly log?: (line: string) => void
@@ -92,46 +104,46 @@ export interface Devnet {
   readonly temporal: TemporalServer
   readonly chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain }
   /**
-   * The fault proxies that relayerConfig() names as nodes; none by default. The checker, users and guardian use anvil
-   * itself.
+   * The fault proxies that relayerConfig() names as nodes. By default there are none. Checker, users and guardian use
+   * anvil itself.
    */
   readonly nodes: { readonly ethereum: readonly FaultProxy[]; readonly bsc: readonly FaultProxy[] }
   readonly guardian: Guardian
-  /** Users by their source chain, each sending to the other chain. */
+  /** Users by source chain. They send to the other chain. */
   readonly users: { readonly ethereum: Users; readonly bsc: Users }
-  /** The NTT token, if the option asked for it. */
+  /** The NTT token. Undefined if the option `ntt` is absent. */
   readonly ntt: NttNetwork | undefined
-  /** The Executor, if the option asked for it. */
+  /** Undefined without the option `executor`. */
   readonly executor: ExecutorNetwork | undefined
-  /** CCTP, if the option asked for it. */
+  /** Undefined without the option `cctp`. */
   readonly cctp: CctpNetwork | undefined
-  /** The native bridge, if the option asked for it. */
+  /** Undefined without the option `native`. */
   readonly native: NativeNetwork | undefined
-  /** The DEVNET keys of the lanes, of both chains. */
+  /** The DEVNET keys of the lanes of both chains. */
   readonly lanes: readonly LaneKey[]
-  /** The environment of a process with relayerConfig(): PORTAGE_DEVNET_KEY_<n> → DEVNET private key. */
+  /** Environment of a process with relayerConfig(). PORTAGE_DEVNET_KEY_<n> has a DEVNET private key. */
   readonly env: Readonly<Record<string, string>>
-  /** A funded stranger on each chain, who may redeem before us. */
+  /** A funded stranger on each chain, who may redeem before Portage. */
   readonly outsiders: { readonly ethereum: DevnetAccount; readonly bsc: DevnetAccount }
   readonly dir: string
   relayerConfig(): ConfigInput
-  /** The independent checker over these transfers of all bridges, and over all lanes of this devnet. */
+  /** Runs the independent checker over these transfers of all bridges, and over all lanes of this devnet. */
   check(sent: readonly AnySent[]): Promise<CheckResult>
   stop(): Promise<void>
 }
 
-/** Wormhole's devnet uses 1337 and 1397 for these two. */
+/** Wormhole's own devnet has the same network ids for these two chains. */
 const networks = { ethereum: { networkId: 1337, wormholeChainId: 2 }, bsc: { networkId: 1397, wormholeChainId: 4 } } as const
 type ChainKey = keyof typeof networks
 
 /**
- * Starts Temporal and both chains at once, then contracts, guardian and users. If a part fails, all started parts are
- * stopped. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE.
+ * Starts Temporal and both chains at once, then contracts, guardian and users. If a part fails, stops all started
+ * parts. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE.
  */
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'portage-devnet-')))
   await mkdir(dir, { recursive: true })
-  // The chains are new, so an old database would have blocks that do not exist.
+  // Remove an old database: it would have blocks that do not exist on the new chains.
   if (!options.temporal) for (const suffix of ['', '-wal', '-shm']) await rm(join(dir, `temporal.db${suffix}`), { force: true })
   const started = new Started()
   if (options.dir === undefined) started.onStop(() => rm(dir, { recursive: true, force: true }))
@@ -143,7 +155,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
   }
 }
 
-/** Started parts, stopped in reverse: the last ones may need the first. */
+/** The started parts. They stop in reverse, because later parts may need earlier ones. */
 class Started {
   readonly #stops: (() => Promise<unknown>)[] = []
 
@@ -167,7 +179,7 @@ type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes'
 
 async function startParts(options: DevnetOptions, dir: string, started: Started): Promise<Parts> {
   const log = options.log ?? (() => {})
-  // Waits for both, so that nothing is still starting when one failure stops the other.
+  // Wait for both, so that nothing is still starting when the failure of one stops the other.
   const [server, chains] = await Promise.allSettled([
     options.temporal ?? started.keep(startTemporal(temporalOptions(options, dir, log))),
     startChains(options, dir, started, log),
@@ -175,7 +187,7 @@ async function startParts(options: DevnetOptions, dir: string, started: Started)
   return { temporal: valueOf(server), ...valueOf(chains) }
 }
 
-/** Both chains with contracts, guardian and users: everything that needs no Temporal. */
+/** Starts both chains with contracts, guardian and users: everything that needs no Temporal. */
 async function startChains(
   options: DevnetOptions,
   dir: string,
@@ -199,11 +211,12 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  // The first start compiles contracts, which blocks the event loop. So nothing else waits for a timer meanwhile.
+  // Start one after another. The first start compiles contracts, which blocks the event loop and would delay the timers
+  // of others.
   const cctp = options.cctp && (await started.keep(startCctpNetwork(chains, { log, paid: options.executor, ...options.cctp })))
   const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
   const ntt = options.ntt && (await deployNtt(chains, options.ntt))
-  // A token of its own, because all transfers of a token are free or none.
+  // Paid transfers need their own token, because all transfers of a token are free or none is.
   const paidNtt = options.executor && options.ntt ? await deployNtt(chains, options.ntt) : undefined
   const executor = options.executor ? await startExecutorNetwork(chains, { ntt: paidNtt, cctp }) : undefined
   return { chains, nodes, guardian, lanes, native, ntt, executor, cctp }
@@ -245,7 +258,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         auditMinutes: options.auditMinutes ?? (native && 0.1),
         transferAuditMinutes: options.transferAuditMinutes,
         worker: options.worker,
-        // Absolute, because a config file's relative paths start at the file's folder.
+        // An absolute path, because a config file's relative paths start at the file's folder.
         checkpoints: resolve(dir, 'checkpoints'),
       }),
     check(all) {
@@ -287,7 +300,7 @@ function plan(name: ChainKey, node: Anvil, position: number) {
   return chainPlan(name, networks[name].wormholeChainId, node, position)
 }
 
-/** Different keys on each chain, so that a mix-up of chains can't go unnoticed. */
+/** Each chain has other keys, so that a mix-up of chains is noticed. */
 function laneKeys(perChain: number): LaneKey[] {
   return (['ethereum', 'bsc'] as const).flatMap((chain, position) =>
     Array.from({ length: perChain }, (_, index) => {

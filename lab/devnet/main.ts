@@ -23,7 +23,7 @@ contracts and a native bridge both ways, a guardian. Every start is a new networ
   --help                       this text
 `
 
-/** Well-known ports, used if they are free. */
+/** Well-known ports. Each is used if it is free. */
 const wellKnown = { temporal: 7233, ui: 8233, ethereum: 8545, bsc: 8546, spy: 7073, guardianApi: 7071, api: 8099 } as const
 
 async function main(args: readonly string[]): Promise<number> {
@@ -86,14 +86,14 @@ async function keepUp(
   }
 }
 
-/** Resolves at the first Ctrl-C or SIGTERM, even during the start. A second one ends the process at once. */
+/** Resolves at the first Ctrl-C or SIGTERM, also during the start. A second one ends the process at once. */
 function interrupted(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
   })
 }
 
-/** A promise alone does not keep a process alive. */
+/** Keeps the process alive until `end` resolves. A promise alone does not. */
 async function stayUntil(end: Promise<void>): Promise<void> {
   const alive = setInterval(() => {}, 60_000)
   await end
@@ -114,7 +114,7 @@ function variant(text: string): 'fixed' | 'strict' | false {
   throw new Error(`--native takes fixed, strict or none, not "${text}"`)
 }
 
-/** Throws Error that names the option and its values. */
+/** Throws Error that names the option and its bounds. */
 function number(option: string, text: string, least: number, most: number, whole = false): number {
   const value = Number(text)
   if (text.trim() !== '' && value >= least && value <= most && (!whole || Number.isInteger(value))) return value

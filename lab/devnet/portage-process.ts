@@ -12,10 +12,10 @@ import { until } from './until.ts'
 
 const ownLauncher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 
-/** A Portage process, as an operator would run it: `portage run`. */
+/** A process of `portage run`, as an operator runs it. */
 export interface PortageProcess extends Child {
   readonly apiUrl: string
-  /** URL of its admin port. Every role has one. */
+  /** URL of the process's admin port. Every role has one. */
   readonly adminUrl: string
   /** Authorization header of an administrator. */
   readonly admin: { readonly authorization: string }
@@ -30,15 +30,15 @@ export interface PortageOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Changes the config before it is written. */
   readonly configure?: (config: ConfigInput) => ConfigInput
-  /** Another copy's bin/portage.js. Default: this checkout's. */
+  /** `bin/portage.js` of another copy of the sources. Default: of this checkout. */
   readonly launcher?: string | undefined
-  /** Distinguishes several processes of one devnet in file names. */
+  /** Name for the process's files. It distinguishes several processes of one devnet. */
   readonly name?: string
 }
 
 /**
- * Writes the devnet's config and starts a process with it. Resolves when it is ready. If it ends before, throws Error
- * with its last lines.
+ * Writes the devnet's config and starts a process with it. Resolves when the process is ready. If it ends before,
+ * throws Error with its last lines.
  */
 export async function startPortage(devnet: Devnet, options: PortageOptions = {}): Promise<PortageProcess> {
   const { role = 'all', name = 'portage', args = [], launcher = ownLauncher } = options
@@ -50,7 +50,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   await writeFile(configPath, stringify(configured))
   const { dataFolder = 'portage-data', temporal } = configured
   const admin = bearer(await makeToken({ dataFolder: resolve(devnet.dir, dataFolder), temporal }))
-  // An earlier process with this name may have written a log.
+  // The log may have lines of an earlier process with this name, so skip them.
   const written = await stat(logFile).then(
     ({ size }) => size,
     () => 0,
@@ -66,7 +66,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   try {
     await until(ready, { timeoutMs: 120_000, everyMs: 50, what: 'Portage to be ready', giveUp })
   } catch (error) {
-    // Stopped, because a caller that starts another process would otherwise have both.
+    // Stop it, because a caller that starts another process would otherwise have both.
     await child.stop(0)
     throw error
   }

@@ -7,26 +7,26 @@ import type { Devnet } from './index.ts'
 import type { NativeSide } from './native/native-users.ts'
 import type { UserSide } from './wormhole/users.ts'
 
-/** Default of --dir: the folder where `npm run devnet` writes files for other commands. */
+/** The folder in which `npm run devnet` writes files for other commands. Default of --dir. */
 export const devnetDir = join('.portage', 'devnet')
 
-/** The files of a running devnet, paths relative to the working directory. */
+/** The files of a running devnet. Paths are relative to the working directory. */
 export interface DevnetFiles {
   readonly config: string
-  /** Shell assignments: PORTAGE_CONFIG, PORTAGE_DEVNET (the folder) and the lanes' DEVNET keys. */
+  /** File of shell assignments: PORTAGE_CONFIG, PORTAGE_DEVNET (the folder) and the lanes' DEVNET keys. */
   readonly env: string
-  /** Chains with their contracts, for `lab/devnet/send.ts` and `lab/devnet/native/native-owner.ts`. */
+  /** File with the chains and their contracts, for `lab/devnet/send.ts` and `lab/devnet/native/native-owner.ts`. */
   readonly chains: string
 }
 
-/** A chain in the file. */
+/** A chain in the file `chains`. */
 type PublishedSide = Omit<UserSide, 'anvil'> & {
   readonly url: string
   readonly chainId: number
   readonly native?: Omit<NativeSide, 'name' | 'anvil'>
 }
 
-/** Writes the config of a relayer, its environment, and the chains. Only the owner may read the environment file. */
+/** Writes the relayer's config, its environment and the chains. Only the owner may read the environment file. */
 export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<DevnetFiles> {
   await mkdir(dir, { recursive: true })
   const files = { config: join(dir, 'portage.yaml'), env: join(dir, 'env'), chains: join(dir, 'chains.json') }
@@ -64,7 +64,10 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
   return files
 }
 
-/** The chains of a devnet that runs in another process. Throws SETUP_INCOMPLETE if none was started here. */
+/**
+ * Reads the chains of a devnet that runs in another process. Throws SETUP_INCOMPLETE if no devnet was started in the
+ * folder.
+ */
 export async function readDevnetChains(
   dir = process.env['PORTAGE_DEVNET'] || devnetDir,
 ): Promise<(UserSide & { readonly native?: NativeSide })[]> {

@@ -5,7 +5,7 @@ import type { NttNetwork } from './ntt/ntt.ts'
 import { toUniversal } from './wormhole/vaa.ts'
 import type { WormholeChain } from './wormhole/wormhole.ts'
 
-/** A config before its defaults, as a person would write it. */
+/** A config as a person writes it, before defaults are added. */
 export type ConfigInput = z.input<typeof configSchema>
 
 /** One direction of the native bridge. */
@@ -20,60 +20,60 @@ export interface LaneKey extends DevnetAccount {
 
 export interface RelayerConfigInput {
   readonly chains: readonly WormholeChain[]
-  /** Node URLs by chain name, in place of the chain's anvil. */
+  /** URLs of nodes by chain name, which replace the chain's anvil. */
   readonly nodes?: Readonly<Record<string, readonly { readonly url: string }[]>>
   readonly lanes: readonly LaneKey[]
-  /** Absolute, because a config file's relative paths start at the file's folder. */
+  /** An absolute path, because a config file's relative paths start at the file's folder. */
   readonly dataFolder: string
   readonly temporalAddress: string
-  /** URL of its Web UI. Undefined: it has none. */
+  /** URL of Temporal's Web UI. Undefined if it has none. */
   readonly temporalWebUi?: string | undefined
   readonly spyAddress: string
   readonly guardianApi: string
   readonly wormholescanApi: string
-  /** Nonces in flight per lane. Default 64: what a devnet's pool takes without complaint. */
+  /** Nonces in flight per lane. Default 64, which the pool of a devnet's node accepts without complaint. */
   readonly window?: number
-  /** Where broadcasts of all lanes run. Default: the config's. */
+  /** Where all lanes broadcast. Default: the config's own default. */
   readonly broadcast?: 'auto' | 'queue' | undefined
   readonly apiPort?: number
-  /** Wormhole's token bridge. Default true. */
+  /** Whether the config has Wormhole's token bridge. Default true. */
   readonly wormhole?: boolean | undefined
-  /** Routes for payload 3 to each chain's redeemer. Default false. */
+  /** Whether the config has routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean | undefined
-  /** The ends of one NTT token; absent: none. */
+  /** The ends of one NTT token. Absent: none. */
   readonly ntt?: NttNetwork['ends'] | undefined
-  /** The ends of one NTT token whose transfers need a request for execution; absent: none. */
+  /** The ends of one NTT token whose transfers need a request for execution. Absent: none. */
   readonly paidNtt?: NttNetwork['ends'] | undefined
   /** `bridges.executor`; absent: none. */
   readonly executor?: NonNullable<ConfigInput['bridges']>['executor']
   readonly cctp?: ConfigInput['bridges']['cctp']
-  /** The native bridge's directions; absent: none. */
+  /** The routes of the native bridge. Absent: none. */
   readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
-  /** How often streams are audited. Default: the config's. */
+  /** Audit interval of streams. Default: the config's own default. */
   readonly auditMinutes?: number | undefined
-  /** How often transfers are audited. Default: the config's. */
+  /** Audit interval of transfers. Default: the config's own default. */
   readonly transferAuditMinutes?: number | undefined
-  /** The folder for streams' checkpoints; absent: none are kept. */
+  /** The folder for streams' checkpoints. Absent: none are kept. */
   readonly checkpoints?: string | undefined
-  /** How soon the work of a dead process is taken over. Default: the config's. */
+  /** Times after which the work of a dead process is taken over. Default: the config's own default. */
   readonly worker?: ConfigInput['worker'] | undefined
 }
 
 /**
- * For tests that kill processes and wait for a takeover. The times are the shortest that a machine with a load of 8
- * meets. Heartbeats come more often, so transfers cost more state transitions.
+ * Settings for tests that kill processes and wait for a takeover. These times are the shortest that a machine with a
+ * load of 8 can meet. Heartbeats come more often, so transfers cost more state transitions.
  */
 export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbeatSeconds: 5 } as const satisfies ConfigInput['worker']
 
 /**
- * The least fee of each token on each target, in the VAA's 8 decimals: nothing for coins, 0.0001 for the ERC20s. So a
- * token transfer without a fee is declined (FEE_TOO_LOW), and one of coins is delivered.
+ * Minimum fee of the ERC20s on each target, 0.0001 in the VAA's 8 decimals. Coins have no minimum fee. So a transfer of
+ * an ERC20 without a fee is declined (FEE_TOO_LOW), and one of coins is delivered.
  */
 export const devnetTokenFee = 10_000n
-/** The same fees in wei of 18 decimals, as users give them. */
+/** The same minimum fee in wei of 18 decimals, as users state fees. */
 export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 
-/** The config of a relayer that serves this devnet; it passes config/schema/schema.ts. */
+/** The config of a relayer for this devnet. It passes config/schema/schema.ts. */
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
   const { chains, lanes, window = 64, apiPort, auditMinutes, transferAuditMinutes, checkpoints } = input
   const { worker, dataFolder, broadcast } = input
@@ -97,7 +97,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
           finality: { kind: 'tag' as const },
           blockTimeMs: Math.max(50, Math.round(anvil.blockTimeSeconds * 1000)),
           contracts: { core, tokenBridge },
-          // Runs compress the traffic of days, and spikes of the base fee, into minutes.
+          // High limits, because a run has the traffic of days and spikes of the base fee within minutes.
           signing: { maxSpendingPerHourWei: coins(500n), maxSpendingPerDayWei: coins(1_000n) },
           lanes: lanes
             .filter((lane) => lane.chain === name)
@@ -110,7 +110,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     ),
     bridges: bridgesOf(input),
     ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
-    // A recipient of the devnet must not wait a minute after a revert that a test or fault caused.
+    // A short quarantine: after a revert by a test or a fault, a recipient must not wait a minute.
     transfers: { quarantineSeconds: 1 },
     streams: {
       ...(auditMinutes !== undefined && { auditMinutes }),
@@ -154,7 +154,7 @@ function tokenOf(ends: NttNetwork['ends']) {
   return { peers }
 }
 
-/** A route for each payload 3 from `source` to the redeemer of `target`. */
+/** Routes for each payload 3 from `source` to the redeemer of `target`. */
 function payloadRoutes(source: WormholeChain, target: WormholeChain) {
   if (source === target) return []
   const where = { '0': '03', '67': toUniversal(target.redeemer), '99': target.wormholeChainId.toString(16).padStart(4, '0') }
@@ -167,7 +167,7 @@ function payloadRoutes(source: WormholeChain, target: WormholeChain) {
   ]
 }
 
-/** The same config with this broadcast form for all lanes. */
+/** The same config, in which all lanes broadcast in this form. */
 export function withBroadcast(config: ConfigInput, broadcast: 'auto' | 'queue'): ConfigInput {
   const chains = Object.entries(config.chains).map(([name, chain]) => {
     return [name, { ...chain, lanes: chain.lanes?.map((lane) => ({ ...lane, broadcast })) }] as const

@@ -39,7 +39,7 @@ export function byBridge(sent: readonly AnySent[]) {
   }
 }
 
-/** `source:emitter:sequence`, the source by its name. */
+/** `source:emitter:sequence`. The source is a chain name. */
 export function keyOf(sent: AnySent): string {
   return `${sent.source}:${sent.emitter}:${isNative(sent) ? sent.nonce : sent.sequence}`
 }

@@ -1,21 +1,22 @@
-/** Options of `until`. `timeoutMs` bounds the whole wait. `everyMs` is the pause between two checks. */
+/** Options of `until`. `timeoutMs` limits the whole wait. `everyMs` is the pause between two checks. */
 export interface UntilOptions {
   readonly timeoutMs: number
   readonly everyMs?: number
   /**
-   * Pauses grow to this, but to at most a tenth of the elapsed time, because polls keep several processes busy.
-   * Default: up to 250 ms, or no growth if `everyMs` is given.
+   * The pause grows up to this time, ms, but never above a tenth of the elapsed time. It grows because each poll keeps
+   * several processes busy. Default: 250, or no growth if `everyMs` is given.
    */
   readonly growingToMs?: number
-  /** The awaited condition, for the error: "anvil to answer". */
+  /** Text for the error: "anvil to answer". */
   readonly what: string
-  /** A reason to give up early, such as the end of the awaited process. */
+  /** Returns a reason to give up early, such as the end of the awaited process. */
   readonly giveUp?: () => string | undefined
 }
 
 /**
- * Waits until `look` returns something other than undefined or false. An error of `look` counts as "not yet" and is
- * named if time runs out. Throws Error (plain: the caller knows which code it means).
+ * Waits until `look` returns something other than undefined or false. An error of `look` counts as "not yet". If time
+ * runs out, throws a plain Error that names the last error. It has no code, because only the caller knows the right
+ * one.
  */
 export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, options: UntilOptions): Promise<T> {
   const { everyMs = 25, growingToMs = options.everyMs ?? 250 } = options

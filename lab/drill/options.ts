@@ -1,13 +1,13 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 
-/** State of Temporal's database at the restart. */
+/** State of Temporal's database when it is restarted. */
 export const drillCases = ['dump', 'nothing'] as const
 export type DrillCase = (typeof drillCases)[number]
 
 export interface DrillOptions {
   readonly case: DrillCase
   readonly transfers: number
-  /** Seconds without any progress after which the rest counts as stuck. */
+  /** If nothing ends for this number of seconds, the rest counts as stuck. */
   readonly stuckAfter: number
   readonly keep: boolean
   readonly json: boolean
@@ -32,7 +32,7 @@ Examples:
 Exit code: 0 if every transfer was delivered exactly once and no payment of an operator was made twice; ${drillExit.notClean} otherwise, and the folder with
 the logs is named; ${drillExit.usage} for bad usage; ${drillExit.notRun} if PostgreSQL or the Temporal server is not on this machine: nothing was run.`
 
-/** Reads the command line. Prints help or a usage error and exits by itself. */
+/** Reads the command line. Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): DrillOptions {
   return new Command('drill')
     .description("A rehearsal of the loss of Temporal's database.")

@@ -9,7 +9,10 @@ import type { Devnet } from '../devnet/index.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 import { type DrillScene, treasury } from './scene.ts'
 
-/** Runs an operator's command with a token of level admin. Throws Error with its output unless its exit code is 0. */
+/**
+ * Runs an operator's command with a token of level admin. Throws Error with the command's output if its exit code is
+ * not 0.
+ */
 export async function portage(devnet: Devnet, args: readonly string[]): Promise<Record<string, unknown>> {
   const config = devnet.relayerConfig()
   const file = join(devnet.dir, 'operator.yaml')

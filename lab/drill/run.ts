@@ -15,16 +15,18 @@ import { type DrillScene, withTreasury } from './scene.ts'
 import { allPaid, type DrillSummary, type DrillTimes, judge } from './summary.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Two keys on each chain. The second makes the operators' payments. `finalized` lags by two blocks. */
+/** Each chain has two keys, of which the second makes the operators' payments. `finalized` lags by two blocks. */
 export const drillDevnet = { keysPerChain: 2, blockTimeSeconds: 1, native: 'fixed', auditMinutes: 0.1, transferAuditMinutes: 0.5 } as const
 
 const both: readonly ChainKey[] = ['ethereum', 'bsc']
-/** The transfers are sent in this number of parts. */
+/** Number of parts in which the transfers are sent. */
 const parts = 6
-/** Signed transactions in the pool are awaited up to this number. Far below a lane's window. */
+/** The drill waits for at most this number of signed transactions in the pool. It is far below a lane's window. */
 const mostAwaited = 16
 
-/** One drill on a running devnet, on a Temporal server without a namespace. Stops only the processes that it starts. */
+/**
+ * Makes one drill on a running devnet, whose Temporal server has no namespace. Stops only the processes that it starts.
+ */
 export async function runDrill(given: Devnet, options: DrillOptions, say: (line: string) => void): Promise<DrillSummary> {
   const devnet = withTreasury(given)
   const started = Date.now()
@@ -53,7 +55,7 @@ export async function runDrill(given: Devnet, options: DrillOptions, say: (line:
     const restoredAt = Date.now()
     processes.push(...(await startAll(devnet)))
     await goOn(devnet, 'bsc')
-    // The lanes are paused in the dump. Later orders are lost with the database.
+    // The dump has paused lanes. Orders after the dump are lost with the database.
     for (const chain of both) await setSpareLane(scene, 'activate', chain)
     const restored = { ...scene, client: await connect() }
     await send(both)
@@ -74,7 +76,7 @@ export async function runDrill(given: Devnet, options: DrillOptions, say: (line:
   }
 }
 
-/** Everything that happens before Temporal is lost. Returns the dump, after which much more has happened. */
+/** Everything before the loss of Temporal. Returns the dump. Much more happens after the dump. */
 async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): Promise<DatabaseCopy> {
   const { devnet, say } = scene
   await pay(scene, 'bsc', 'made before the dump')
@@ -83,7 +85,8 @@ async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): P
   await untilPaid(scene)
   say('The first transfers are delivered.')
 
-  // Payments that wait in the dump. Another is made after it, and one is in the pool when the database is lost.
+  // Orders payments that wait in the dump. One of them is made after the dump. The other is in the pool when the
+  // database is lost.
   for (const chain of both) await setSpareLane(scene, 'pause', chain)
   await stopBlocks(devnet, 'bsc')
   await pay(scene, 'ethereum', 'waiting in the dump, made after it')
@@ -107,7 +110,7 @@ async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): P
   return copy
 }
 
-/** Signed transactions are in a pool. All processes are killed, and users continue. */
+/** Fills the pool with signed transactions, kills all processes, and lets users continue. */
 async function lose(scene: DrillScene, processes: PortageProcess[], send: Send): Promise<void> {
   const { devnet, say } = scene
   await stopBlocks(devnet, 'bsc')
@@ -124,7 +127,7 @@ async function lose(scene: DrillScene, processes: PortageProcess[], send: Send):
 
 type Send = (sources: readonly ChainKey[]) => Promise<number>
 
-/** Sends the next part of the transfers over both bridges. Resolves with their number when they are mined. */
+/** Sends the next part of the transfers over both bridges. Resolves with their number when all are mined. */
 function senderOf({ devnet, sent }: DrillScene, transfers: number): Send {
   const next = { ethereum: 0, bsc: 1 }
   let part = 0
@@ -143,7 +146,7 @@ function senderOf({ devnet, sent }: DrillScene, transfers: number): Send {
   }
 }
 
-/** Two processes that differ only in where they broadcast. */
+/** Starts two processes that differ only in where they broadcast. */
 function startAll(devnet: Devnet): Promise<PortageProcess[]> {
   const forms = ['auto', 'queue'] as const
   const start = (form: (typeof forms)[number], index: number) =>
@@ -160,7 +163,10 @@ async function untilPaid(scene: DrillScene): Promise<void> {
   await until(() => allPaid(scene), { timeoutMs: 60_000, everyMs: 500, what: 'the payments to be made' })
 }
 
-/** Waits for pending payments, so that the judge sees repeated ones. Returns operator transactions that do not end. */
+/**
+ * Waits until operator transactions have ended, so that the judge sees repeated payments. Returns those that do not
+ * end.
+ */
 async function untilOrdersEnd({ client }: DrillScene): Promise<string[]> {
   const left = async () => {
     const ids: string[] = []

@@ -3,19 +3,21 @@ import type { Devnet } from '../devnet/index.ts'
 import type { AnySent } from '../devnet/sent.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 
-/** A payment of an operator to the treasury. Its amount is unique, so the chain shows how often it was made. */
+/**
+ * A payment that an operator ordered to the treasury. Its amount is unique, so the chain shows how often it was made.
+ */
 export interface Payment {
   readonly chain: ChainKey
   /** wei. */
   readonly amount: bigint
-  /** When it was ordered, relative to the loss of Temporal's database. */
+  /** When it was ordered, relative to the dump and to the loss of Temporal's database. */
   readonly when: string
 }
 
 /** The parts of a drill. */
 export interface DrillScene {
   readonly devnet: Devnet
-  /** Client of the running Temporal. */
+  /** Client of the Temporal server that now runs. */
   readonly client: Client
   /** All transfers until now. */
   readonly sent: AnySent[]
@@ -24,10 +26,10 @@ export interface DrillScene {
   wait(ms: number): Promise<void>
 }
 
-/** Where operators pay to. Its key is unknown. */
+/** The recipient of operators' payments. Its key is unknown. */
 export const treasury = `0x${'7e'.repeat(20)}`
 
-/** The same devnet with a treasury in the config of its processes. */
+/** The same devnet, with a treasury in the config of its processes. */
 export function withTreasury(devnet: Devnet): Devnet {
   return {
     ...devnet,

@@ -10,14 +10,14 @@ import { type DrillScene, type Payment, treasury } from './scene.ts'
 export interface DrillTimes {
   /** pg_dump of both databases, under load. */
   dump: number
-  /** Time from the loss until the Temporal server serves again. */
+  /** From the loss until the Temporal server serves again. */
   restore: number
-  /** Time from then until every transfer is delivered and every stream has proved it. */
+  /** From then until every transfer is delivered and every stream has proved it. */
   recovery: number
   all: number
 }
 
-/** Counts that fault runs have too. */
+/** Counts that fault runs also have. */
 type Judged = Pick<
   FaultSummary,
   | 'transfers'
@@ -32,10 +32,10 @@ type Judged = Pick<
   | 'revertedTransactions'
 >
 
-/** Summary of a drill. `wastedTransactions` does not count payments. */
+/** Summary of a drill. Payments do not count as `wastedTransactions`. */
 export interface DrillSummary extends LogFindings, Judged {
   readonly case: DrillCase
-  /** Operators' payments, by how often the chains show them. */
+  /** Numbers of operators' payments that the chains show once, never, or more than once. */
   readonly payments: { readonly once: number; readonly never: number; readonly again: number }
   readonly seconds: DrillTimes
 }
@@ -76,7 +76,7 @@ function counts(check: CheckResult) {
   return { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles }
 }
 
-/** Payments by how often the chains show them. */
+/** The payments, each with the number of times that the chains show it. */
 async function paymentsOf(scene: DrillScene): Promise<(Payment & { readonly times: number })[]> {
   const spent = await treasuryPayments(scene)
   return scene.payments.map((payment) => ({
@@ -85,7 +85,7 @@ async function paymentsOf(scene: DrillScene): Promise<(Payment & { readonly time
   }))
 }
 
-/** Whether the chains show all payments that were ordered until now. */
+/** Whether the chains show every payment that was ordered so far. */
 export async function allPaid(scene: DrillScene): Promise<boolean> {
   return (await paymentsOf(scene)).every(({ times }) => times > 0)
 }
@@ -109,7 +109,7 @@ export function isClean(summary: DrillSummary): boolean {
   return transfers > 0 && delivered === transfers && wrong + unpaid + summary.brokenTasks + summary.loggedKeys === 0
 }
 
-/** The summary for people. */
+/** Text of the summary. */
 export function describe({ payments, seconds, ...figures }: DrillSummary): string {
   const row = ([name, value]: [string, unknown]) => `  ${name.padEnd(24)}${String(value)}`
   return [

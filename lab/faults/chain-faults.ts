@@ -12,12 +12,13 @@ export interface Place {
 
 const gwei = 10n ** 9n
 
-/** Injects a fault into a chain. Resolves when it is over. Returns false if the fault had no object. */
+/** Injects a fault into a chain. Resolves when the fault is over. Returns false if there was nothing to break. */
 export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, wait: (ms: number) => Promise<void>): Promise<boolean> {
   const { anvil, lanes } = place
   const { rpc } = anvil
   const lane = lanes[Math.floor(fault.dice * lanes.length)]
-  // Transactions of removed blocks return to the pool, as on real nodes, or are gone.
+  // Accounts whose transactions are lost with removed blocks. The transactions of others return to the pool, as on real
+  // nodes.
   const lost = fault.dice < 0.5 ? lanes.map(({ address }) => address) : []
   switch (fault.kind) {
     case 'fork':
@@ -49,7 +50,7 @@ function tails(dice: number): boolean {
   return dice % 1 < 0.5
 }
 
-/** A fork may undo the refund of a drained key, so it is repeated. */
+/** Gives a drained key its coins again. A fork may undo this, so it is repeated. */
 async function refund({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<void> {
   for (const { address } of lanes) {
     if (BigInt(await rpc<string>('eth_getBalance', [address, 'latest'])) > 0n) continue
@@ -57,7 +58,7 @@ async function refund({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<void> 
   }
 }
 
-/** Sets the next block's base fee, wei. It then falls with empty blocks. */
+/** Sets the base fee of the next block, wei. With empty blocks the base fee then falls. */
 export async function spikeBaseFee({ rpc }: Anvil, wei: bigint): Promise<void> {
   await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`])
 }
@@ -74,7 +75,10 @@ export async function evict({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<
   return hashes.length
 }
 
-/** A stranger uses a lane's key, at its next nonce or after the waiting ones. False if the pool refuses it. */
+/**
+ * Sends a transaction with a lane's key, as a stranger would. It has the lane's next nonce, or the nonce after the
+ * waiting ones. Returns false if the pool refuses it.
+ */
 export async function useKey({ rpc, chainId }: Anvil, lane: LaneKey, at: 'latest' | 'pending'): Promise<boolean> {
   const nonce = Number(await rpc<string>('eth_getTransactionCount', [lane.address, at]))
   const fees = { type: 2, maxFeePerGas: 400n * gwei, maxPriorityFeePerGas: 150n * gwei }
@@ -85,7 +89,7 @@ export async function useKey({ rpc, chainId }: Anvil, lane: LaneKey, at: 'latest
   )
 }
 
-/** The lane has no funds during `act`. They are restored afterwards. */
+/** Runs `act` while the lane has no funds. Restores them afterwards. */
 export async function drained<T>({ rpc }: Anvil, { address }: LaneKey, act: () => Promise<T>): Promise<T> {
   const balance = await rpc<string>('eth_getBalance', [address, 'latest'])
   await rpc('anvil_setBalance', [address, '0x0'])

@@ -8,14 +8,14 @@ import { keyOf, type AnySent } from '../devnet/sent.ts'
 import { isDone, newestRuns } from './newest-runs.ts'
 import type { FaultTargets } from './fault-targets.ts'
 
-/** Streams to read, and limits of the wait. */
+/** The parts of a fault run that this file reads. */
 type DrainTargets = Pick<FaultTargets, 'devnet' | 'client' | 'sent' | 'say' | 'wait'>
 
 const lookEveryMs = 1000
 
 /** Work that has not ended. */
 export interface Remains {
-  /** Workflow ids with the last seen state, or keys of transfers without a workflow. */
+  /** Workflow ids with their last state, or keys of transfers that have no workflow. */
   readonly transfers: readonly string[]
   /** Lanes that wait for a nonce to be mined, or whose ledger does not answer. */
   readonly lanes: readonly string[]
@@ -24,8 +24,8 @@ export interface Remains {
 }
 
 /**
- * Waits until nothing is left, or until the rest has not shrunk for `stuckAfterMs`. @param streams false: strangers'
- * numbers may stay open
+ * Waits until no work is left, or until the rest has not shrunk for `stuckAfterMs`.
+ * @param streams false: streams may keep open numbers, because strangers' numbers never end
  */
 export async function drain(targets: DrainTargets, stuckAfterMs: number, { streams = true } = {}): Promise<Remains> {
   let least = Infinity
@@ -48,7 +48,7 @@ async function look(targets: DrainTargets, withStreams: boolean): Promise<Remain
   const [seen, lanes, streams] = await Promise.all([
     newestRuns(targets.client),
     Promise.all(targets.devnet.lanes.map((lane) => laneRemains(targets, lane))),
-    // A workflow that does not answer in time is asked again, because its state is unknown.
+    // Its state is unknown, so the next round asks again.
     withStreams ? unprovedStreams(targets).catch((error: unknown) => [`streams: ${String(error)}`]) : [],
   ])
   const undone = targets.sent.filter((one) => !isDelivered(seen.get(keyOf(one))))
@@ -62,8 +62,8 @@ function isDelivered(seen: Seen | undefined): boolean {
 }
 
 /**
- * Transfers without an effect on the chain, by the checker. A transfer may have no workflow any more, since Temporal
- * was wiped or the workflow was terminated: it is over if its effect exists.
+ * Transfers that, by the checker, have no effect on the chain. A transfer may have no workflow because Temporal was
+ * wiped or the workflow was terminated. Such a transfer is over if its effect exists.
  */
 async function withoutEffect({ devnet }: DrainTargets, undone: readonly AnySent[]): Promise<AnySent[]> {
   if (undone.length === 0) return []
@@ -86,13 +86,13 @@ async function laneRemains(targets: DrainTargets, { chain, address }: { chain: s
     const open = Object.keys(state.entries).filter((nonce) => Number(nonce) >= (state.observed?.latest ?? 0))
     return open.length === 0 ? [] : [`${id}: unmined ${open.join(', ')}`]
   } catch (error) {
-    // The lane was not used since Temporal was wiped. The checker looks into the pool.
+    // Nobody has used the lane since Temporal was wiped, so it has no ledger. The checker looks into the pool.
     if (error instanceof WorkflowNotFoundError) return []
     return [`${id}: ${error instanceof Error ? error.message : String(error)}`]
   }
 }
 
-/** The state of a lane's ledger, by its query. */
+/** Queries the state of a lane's ledger. */
 export function askLane({ client }: Pick<FaultTargets, 'client'>, workflowId: string): Promise<LaneState> {
   return client.workflow.getHandle(workflowId).query(laneStatusQuery)
 }

@@ -12,7 +12,7 @@ export interface FaultTargets {
   readonly devnet: Devnet
   readonly client: Client
   readonly fleet: Fleet
-  /** In a fleet run: its server, and each process's links to the server and the nodes, by process name. */
+  /** Only in a fleet run: its server, and by process name the links of each process to the server and to the nodes. */
   readonly ground?: { readonly server: FleetServer; readonly links: ReadonlyMap<string, Links> } | undefined
   /** Every transfer so far. */
   readonly sent: AnySent[]
@@ -21,7 +21,7 @@ export interface FaultTargets {
   wait(ms: number): Promise<void>
 }
 
-/** Runs tasks one after the other. */
+/** Runs tasks one after another. */
 export class Lock {
   #last: Promise<unknown> = Promise.resolve()
 

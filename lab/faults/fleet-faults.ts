@@ -7,7 +7,7 @@ import type { FleetKind, PlannedFault } from './plan.ts'
  */
 const halfOpenTimes = 4
 
-/** Injects a fault of a fleet; resolves when it is over. False if this run has no such fleet. */
+/** Injects a fault of a fleet. Resolves when the fault is over. Returns false if this run has no such fleet. */
 export async function breakFleet(targets: FaultTargets, fault: PlannedFault<FleetKind>, tell: (what: string) => void): Promise<boolean> {
   const { fleet, ground, locks, wait } = targets
   if (!ground) return false
@@ -19,7 +19,7 @@ export async function breakFleet(targets: FaultTargets, fault: PlannedFault<Flee
       return true
     }
     case 'temporal-restart':
-      // Ends it by `kill -9`, or by SIGTERM like an orchestrator.
+      // End the server by `kill -9`, or by SIGTERM as an orchestrator does.
       await locks.temporal.run(() => server.restart(fault.dice < 0.5 ? 0 : 2_000))
       return true
     case 'postgres-crash':
@@ -43,7 +43,7 @@ export async function breakFleet(targets: FaultTargets, fault: PlannedFault<Flee
   }
 }
 
-/** The links of the process that the fault concerns, and its name. */
+/** The links that the fault concerns, with the name of their process. */
 function waysOf(
   { fleet, ground }: FaultTargets,
   { kind, dice, chain, node }: PlannedFault,

@@ -4,7 +4,7 @@ import type { ConfigInput } from '../devnet/relayer-config.ts'
 
 type ChainKey = keyof Devnet['nodes']
 
-/** A process's links to Temporal and to each node. */
+/** A process's TCP proxies: one to Temporal, and one to each node. */
 export interface Links {
   readonly temporal: TcpProxy
   readonly nodes: Readonly<Record<ChainKey, readonly TcpProxy[]>>
@@ -25,14 +25,14 @@ export async function startLinks({ temporal, nodes }: Devnet): Promise<Links> {
   }
 }
 
-/** The config of the process that uses these links. */
+/** The config of a process that uses these links. */
 export function withLinks(config: ConfigInput, { temporal, nodes }: Links): ConfigInput {
   const chains = Object.entries(config.chains).map(([name, chain]) => {
     return [name, { ...chain, nodes: nodes[name as ChainKey].map(({ port }) => ({ url: `http://127.0.0.1:${port}` })) }] as const
   })
   return {
     ...config,
-    // By name, because the server's certificate has this name.
+    // Use a host name, because the server's certificate has this name.
     temporal: { ...config.temporal, address: `localhost:${temporal.port}` },
     chains: Object.fromEntries(chains) as ConfigInput['chains'],
   }

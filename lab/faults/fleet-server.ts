@@ -15,39 +15,39 @@ import { until } from '../devnet/until.ts'
 const namespace = 'default'
 
 /**
- * Temporal as in a fleet: the production server on PostgreSQL, which syncs to disk, with four history shards, TLS and
- * tokens.
+ * Temporal as in a fleet: the production server with four history shards, TLS and tokens, on a PostgreSQL that syncs to
+ * disk.
  */
 export interface FleetServer {
-  /** For the devnet, which uses its address. Copies of the database are not supported. */
+  /** The server for the devnet, which uses only its address. It cannot copy its database. */
   readonly temporal: TemporalServer
   readonly postgres: Postgres
   readonly logFile: string
-  /** PEM file of the CA that issued its certificate. */
+  /** PEM file of the CA that issued the server's certificate. */
   readonly caFile: string
-  /** A token that may write in the namespace, like every process's. */
+  /** Issues a token that may write in the namespace, as each process has one. */
   issueToken(subject: string): string
-  /** A connection of an operator, not through the proxies between the server and the fleet. */
+  /** An operator's connection, which does not use the proxies between the server and the fleet. */
   connect(): Promise<Connection>
-  /** Ends the server, at once (0) or in order, and starts it again. */
+  /** Ends the server and starts it again. `graceMs` is 0 to kill it at once. */
   restart(graceMs: number): Promise<void>
   /**
-   * Resolves when the server is up. A server without its database ends by itself, and is started again, as by an
+   * Resolves when the server is up. A server that loses its database ends by itself, and is started again as by an
    * orchestrator.
    */
   up(): Promise<void>
   stop(): Promise<void>
 }
 
-/** The programs of this machine that can start it, or the missing ones. */
+/** The programs of this machine that can start the server. `why` names the missing ones. */
 export async function fleetServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
   if (!(await hasOpenssl())) return { why: 'openssl is not installed' }
   return postgresServerParts()
 }
 
 /**
- * Starts both in a new folder outside ours, because PostgreSQL runs as another user. `stop` removes the folder. Throws
- * as `startTemporalOnPostgres`.
+ * Starts PostgreSQL and the server in a new folder outside `dir`, because PostgreSQL runs as another user. `stop`
+ * removes the folder. Throws like `startTemporalOnPostgres`.
  */
 export async function startFleetServer(parts: PostgresServerParts, dir: string): Promise<FleetServer> {
   const folder = await mkdtemp(join(tmpdir(), 'portage-fleet-'))
@@ -93,7 +93,7 @@ export async function startFleetServer(parts: PostgresServerParts, dir: string):
   }
 }
 
-/** ms between two checks, and before each new start, like an orchestrator. */
+/** Pause between two checks and before each new start, ms. An orchestrator waits like this. */
 const lookMs = 1_000
 
 /** Starts the server again when it has ended by itself. */
@@ -109,7 +109,7 @@ function supervise(temporal: SecuredTemporal) {
     }
   }
   const look = setInterval(() => {
-    // The next poll repeats a failed start.
+    // If the start fails, the next check repeats it.
     if (temporal.ended !== undefined && !restarting) void restart(0).catch(() => {})
   }, lookMs)
   return {

@@ -2,42 +2,53 @@ import type { Devnet } from '../devnet/index.ts'
 import { type PortageOptions, type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 import { withBroadcast } from '../devnet/relayer-config.ts'
 
-/**
- * One process of a fleet, with fixed parameters. Its name begins with `portage-`, so that its log is read (`logs.ts`).
- */
+/** A process of a fleet, with fixed parameters. Its name begins with `portage-`, so that `logs.ts` reads its log. */
 export type FleetProcess = PortageOptions & { readonly name: string }
 
 /** Several Portage processes. A killed one is started again, as by a supervisor. */
 export interface Fleet {
   readonly processes: readonly FleetProcess[]
-  /** Processes that run and are not stopped. */
+  /** Processes that run and are not frozen. */
   readonly alive: readonly PortageProcess[]
   /** How often a process ended by itself and was started again. */
   readonly restarts: number
   /** The name of each process, alive or dead, by its pid. */
   readonly byPid: ReadonlyMap<number, string>
-  /** Kills a running process (kill -9). It is started again after `forMs`. False if none runs. */
+  /** Kills a random running process (kill -9). It is started again after `forMs`. Returns false if no process runs. */
   kill(dice: number, forMs: number): Promise<boolean>
-  /** Kills the process with this name. Returns its end, ms since the epoch. Undefined if it does not run. */
+  /**
+   * Kills the process with this name. Returns the time of its end, ms since the epoch, or undefined if it did not run.
+   */
   killOne(name: string, forMs: number): Promise<number | undefined>
-  /** Stops it in order and starts it with a failpoint that will kill it. Later it is started without the failpoint. */
+  /**
+   * Stops the process gracefully (SIGTERM). Starts it with a failpoint that will kill it. After its death, starts it
+   * without the failpoint.
+   */
   doom(name: string, failpoints: string): Promise<{ readonly died: Promise<number> }>
-  /** Stops one for a while (SIGSTOP). It continues after others have taken over its work. False if none runs. */
+  /**
+   * Freezes a random process (SIGSTOP) for this time. It continues after others have taken over its work. Returns false
+   * if no process runs.
+   */
   freeze(dice: number, forMs: number): Promise<boolean>
-  /** Restarts each in turn (SIGTERM), each once the last is ready. Returns those that did not end in time. */
+  /**
+   * Restarts each process in turn (SIGTERM). The next one stops when the last one is ready. Returns those that did not
+   * end in time.
+   */
   restartEach(): Promise<string[]>
-  /** Resolves when all run. Throws if a process does not start in several tries. */
+  /** Resolves when all processes run. Throws if a process does not start in several tries. */
   whole(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Without nodes or Temporal a process may end at its start. A supervisor waits a little and tries again. */
+/** A process may end at its start if nodes or Temporal are away. A supervisor waits a little and tries again. */
 const tries = 20
 const betweenTriesMs = 1000
-/** The Helm chart's default wait of an orchestrator (`terminationGracePeriodSeconds`). */
+/**
+ * Time that an orchestrator waits for the end of a process. The Helm chart's default (`terminationGracePeriodSeconds`).
+ */
 const stopMs = 45_000
 
-/** Resolves when all are ready. Throws if a process does not start in several tries. */
+/** Starts all processes. Resolves when all are ready. Throws if a process does not start in several tries. */
 export async function startFleet(devnet: Devnet, processes: readonly FleetProcess[], wait: (ms: number) => Promise<void>): Promise<Fleet> {
   const fleet = new SupervisedFleet(devnet, processes, wait)
   try {
@@ -50,8 +61,8 @@ export async function startFleet(devnet: Devnet, processes: readonly FleetProces
 }
 
 /**
- * Processes of `portage run --role all`. Every second one sends all broadcasts through the lanes' queues, so each lane
- * has both forms at the same time, and processes take over each other's work.
+ * Processes of `portage run --role all`. Every second one sends all its broadcasts through the lanes' queues. So each
+ * lane has both forms at the same time, and processes take over each other's work.
  */
 export function allRoles(count: number): FleetProcess[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -66,7 +77,7 @@ class SupervisedFleet implements Fleet {
   readonly processes: readonly FleetProcess[]
   readonly #devnet: Devnet
   readonly #wait: (ms: number) => Promise<void>
-  /** Undefined if the process was killed, or ended, and was not started again yet. */
+  /** By index of the process. Undefined if it was killed or has ended, and was not started again yet. */
   readonly #started: (PortageProcess | undefined)[]
   readonly #returning = new Set<Promise<void>>()
   readonly #frozen = new Set<PortageProcess>()
@@ -86,8 +97,8 @@ class SupervisedFleet implements Fleet {
 
   async start(): Promise<void> {
     const [first, ...others] = this.#started.keys()
-    // The first process compiles the command line and the workflows if their sources have changed. The others find
-    // both.
+    // The first process compiles the command line and the workflows if their sources have changed. The others use the
+    // result.
     if (first !== undefined) await this.#startOne(first)
     await Promise.all(others.map((index) => this.#startOne(index)))
   }
@@ -131,7 +142,7 @@ class SupervisedFleet implements Fleet {
     const late: string[] = []
     for (const [index, { name }] of this.processes.entries()) {
       const ended = await this.#end(index)
-      // A process that another fault killed is started again by that fault.
+      // This process was killed by another fault, which will start it again.
       if (ended === undefined) continue
       if (ended !== 'ended with code 0') late.push(`${name} ${ended}`)
       await this.#startOne(index)
@@ -140,7 +151,7 @@ class SupervisedFleet implements Fleet {
   }
 
   async whole(): Promise<void> {
-    // A process that ends while others are started is also started again.
+    // Check again, because a process can end while others are started.
     while (this.#returning.size > 0) await Promise.all(this.#returning)
   }
 
@@ -176,7 +187,7 @@ class SupervisedFleet implements Fleet {
     return at
   }
 
-  /** Stops one in order. Returns how it ended. Undefined: it did not run. */
+  /** Stops the process gracefully (SIGTERM). Returns how it ended, or undefined if it did not run. */
   async #end(index: number): Promise<string | undefined> {
     const one = this.#started[index]
     if (!one || one.ended !== undefined) return undefined
@@ -191,7 +202,7 @@ class SupervisedFleet implements Fleet {
         const started = await this.#launch(index)
         this.#started[index] = started
         void started.exited.then(() => {
-          // A killed process is no longer in the list. `kill` starts it again.
+          // A killed process is no longer in the list, and `#kill` starts it again.
           if (this.#stopping || this.#started[index] !== started) return
           this.restarts += 1
           this.#bringBack(index, betweenTriesMs)
@@ -215,7 +226,7 @@ class SupervisedFleet implements Fleet {
     this.#started[index] = undefined
     const back = this.#wait(afterMs).then(() => this.#startOne(index))
     this.#returning.add(back)
-    // A failed process stays here until `whole` throws its error.
+    // If the start failed, keep the promise here until `whole` throws its error.
     void back.then(
       () => this.#returning.delete(back),
       () => {},

@@ -3,8 +3,8 @@ import type { Guardian } from '../devnet/wormhole/guardian.ts'
 import type { GuardianKind, PlannedFault } from './plan.ts'
 
 /**
- * Injects a fault into the spy or the guardians' REST API; resolves when it is over. Circle's API fails together with
- * the guardians'. It refuses no rate, after which Portage would rest for 5 minutes.
+ * Injects a fault into the spy or the guardians' REST API. Resolves when the fault is over. Circle's API fails together
+ * with the guardians'. It never answers 429, because Portage would then ask it nothing for 5 minutes.
  */
 export async function breakGuardian(
   { spy, api }: Guardian,

@@ -6,16 +6,19 @@ import { chainKinds, fleetKinds, guardianKinds, nodeKinds, serverKinds, temporal
 import type { FaultTargets } from './fault-targets.ts'
 import { breakTemporal, breakWorkflow } from './temporal-faults.ts'
 
-/** How often each kind struck. */
+/** How often each kind of fault struck. */
 export type Injected = Partial<Record<FaultKind, number>>
 
 /**
- * Faults that must not overlap with each other or with a user's transfer on one chain, because a snapshot would undo
- * the repair of the other.
+ * Faults that must not overlap with each other, or with a user's transfer, on one chain. A snapshot would undo the
+ * repair of the other fault.
  */
 const alone: readonly FaultKind[] = ['fork', 'reorg', 'chain-stop', 'key-drained']
 
-/** Carries out the plan. Resolves when the last fault is over and everything is repaired. Counts into `injected`. */
+/**
+ * Carries out the plan and counts the faults in `injected`. Resolves when the last fault is over and everything is
+ * repaired.
+ */
 export async function injectAll(targets: FaultTargets, plan: readonly PlannedFault[], injected: Injected): Promise<void> {
   const started = Date.now()
   const running: Promise<void>[] = []
@@ -35,7 +38,7 @@ async function strike(targets: FaultTargets, fault: PlannedFault, injected: Inje
     if (struck) injected[kind] = (injected[kind] ?? 0) + 1
     tell(struck ? 'done' : 'found nothing to strike')
   } catch (error) {
-    // A failed injection says nothing about the relayer. It is logged and does not count.
+    // A failed injection shows nothing about the relayer, so it is logged and does not count.
     tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
@@ -64,7 +67,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     return id !== undefined
   }
   if (is(fault, serverKinds)) {
-    // One after the other, so that none wipes what another restores.
+    // Run these faults one after another, so that none wipes what another restores.
     await locks.temporal.run(() => breakTemporal(devnet.temporal, fault, wait))
     return true
   }
@@ -73,10 +76,10 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     return true
   }
   if (is(fault, fleetKinds)) return breakFleet(targets, fault, tell)
-  // Sometimes longer than a broadcast may go without a heartbeat.
+  // Some freezes last longer than a broadcast may go without a heartbeat.
   if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
   const killed = await fleet.kill(fault.dice, fault.forMs)
-  // Sometimes no process is left to listen to the spy.
+  // Sometimes kill another process too, so that perhaps no process listens to the spy.
   if (fault.dice % 0.25 < 0.1) await fleet.kill(0, fault.forMs)
   return killed
 }
@@ -86,8 +89,8 @@ function is<K extends FaultKind>(fault: PlannedFault, kinds: readonly K[]): faul
 }
 
 /**
- * Repairs everything: nodes and guardians answer, no connection is cut, Temporal runs, blocks come every second, keys
- * have funds, and all processes run.
+ * Repairs everything. Then nodes and guardians answer, no connection is cut, Temporal runs, blocks come every second,
+ * keys have funds, and all processes run.
  */
 async function heal({ devnet, fleet, ground }: FaultTargets): Promise<void> {
   for (const links of ground?.links.values() ?? []) links.heal()

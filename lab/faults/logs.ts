@@ -2,20 +2,20 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Devnet } from '../devnet/index.ts'
 
-/** Text that no log may contain. */
+/** Counts of texts that no log may contain. */
 export interface LogFindings {
   /**
-   * Workflow tasks that did not replay (Temporal SDK, TMPRL1100) before Temporal was set back, after which processes
-   * remember events that it has lost; and workflow code that hung (TMPRL1101).
+   * Workflow tasks that did not replay (Temporal SDK, TMPRL1100), and workflow code that hung (TMPRL1101). Replay
+   * failures count only until Temporal is set back, because processes then remember events that Temporal has lost.
    */
   readonly brokenTasks: number
-  /** Private keys of lanes. */
+  /** Private keys of lanes that a log contains. */
   readonly loggedKeys: number
 }
 
 /**
  * Reads the logs of all Portage processes in the devnet's folder.
- * @param setBackAt when Temporal was first set back to a copy, ms since the epoch; Infinity: never
+ * @param setBackAt time at which Temporal was first set back to a copy, ms since the epoch; Infinity: never
  */
 export async function readLogs({ dir, lanes }: Devnet, setBackAt: number): Promise<LogFindings> {
   const files = (await readdir(dir)).filter((name) => /^portage-.*\.log$/.test(name))

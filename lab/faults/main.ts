@@ -12,10 +12,10 @@ import { type FaultOptions, parseOptions } from './options.ts'
 import { faultDevnet, planOf, runFaults, type FaultRun } from './run.ts'
 import { describe, isClean } from './summary.ts'
 
-/** Exit code of a fleet run without PostgreSQL, OpenSSL or the Temporal server. */
+/** Exit code of a fleet run if PostgreSQL, OpenSSL or the Temporal server is missing. */
 const notRun = 3
 
-/** A fault run from the command line. Returns the exit code. */
+/** Makes a fault run with the options of the command line. Returns the exit code. */
 export async function faults(options: FaultOptions): Promise<number> {
   const { seed, transfers, bridge, processes, only, fleet } = options
   const run: FaultRun = {
@@ -33,7 +33,7 @@ export async function faults(options: FaultOptions): Promise<number> {
   return notRun
 }
 
-/** @param parts of a fleet's server; absent: the dev server */
+/** @param parts of a fleet's server; absent: the run uses the dev server */
 async function report(options: FaultOptions, run: FaultRun, parts?: PostgresServerParts): Promise<number> {
   const dir = join(process.cwd(), '.portage', 'faults', `${run.seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })

@@ -1,7 +1,10 @@
 import type { Client } from '@temporalio/client'
 import { isSettled, lookAtTransfers, type Seen } from '../demo/follow.ts'
 
-/** The transfers in Temporal, by key. Of several runs, the open one, else one with an outcome. */
+/**
+ * The transfers in Temporal by key. If a transfer has several runs, the open one is used, otherwise one with an
+ * outcome.
+ */
 export async function newestRuns(client: Client): Promise<Map<string, Seen>> {
   const seen = new Map<string, Seen>()
   for (const one of await lookAtTransfers(client)) {
@@ -11,7 +14,7 @@ export async function newestRuns(client: Client): Promise<Map<string, Seen>> {
   return seen
 }
 
-/** Closed with an outcome. A terminated run has none, whatever its last state. */
+/** Whether the run has closed with an outcome. A terminated run has none, whatever its last state was. */
 export function isDone(one: Seen): boolean {
   return !one.running && isSettled(one) && ['delivered', 'rejected', 'declined', 'cancelled'].includes(one.state)
 }

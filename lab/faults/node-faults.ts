@@ -6,13 +6,13 @@ import { chanceOf } from './random.ts'
 const sends = ['eth_sendRawTransaction']
 const fatal = { code: -32_000, message: 'intrinsic gas too low: have 21000, want 53000' } as const
 
-/** Texts of Infura and similar providers, and of nodes with a block limit. */
+/** Error texts of Infura and similar providers, and of nodes with a block limit. */
 const logLimits = {
   results: { blocks: 3, code: -32_005, message: 'query returned more than 10000 results' },
   blocks: { blocks: 1, code: -32_000, message: 'block range too large' },
 } as const
 
-/** The fault rule of each kind. A false receipt comes once; the other faults last. */
+/** The fault rule of each kind. A false receipt comes once. The other faults last. */
 const rules: Readonly<Record<NodeKind, (fault: PlannedFault) => FaultRule>> = {
   'accept-and-hang': () => ({ fault: { kind: 'accept-and-hang' }, methods: sends }),
   hang: () => ({ fault: { kind: 'hang' }, probability: 0.5 }),

@@ -1,7 +1,7 @@
 import { chanceOf } from './random.ts'
 import { schedule } from './schedule.ts'
 
-/** Faults of nodes, done by the fault proxies. */
+/** Faults of nodes. The fault proxies inject them. */
 export const nodeKinds = [
   'accept-and-hang',
   'hang',
@@ -25,23 +25,23 @@ export const nodeKinds = [
   'log-range',
   'finality-lag',
 ] as const
-/** Faults of the chain itself, through anvil. */
+/** Faults of the chain itself. Anvil injects them. */
 export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'foreign-transaction', 'chain-stop', 'key-drained'] as const
-/** Faults in Temporal, through its client. */
+/** Faults of workflows. Temporal's client injects them. */
 export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const
-/** Faults of Temporal itself: its database is lost, or replaced by a copy that is some seconds old. */
+/** Faults of Temporal itself. Its database is lost, or replaced by a copy that is some seconds old. */
 export const serverKinds = ['temporal-wiped', 'temporal-restored'] as const
 /**
- * Faults of the sources of Wormhole's messages: subscribers of the spy are dropped and miss messages, the guardians'
- * REST API refuses.
+ * Faults of the sources of Wormhole's messages. The spy drops its subscribers, which then miss messages, or the
+ * guardians' REST API refuses requests.
  */
 export const guardianKinds = ['spy-drop', 'guardian-429', 'guardian-5xx'] as const
-/** Faults of processes: kill -9 of one or all, or SIGSTOP of one for a while. */
+/** Faults of processes. Kills one or all of them (kill -9), or freezes one for a while (SIGSTOP). */
 const processKinds = ['kill', 'freeze'] as const
 export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...serverKinds, ...guardianKinds, ...processKinds] as const
 /**
- * Faults of a fleet on its own server: the server or its PostgreSQL stops at once and returns. A process's connection
- * to Temporal or to nodes is cut, or is half open (no bytes, no end).
+ * Faults of a fleet on its own server. The server or its PostgreSQL stops at once and returns. Or a process's
+ * connection to Temporal or to nodes is cut, or is half open (no bytes and no end).
  */
 export const fleetKinds = [
   'temporal-restart',
@@ -52,7 +52,7 @@ export const fleetKinds = [
   'node-half-open',
   'rolling-restart',
 ] as const
-/** All faults of a fleet run. PostgreSQL keeps Temporal's data, so nothing is wiped or set back. */
+/** All faults of a fleet run. Nothing is wiped or set back, because PostgreSQL keeps Temporal's data. */
 export const fleetFaultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...guardianKinds, ...processKinds, ...fleetKinds] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
@@ -69,12 +69,12 @@ export interface PlannedFault<K extends FaultKind = FaultKind> {
   readonly atMs: number
   readonly kind: K
   readonly chain: 'ethereum' | 'bsc'
-  /** Index of the node. `all` only for faults that are no lies. */
+  /** Index of the node. `all` only for faults in `storms`. */
   readonly node: number | 'all'
   readonly forMs: number
-  /** 1 to `deepest`: depth of a fork, or blocks by which a node lags. */
+  /** From 1 to `deepest`: the depth of a fork, or the number of blocks by which a node lags. */
   readonly depth: number
-  /** From 0 to below 1. Decides the other random choices. */
+  /** A random number from 0 to below 1 that decides the other choices of a fault. */
   readonly dice: number
 }
 
@@ -83,14 +83,14 @@ export interface PlanInput {
   readonly durationMs: number
   readonly kinds: readonly FaultKind[]
   readonly nodes: number
-  /** Depth of the deepest fork: finality. */
+  /** Depth of the deepest fork. Finality is as deep. */
   readonly deepest: number
-  /** Mean pause between two faults. Default 700: with 39 kinds, each comes about once in 27 s. */
+  /** Average pause between two faults, ms. Default 700: with 39 kinds, each kind comes about once in 27 s. */
   readonly meanPauseMs?: number | undefined
 }
 
 /**
- * Faults that may hit all nodes of a chain at once: those that are no lies, and lies that the contracts' own tables
+ * Faults that may strike all nodes of a chain at once. They are no lies, or are lies that the contracts' own tables
  * disprove.
  */
 const storms: readonly FaultKind[] = [
@@ -111,7 +111,7 @@ const storms: readonly FaultKind[] = [
   'node-half-open',
 ]
 
-/** The faults of a run in order of time: all kinds in a random order, repeated until the time is over. Pure. */
+/** Plans the faults of a run in order of time: all kinds in a random order, repeated until the time is over. Pure. */
 export function planFaults(input: PlanInput): PlannedFault[] {
   const { meanPauseMs = 700 } = input
   const chance = chanceOf(input.seed)
@@ -129,7 +129,7 @@ export function planFaults(input: PlanInput): PlannedFault[] {
   })
 }
 
-/** How often a kind is in the deck of a fleet. Default: once. */
+/** How often a kind occurs in one round of a fleet's plan. Default: once. */
 const fleetShares: Partial<Record<FaultKind, number>> = {
   kill: 4,
   'temporal-cut': 2,
@@ -139,8 +139,8 @@ const fleetShares: Partial<Record<FaultKind, number>> = {
 }
 
 /**
- * Like `planFaults`, with more faults of single processes. Each process is also restarted once in turn. This starts
- * early because it takes long.
+ * Like `planFaults`, with more faults of single processes. Also restarts each process once in turn. The restarts begin
+ * early because they take long.
  */
 export function planFleetFaults(input: PlanInput): PlannedFault[] {
   const others = input.kinds.filter((kind) => kind !== 'rolling-restart')

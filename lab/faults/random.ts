@@ -4,7 +4,7 @@ export interface Chance {
   next(): number
   /** A whole number from `least` to `most`, inclusive. */
   whole(least: number, most: number): number
-  /** One of these. Throws if there is none. */
+  /** A random item of the list. Throws if the list is empty. */
   pick<T>(from: readonly T[]): T
   shuffle<T>(from: readonly T[]): T[]
 }

@@ -24,16 +24,16 @@ export interface FaultRun {
   readonly transfers: number
   readonly durationMs: number
   readonly kinds: readonly FaultKind[]
-  /** ms without progress after which the remaining work counts as stuck. */
+  /** If nothing ends for this time, the remaining work counts as stuck, ms. */
   readonly stuckAfterMs: number
-  /** Processes per role and per key of a fleet. */
+  /** Number of processes per role and per key of a fleet. */
   readonly processes: number
   readonly meanPauseMs?: number
-  /** Single roles in separate processes, on a fleet's server (`fleet-run.ts`). */
+  /** Whether processes have one role each and use a fleet's server (`fleet-run.ts`). */
   readonly fleet?: boolean
 }
 
-/** The processes of a run, and how an operator reaches their Temporal. */
+/** How a run starts its processes, and how an operator connects to their Temporal. */
 export interface Ground {
   connect(devnet: Devnet): Promise<Connection>
   start(devnet: Devnet, run: FaultRun, wait: (ms: number) => Promise<void>): Promise<Pick<FaultTargets, 'fleet' | 'ground'>>
@@ -45,7 +45,7 @@ const oneKindOfProcess: Ground = {
 }
 
 /**
- * `finalized` lags by 2 × slots: no fork goes deeper. Two keys on each chain, and of its three nodes two are a
+ * `finalized` lags by 2 × slots, and no fork goes deeper. Each chain has two keys and three nodes. Two nodes are a
  * majority.
  */
 export const faultDevnet = {
@@ -55,13 +55,13 @@ export const faultDevnet = {
 
 /** Returns the faults of a run without injecting them. */
 export function planOf(run: FaultRun): PlannedFault[] {
-  // Without Wormhole no process listens to the guardians.
+  // Without Wormhole, no process uses the guardians.
   const kinds = run.kinds.filter((kind) => run.bridge !== 'native' || !(guardianKinds as readonly FaultKind[]).includes(kind))
   const plan = run.fleet ? planFleetFaults : planFaults
   return plan({ ...run, kinds, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })
 }
 
-/** One fault run on a running devnet. Stops only the processes that it starts. */
+/** Makes one fault run on a running devnet. Stops only the processes that it starts. */
 export async function runFaults(
   devnet: Devnet,
   run: FaultRun,
@@ -119,12 +119,12 @@ async function tellProgress({ client, sent, say, wait }: FaultTargets, started: 
   await wait(2000)
 }
 
-/** Repeats `meanwhile` until both have ended. Throws their errors. */
+/** Repeats `meanwhile` until both promises have ended. Throws their errors. */
 async function untilBoth(one: Promise<void>, other: Promise<void>, meanwhile: () => Promise<void>): Promise<void> {
   let over = false
   const both = Promise.all([one, other]).finally(() => (over = true))
   both.catch(() => {})
-  // While all processes are dead, nothing may be visible.
+  // Ignore errors: while all processes are dead, nothing may be visible.
   while (!over) await meanwhile().catch(() => undefined)
   await both
 }
@@ -133,7 +133,7 @@ function callsOf(devnet: Devnet): number {
   return callsByMethod(devnet).reduce((sum, [, count]) => sum + count, 0)
 }
 
-/** Requests to all nodes, the most frequent method first. */
+/** Number of requests to all nodes by method, the most frequent first. */
 function callsByMethod({ nodes }: Devnet): [string, number][] {
   const sums = new Map<string, number>()
   for (const { calls } of Object.values(nodes).flat()) {
@@ -142,7 +142,7 @@ function callsByMethod({ nodes }: Devnet): [string, number][] {
   return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
-/** Writes evidence for finding the cause into the devnet's folder, next to the logs and Temporal's database. */
+/** Writes evidence about the cause into the devnet's folder, next to the logs and Temporal's database. */
 async function leaveTraces(targets: FaultTargets, remains: Remains, run: FaultRun): Promise<void> {
   const { devnet, say } = targets
   const write = (name: string, value: unknown) =>

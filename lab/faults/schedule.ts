@@ -1,6 +1,6 @@
 import type { Chance } from './random.ts'
 
-/** Random times for actions of several kinds, ms. */
+/** Kinds of actions and bounds of the times between them, ms. */
 export interface ScheduleInput<K> {
   readonly kinds: readonly K[]
   readonly durationMs: number
@@ -10,7 +10,9 @@ export interface ScheduleInput<K> {
   readonly pauseMs: readonly [least: number, most: number]
 }
 
-/** All kinds in a random order, then all again in another, until the time is over. `make` makes each. */
+/**
+ * Plans all kinds in a random order, then all again in another order, until the time is over. `make` makes each action.
+ */
 export function schedule<K, T>(
   chance: Chance,
   { kinds, durationMs, firstMs, pauseMs }: ScheduleInput<K>,

@@ -5,14 +5,14 @@ import type { LogFindings } from './logs.ts'
 import type { Takeover } from './takeover.ts'
 import { idleMembers, type WorkShares } from './work-shares.ts'
 
-/** Further counts of a fleet run. */
+/** Counts that only a fleet run has. */
 export interface FleetFindings {
-  /** Time from a lane process's end by kill -9 to the next delivery by the other process of its key. */
+  /** Time from the kill -9 of a lane process to the next delivery by the other process of the same key. */
   readonly takeoverMs: { readonly min: number; readonly median: number; readonly max: number } | null
   readonly takeovers: readonly Takeover[]
-  /** Tasks that each process took, of workflows and of activities. */
+  /** Number of workflow and activity tasks that each process took. */
   readonly work: WorkShares
-  /** Processes that took no task although they share a queue. */
+  /** Processes that took no task although others of the same queue did. */
   readonly idle: readonly string[]
 }
 
@@ -20,24 +20,24 @@ export interface FleetFindings {
 export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
   readonly seed: string
   readonly transfers: number
-  /** Faults that struck, by kind. */
+  /** How often each kind of fault struck. */
   readonly faults: Injected
   readonly delivered: number
   readonly lost: number
   readonly duplicateEffects: number
   readonly wrongBalances: number
-  /** Completions of the native bridge that no user had initiated. */
+  /** Completions of the native bridge that no user initiated. */
   readonly foreignCompletions: number
   readonly nonceHoles: number
   /**
-   * Transfers that have not ended as delivered, lanes with a nonce that is not mined, streams that have not proved all
-   * their numbers.
+   * Transfers that have not ended as delivered, lanes with an unmined nonce, and streams that have not proved all their
+   * numbers.
    */
   readonly stuck: number
-  /** Our lanes' mined transactions that delivered nothing: no-ops, reverted calls, foreign uses of our keys. */
+  /** Our lanes' mined transactions that delivered nothing: no-ops, reverted calls, and uses of our keys by others. */
   readonly wastedTransactions: number
   readonly revertedTransactions: number
-  /** Processes that ended without being killed, and were started again. */
+  /** Processes that ended without being killed and were started again. */
   readonly restarts: number
   readonly rpcCallsPerTransfer: number
   readonly seconds: number
@@ -85,8 +85,8 @@ export function fleetFindings(takeovers: readonly Takeover[], work: WorkShares):
 }
 
 /**
- * True if everything was delivered once, no number is in a gap, nothing is stuck, no log has forbidden text, and no
- * process of a fleet was useless.
+ * True if everything was delivered once, no number is in a gap, nothing is stuck, no log has forbidden text, and every
+ * process of a fleet did some work.
  */
 export function isClean(summary: FaultSummary): boolean {
   const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, brokenTasks, loggedKeys } =
@@ -96,7 +96,7 @@ export function isClean(summary: FaultSummary): boolean {
   return transfers > 0 && delivered === transfers && wrong === 0
 }
 
-/** The summary for people. */
+/** Text of the summary. */
 export function describe(summary: FaultSummary): string {
   const { faults, takeoverMs, takeovers = [], work = {}, idle, ...figures } = summary
   const rows = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(24)}${value}`)

@@ -6,23 +6,26 @@ import { laneProcess } from './fleet-processes.ts'
 import type { ChainKey, FaultTargets } from './fault-targets.ts'
 import { sendSteadily } from './load.ts'
 
-/** A takeover between two processes of one key: one is killed, and the other continues. */
+/** A takeover between two processes of one key. One was killed, and the other continued. */
 export interface Takeover {
   readonly chain: string
   /**
-   * Whether the killed process had a granted nonce without a signature. All higher nonces then wait until another
-   * process gets its step.
+   * Whether the killed process had a granted nonce that it had not signed. All higher nonces then wait until another
+   * process gets the step of this nonce.
    */
   readonly owedNonce: boolean
   /** Time from the death until a block has a delivery that the dead process cannot have sent. */
   readonly ms: number
 }
 
-/** Users' transfers per second during the kills, over both directions, and about how many each kill uses. */
+/**
+ * The users' load during the kills. `perSecond`: transfers per second over both directions. `transfersEach`: about how
+ * many transfers one kill uses.
+ */
 const takeoverLoad = { perSecond: 2, transfersEach: 30 } as const
-/** One of this many kills hits a nonce without a signature. */
+/** One of this many kills strikes while a granted nonce has no signature. */
 const owedEvery = 3
-/** The process dies when it is granted its second nonce, before it signs. */
+/** Failpoint: the process dies when it gets its second nonce, before it signs. */
 const owed = 'after-grant=kill@2'
 
 /** Number of kills in a run. They use about half of its transfers. */
@@ -31,9 +34,9 @@ export function takeoversOf(transfers: number): number {
 }
 
 /**
- * Kills lane processes one after the other under a steady load, at varying moments, and waits for the other process of
- * the same key. Returns the measured kills and the number of transfers sent. Throws if the other process does not
- * continue.
+ * Kills lane processes one after another under a steady load, at varying moments. After each, waits until the other
+ * process of the key continues. Returns the measured kills and the number of transfers that were sent. Throws if the
+ * other process does not continue.
  */
 export async function measureTakeovers(
   targets: FaultTargets,
@@ -46,7 +49,7 @@ export async function measureTakeovers(
     for (let index = 0; index < kills; index++) takeovers.push(await measureOne(targets, index))
     return takeovers
   }
-  // An error ends the load too.
+  // An error here also ends the load.
   const [sent, takeovers] = await Promise.all([
     sendSteadily(targets, bridge, takeoverLoad.perSecond, () => isOver),
     measure().finally(() => (isOver = true)),
@@ -59,7 +62,7 @@ async function measureOne({ devnet, fleet, say, wait }: FaultTargets, index: num
   const { anvil } = devnet.chains[lane.chain as ChainKey]
   const owedNonce = index % owedEvery === owedEvery - 1
   await fleet.whole()
-  // Random moments, because nothing ties the kills to blocks.
+  // Vary the moment, because nothing ties the kills to blocks.
   await untilDelivering(anvil, lane)
   await wait((index * 370) % 1_000)
   const name = laneProcess(lane, devnet, 1 + (Math.floor(index / devnet.lanes.length) % 2))
@@ -75,9 +78,12 @@ async function untilDelivering(anvil: Anvil, lane: LaneKey): Promise<void> {
   await deliveryAfter(anvil, lane, await height(anvil), new Set())
 }
 
-/** Time at which a block had a delivery that was not in the pool at the call of this function, ms since the epoch. */
+/**
+ * Time at which a block first had a delivery that was not in the pool when this function was called, ms since the
+ * epoch.
+ */
 async function nextDelivery(anvil: Anvil, lane: LaneKey): Promise<number> {
-  // The pool is read first. A transaction that is in no pool and no block now was sent by a living process.
+  // Read the pool first. Then a transaction that is in no pool and in no block yet was sent by a living process.
   const pool = await anvil.rpc<Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>>('txpool_content')
   const known = [pool.pending, pool.queued].flatMap((part) => Object.values(part).flatMap((byNonce) => Object.values(byNonce)))
   return deliveryAfter(anvil, lane, await height(anvil), new Set(known.map(({ hash }) => hash)))

@@ -6,8 +6,8 @@ import type { PlannedFault, ServerKind, TemporalKind } from './plan.ts'
 const types = { transfer: 'transfer', lane: 'lane' } as const
 
 /**
- * Wipes Temporal, or sets it back to a copy that is some seconds old. Resolves when it serves again. Clients see a
- * crash in both cases.
+ * Wipes Temporal, or sets it back to a copy that is some seconds old. Resolves when it serves again. To clients, both
+ * look like a crash.
  */
 export async function breakTemporal(
   temporal: TemporalServer,
@@ -20,7 +20,7 @@ export async function breakTemporal(
   await temporal.restartFrom(copy)
 }
 
-/** Terminates or resets one running workflow. Returns its id, or undefined if there was none. */
+/** Terminates or resets one running workflow. Returns its id, or undefined if none was running. */
 export async function breakWorkflow(client: Client, fault: PlannedFault<TemporalKind>): Promise<string | undefined> {
   const type = fault.kind.startsWith('lane') ? types.lane : types.transfer
   const running: string[] = []
@@ -30,7 +30,7 @@ export async function breakWorkflow(client: Client, fault: PlannedFault<Temporal
   const id = running.toSorted()[Math.floor(fault.dice * running.length)]
   if (id === undefined) return undefined
   const done = fault.kind.endsWith('terminated') ? terminate(client, id) : resetBack(client, id, fault.depth)
-  // The workflow may have ended meanwhile.
+  // This fails if the workflow has ended meanwhile.
   return done.then(
     () => id,
     () => undefined,
@@ -41,7 +41,7 @@ export async function terminate(client: Client, id: string): Promise<void> {
   await client.workflow.getHandle(id).terminate('a fault run')
 }
 
-/** Resets a workflow to one of its first workflow tasks (1: the first). Later events are forgotten. */
+/** Resets a workflow to one of its first workflow tasks (1: the first). Temporal forgets all later events. */
 export async function resetBack(client: Client, id: string, task: number): Promise<void> {
   const handle = client.workflow.getHandle(id)
   const [{ runId }, history] = await Promise.all([handle.describe(), handle.fetchHistory()])

@@ -20,7 +20,7 @@ export interface FloodOptions {
   readonly transfers: number
 }
 
-/** Times of honest transfers from the source transaction to delivered, ms. */
+/** Times of honest transfers, from the source transaction until they are delivered, ms. */
 interface Times {
   readonly transfers: number
   readonly median: number
@@ -30,22 +30,23 @@ interface Times {
 export interface FloodSummary extends FloodOptions {
   readonly quiet: Times
   readonly flooded: Times
-  /** The slowest transfer of the flood as a multiple of the slowest without it. */
+  /** Time of the slowest transfer during the flood, divided by the slowest without it. */
   readonly ratio: number
   /**
-   * Resident memory of the process, MiB: before the flood, the least in each half of it, and the most of all. Garbage
-   * raises it by hundreds of MiB within minutes, and collection lowers it at once. So only the least shows a leak.
+   * Resident memory of the process, MiB: before the flood, the minimum of each half of the flood, and the maximum of
+   * all. Garbage raises the memory by hundreds of MiB within minutes, and a collection lowers it at once. So only the
+   * minimum shows a leak.
    */
   readonly memory: { readonly before: number; readonly firstHalf: number; readonly secondHalf: number; readonly most: number }
   /** Requests by kind. */
   readonly strangers: unknown
-  /** Whether the process answered `GET /health` within a second during every second of the flood. */
+  /** Whether, in every second of the flood, the process answered `GET /health` within a second. */
   readonly healthy: boolean
 }
 
-/** No transfer may take longer than this multiple of the slowest without strangers. */
+/** During the flood, no transfer may take longer than this multiple of the slowest transfer without it. */
 export const mostRatio = 1.5
-/** Growth between the halves of a flood that counts as no leak, MiB. */
+/** If the minimum of memory grows by at most this between the halves of a flood, there is no leak, MiB. */
 const mostGrowth = 100
 /** Memory limit of an API process in deploy/helm, MiB. */
 const mostMemory = 768
@@ -57,14 +58,17 @@ export function isClean({ ratio, memory, healthy }: FloodSummary): boolean {
 
 const strangers = fileURLToPath(new URL('strangers.ts', import.meta.url))
 
-/** Sends honest transfers, first alone, then during a flood of requests without a token. The caller owns the devnet. */
+/**
+ * Sends honest transfers, first alone, then during a flood of requests without a token. The caller stops the devnet.
+ */
 export async function runFlood(devnet: Devnet, options: FloodOptions, say: (line: string) => void): Promise<FloodSummary> {
-  // The default rate limit of the config.
+  // Use the config's own default rate limit. The devnet's processes otherwise have a higher one.
   const portage = await startPortage(devnet, { configure: (config) => ({ ...config, api: { ...config.api, requestsPerMinute: 6_000 } }) })
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const client = new Client({ connection })
   try {
-    // A process's first transfers are slow, because code is compiled and guardian sets are read.
+    // Send some transfers first. A process's first transfers are slow, because code is compiled and guardian sets are
+    // read.
     await honest(devnet, client, portage, { ...options, seconds: 5 })
     say(`${options.seconds} s of honest transfers alone…`)
     const quiet = await honest(devnet, client, portage, options)
@@ -119,13 +123,13 @@ async function honest(devnet: Devnet, client: Client, portage: PortageProcess, {
 /** The id of a transfer's workflow without its digest. */
 const prefixOf = (id: string) => id.split(':').slice(0, 4).join(':')
 
-/** Every path of the API's documentation. */
+/** Every path in the API's OpenAPI document. */
 async function pathsOf({ apiUrl, admin }: PortageProcess): Promise<string[]> {
   const { paths } = (await (await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin })).json()) as { paths: Record<string, unknown> }
   return ['/', '/health', '/ready', '/docs', '/none', ...Object.keys(paths).map((path) => path.replaceAll(/\{\w+\}/g, 'x'))]
 }
 
-/** Reads the memory and requests the health every second. */
+/** Reads the memory and requests `/health` every second. */
 async function watch({ pid, apiUrl }: PortageProcess, signal: AbortSignal): Promise<{ healthy: boolean; samples: number[] }> {
   let healthy = true
   const samples: number[] = []

@@ -1,7 +1,7 @@
 /**
  * Floods an API with requests without a token. It is a separate process, so that it takes no time from the devnet's
- * guardian. Arguments: URL of the API, connections, requests per second, and paths as JSON. Ends at SIGTERM and prints
- * the number of sent requests by kind.
+ * guardian. Arguments: URL of the API, number of connections, requests per second, and paths as JSON. At SIGTERM it
+ * prints the number of sent requests by kind and ends.
  */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const [, , url = '', connections = '100', rate = '500', pathsJson = '[]'] = process.argv
 const { hostname, port } = new URL(url)
 const paths = JSON.parse(pathsJson) as readonly string[]
-/** The API allows 100 connections per address. */
+/** Several addresses, because the API allows 100 connections per address. */
 const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
 const sent: Record<string, number> = {}
 let answered = 0
@@ -21,7 +21,7 @@ const post = (path: string, body: string) =>
   `POST ${path} HTTP/1.1\r\n${host}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 const nextPath = () => paths[turn++ % paths.length] ?? '/'
 
-/** One request or burst of each kind. `requests`: the number of requests that it counts as. */
+/** Makes one request, or one burst, of each kind. `requests`: the number of requests in it. */
 const kinds = {
   everyRoute: () => ({ text: get(nextPath()), requests: 1 }),
   forgedToken: () => ({ text: get(nextPath(), `authorization: Bearer ${'a'.repeat(200)}.${'b'.repeat(200)}.c\r\n`), requests: 1 }),
@@ -45,7 +45,7 @@ async function flood(index: number): Promise<never> {
   for (;;) {
     const { text, requests } = kinds[name]()
     if (!socket.writable) socket = open(index)
-    // Answers are discarded, so that they do not fill this process.
+    // Discard the answers, so that they do not fill this process's memory.
     if (socket.writableLength < 1_000_000) {
       socket.write(text)
       sent[name] = (sent[name] ?? 0) + requests

@@ -27,7 +27,7 @@ function write(name: string, text: string): string {
   return path
 }
 
-/** A valid text, a nearly valid one, or a long one. */
+/** A valid text, a nearly valid text, or a long text. */
 const nearlyFile = (good: string, pieces: readonly string[]) =>
   orLong(fc.oneof({ arbitrary: nearlyText(good, pieces), weight: 9 }, { arbitrary: fc.constant(good), weight: 1 }), good)
 
@@ -78,7 +78,7 @@ const words = [
   '1/2/3',
 ]
 
-/** Runs a command line in a folder without a config. It must end with an exit code and a typed error. */
+/** Runs a command line in a folder without a config. It must end with an exit code or a typed error. */
 async function command(line: string): Promise<void> {
   let output = ''
   const sink = { write: (text: string) => (output += text), isTTY: false }

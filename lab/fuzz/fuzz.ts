@@ -6,9 +6,12 @@ import { invisible } from '../../domain/text/printable.ts'
 /** A reader of untrusted input. */
 export interface FuzzTarget<Input = never> {
   readonly name: string
-  /** Plain JSON, so that findings can be stored. */
+  /** Makes inputs. They are plain JSON, so that findings can be stored. */
   readonly input: fc.Arbitrary<Input>
-  /** Reads the input. A FuzzFinding is a finding, and so is every error that `allowed` does not name. */
+  /**
+   * Reads the input. Every thrown error is a finding, unless `allowed` returns true for it. A FuzzFinding always is
+   * one.
+   */
   readonly read: (input: Input) => unknown
   readonly allowed: (error: unknown) => boolean
 }
@@ -20,7 +23,7 @@ export const target = <Input>(
   allowed: FuzzTarget['allowed'] = isTyped,
 ): FuzzTarget => ({ name, input, read, allowed }) as FuzzTarget<Input> as unknown as FuzzTarget
 
-/** A broken promise of a reader. */
+/** An input on which a reader broke its promise. */
 export interface Finding {
   readonly target: string
   readonly seed: number
@@ -29,26 +32,28 @@ export interface Finding {
   readonly error: string
 }
 
-/** Longest time for one input, ms, on a busy machine. */
+/** Longest time for one input on a busy machine, ms of CPU. */
 const slowMs = 5_000
 
-/** A typed error with a code of the catalogue. INTERNAL marks an untyped error. */
+/** Whether the error is typed, with a code of the catalogue. INTERNAL marks an untyped error. */
 export function isTyped(error: unknown): boolean {
   return error instanceof RelayerError && error.code !== 'INTERNAL' && Object.hasOwn(errorCatalogue, error.code)
 }
 
-/** An error of the domain's checks. It names the field and never shows the value. */
+/** Whether the error is one of the domain's checks, which name the field and never show the value. */
 export function namesField(error: unknown): boolean {
   return error instanceof Error && error.constructor === Error && /^[\w.[\]-]{0,300}: /.test(error.message)
 }
 
-/** Checks a text for operators: short, one line, printable. */
+/** Whether a text is fit for operators: short, one line, printable. */
 export const wordsOf = (text: string): boolean => text.length <= 2_000 && text.search(invisible()) < 0
 
-/** An invalid command line. */
+/** Whether the error is about an invalid command line. */
 export const isUsage = (error: unknown): boolean => error instanceof InvalidArgumentError
 
-/** Throws the reader's error if it is not allowed, and Error if the reader took too long. */
+/**
+ * Gives the reader one input. Throws the reader's error if it is not allowed, and Error if the reader took too long.
+ */
 export async function tryInput<Input>({ read, allowed }: FuzzTarget<Input>, input: Input): Promise<void> {
   const begun = process.cpuUsage()
   try {
@@ -56,12 +61,12 @@ export async function tryInput<Input>({ read, allowed }: FuzzTarget<Input>, inpu
   } catch (error) {
     if (!allowed(error)) throw error
   }
-  // CPU time, because a busy machine makes every reader late.
+  // Measure CPU time, because on a busy machine every reader is late.
   const { user, system } = process.cpuUsage(begun)
   if (user + system > slowMs * 1_000) throw new Error(`it took longer than ${slowMs} ms`)
 }
 
-/** Gives a reader the inputs of a seed up to the first one that it fails on. Undefined if it passes all. */
+/** Gives a reader the inputs of a seed until it fails on one. Undefined if it passes all. */
 export async function fuzz<Input>(target: FuzzTarget<Input>, seed: number, runs: number, untilMs = Infinity): Promise<Finding | undefined> {
   const property = fc.asyncProperty(target.input, (input) => tryInput(target, input))
   const limit = Number.isFinite(untilMs) && { interruptAfterTimeLimit: Math.max(1, untilMs - Date.now()), markInterruptAsFailure: false }

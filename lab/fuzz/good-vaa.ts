@@ -2,7 +2,7 @@ import { tokenBridgeMessages } from '../devnet/wormhole/token-bridge-messages.ts
 
 const emitter = 'bb'.repeat(20).padStart(64, '0')
 
-/** A transfer's payload 1, hex. */
+/** Payload 1 of a transfer, hex. */
 export const goodPayload = `01${'00'.repeat(31)}05${'11'.repeat(32)}0002${'22'.repeat(32)}0004${'00'.repeat(32)}`
 /** A payload of NTT, hex. */
 export const goodNtt = `9945ff10${'11'.repeat(32)}${'22'.repeat(32)}0091${'33'.repeat(64)}004f994e545408${'00'.repeat(7)}05${'44'.repeat(32)}${'55'.repeat(32)}00040000`

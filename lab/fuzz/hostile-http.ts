@@ -14,11 +14,14 @@ export interface HttpAct {
   /** Number of repetitions. */
   readonly times: number
   readonly gzip: boolean
-  /** cut: the connection ends within the body. slow: a byte at intervals. silent: nothing. */
+  /**
+   * How the answer ends. cut: the connection ends within the body. slow: a byte comes at intervals. silent: nothing
+   * comes.
+   */
   readonly end: 'whole' | 'cut' | 'slow' | 'silent'
 }
 
-/** Longest delay of slow answers, ms. Others come at once, unless the machine is busy. */
+/** Time limit for slow answers, ms. All other answers come at once, unless the machine is busy. */
 const slowTimeoutMs = 250
 const timeoutMs = 15_000
 const trickleMs = 20
@@ -30,7 +33,7 @@ const shapes = (vaa: string): readonly unknown[] => [
   { data: { isEnqueued: false } },
 ]
 
-/** Nearly valid answers, and no answers. */
+/** Makes nearly valid answers, and missing answers. */
 export function httpActs(good: readonly unknown[]): fc.Arbitrary<HttpAct> {
   const json = fc.constantFrom(...good).chain((shape) => nearly(shape).map((one) => JSON.stringify(one) ?? ''))
   const text = nearlyText(JSON.stringify(good[0]), ['{', '"', '\\u', '\\ud800', '\u0000', '=', '==', '-_', '!', '[[[[', '1e999', '<html>'])
@@ -85,7 +88,7 @@ export async function startHttpTarget(
       return
     }
     if (!wordsOf(found.why)) throw new Error(`a stranger's words: ${found.why.slice(0, 500)}`)
-    // On a stalled machine the good server had as little time as the slow one.
+    // On a stalled machine, the good server may have had as little time as the slow one.
     if (!(isSlow && found.why.includes(`${good.url}: no answer in time`))) throw new Error(`the good server was not asked: ${found.why}`)
   }
 
@@ -97,7 +100,7 @@ export function perform({ status, headers, body, times, gzip, end }: HttpAct, re
   if (end === 'silent') return
   const plain = Buffer.from(body.repeat(Math.min(times, Math.ceil(2_100_000 / Math.max(1, body.length)))))
   const bytes = gzip ? gzipSync(plain) : plain
-  // Only the time limit would end the wait for the rest, so the connection is cut.
+  // Cut the connection, because otherwise only the client's time limit would end its wait for the rest.
   const isShort = bytes.length < Number(headers['content-length'] ?? 0)
   try {
     response.strictContentLength = false
@@ -105,7 +108,7 @@ export function perform({ status, headers, body, times, gzip, end }: HttpAct, re
     if (end === 'whole' && !isShort) return void response.end(bytes)
     response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)))
   } catch {
-    // A header that Node itself refuses to send.
+    // Node itself refuses to send this header.
     response.destroy()
   }
   if (end === 'cut' || end === 'whole') return void setImmediate(() => response.destroy())

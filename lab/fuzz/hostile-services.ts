@@ -7,12 +7,12 @@ import { createIris } from '../../intake/submit/iris.ts'
 import { goodBurn } from './cctp-targets.ts'
 import { type HttpAct, httpActs, listen, perform } from './hostile-http.ts'
 
-/** Longest wait for a missing answer, ms. */
+/** Time limit for answers that never come, ms. */
 const silentMs = 250
 const timeoutMs = 15_000
 const timeoutOf = ({ end }: HttpAct) => (end === 'slow' || end === 'silent' ? silentMs : timeoutMs)
 
-/** A client of a service whose every answer is hostile. */
+/** Starts a client of a service whose every answer is hostile. */
 async function startTarget(
   name: string,
   input: fc.Arbitrary<HttpAct>,
@@ -28,7 +28,7 @@ async function startTarget(
   return { target: target(name, input, read, allowed), stop: hostile.stop }
 }
 
-/** The client of a chain's node, from its methods to the bytes. */
+/** A client of a chain's node, from its methods down to the bytes. */
 export function startNodeTarget() {
   const good = [
     { jsonrpc: '2.0', id: 1, result: [{ data: '0x' }] },
@@ -42,7 +42,7 @@ export function startNodeTarget() {
   return startTarget('node-http', httpActs(good), ask, (error) => error instanceof TransportError || error instanceof RpcError)
 }
 
-/** Circle's attestation API. Operators see its message states. */
+/** A client of Circle's attestation API. Operators see the message states that it reads. */
 export function startIrisTarget() {
   const message = `0x${goodBurn.toString('hex')}`
   const [complete, pending] = [
@@ -51,7 +51,7 @@ export function startIrisTarget() {
   ]
   let asked = 0
   const ask = async (url: string, act: HttpAct) => {
-    // Limits are per URL, and each answer must be read.
+    // Use a new URL for each request, because limits are per URL and each answer must be read.
     const iris = createIris({ urls: [`${url}/${asked++}`], timeoutMs: timeoutOf(act), restAfter429Ms: 1 })
     const answers = [
       await iris.ofTransaction({ domain: 0, txHash: '0x11' }, async ([one]) => one),
@@ -63,7 +63,7 @@ export function startIrisTarget() {
   return startTarget('attestation-api', httpActs([{ messages: [complete, pending] }, complete]), ask, isTyped)
 }
 
-/** A key behind web3signer. */
+/** A client of web3signer for one key. */
 export function startSignerTarget() {
   const publicKey = `0x04${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'.slice(0, 128)}`
   const ask = async (url: string, act: HttpAct) => {

@@ -12,37 +12,40 @@ import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { nearlyBytes } from './arbitraries.ts'
 import { type FuzzTarget, isTyped, target, wordsOf } from './fuzz.ts'
 
-/** One gRPC frame: a flag, a length, bytes. Plain JSON. */
+/** A gRPC frame: a flag, a length, and bytes. Plain JSON. */
 interface Frame {
   /** 0: uncompressed. 1: marked as compressed. */
   readonly flag: number
-  /** Added to the frame's true length. */
+  /** Added to the frame's true length, so that the stated length is wrong. */
   readonly more: number
-  /** Hex: a protobuf message. */
+  /** A protobuf message, hex. */
   readonly payload: string
-  /** Number of repetitions in a row. */
+  /** Number of copies of this frame in a row. */
   readonly times: number
   readonly gzip: boolean
 }
 
-/** The answer of a hostile spy to a subscription. Plain JSON. */
+/** A hostile spy's answer to a subscription. Plain JSON. */
 export interface SpyAct {
   readonly headers: Readonly<Record<string, string>>
   readonly frames: readonly Frame[]
-  /** Bytes per write to the connection. Frames may be cut anywhere. */
+  /** Bytes per write to the connection. A write may end within a frame. */
   readonly piece: number
   readonly trailers: Readonly<Record<string, string>>
-  /** trailers: a regular gRPC end. reset: of the stream. cut: of the connection. */
+  /** How the answer ends. trailers: as gRPC demands. reset: the stream is reset. cut: the connection is cut. */
   readonly end: 'trailers' | 'reset' | 'cut'
 }
 
 const grpc = { ':status': '200', 'content-type': 'application/grpc' }
 const bytesField = 0x0a
-/** The honest spy's message after each act. It must be submitted. */
+/** The message that the honest spy sends after each hostile answer. It must be submitted. */
 const honest = Buffer.from('an honest message')
-/** Longest wait until it is submitted, ms. */
+/** Longest wait until this message is submitted, ms. */
 const aliveMs = 15_000
-/** Turns of the event loop, each with a read of available bytes, until a flood counts as held up. */
+/**
+ * After this number of turns of the event loop without a change, the flood counts as held up. In each turn, available
+ * bytes are read.
+ */
 const quietTurns = 30
 
 const headers = fc.constantFrom<Readonly<Record<string, string>>>(
@@ -69,7 +72,7 @@ function spyActs(vaa: Uint8Array): fc.Arbitrary<SpyAct> {
     { arbitrary: nearlyBytes(message), weight: 4 },
     // Truncated VAAs in a valid frame.
     { arbitrary: nearlyBytes(vaa).map((hex) => framed(Buffer.from(hex, 'hex'))), weight: 4 },
-    // Wrong wire types of the field, unknown fields, groups without an end, lengths beyond the end.
+    // Wrong wire types of the field, unknown fields, groups without an end, and lengths beyond the end.
     {
       arbitrary: fc.constantFrom(
         '',
@@ -105,7 +108,7 @@ function spyActs(vaa: Uint8Array): fc.Arbitrary<SpyAct> {
 const textOf = (field: unknown) => (typeof field === 'string' ? field : '')
 
 /**
- * A spy that is hostile and then honest. The honest message must be submitted, and messages may be refused only with
+ * Starts a spy that is hostile and then honest. The honest message must be submitted. Messages may be refused only with
  * typed errors.
  */
 export async function startSpyTarget(
@@ -155,8 +158,9 @@ export async function startSpyTarget(
 }
 
 /**
- * Bytes that a flooding spy can send while nothing is submitted, and kept messages. @param turn lets the process read
- * and write
+ * Floods the intake while nothing is submitted. Returns the number of bytes that the spy could send, and the number of
+ * kept messages.
+ * @param turn lets the process read and write
  */
 export async function flood(
   limit: number,
@@ -183,8 +187,8 @@ export async function flood(
   intake.start()
   try {
     const until = performance.now() + aliveMs
-    // Waits until the limit is reached and the spy can send no more. Counts turns, because a paused process reads
-    // nothing.
+    // Waits until the limit is reached and the spy can send no more. Counts turns instead of time, because a paused
+    // process reads nothing.
     for (let quiet = 0; quiet < quietTurns;) {
       if (performance.now() > until) throw new Error(`the flood goes on: ${state.sent} bytes, ${intake.health.kept} kept`)
       const before = state.sent
@@ -204,7 +208,7 @@ function perform({ headers: head, frames, piece, trailers: tail, end }: SpyAct, 
     try {
       stream.sendTrailers(tail)
     } catch {
-      // Frames that HTTP/2 forbids.
+      // HTTP/2 forbids these frames.
       stream.close()
     }
   })
@@ -214,7 +218,7 @@ function perform({ headers: head, frames, piece, trailers: tail, end }: SpyAct, 
   const step = Math.max(piece, Math.ceil(bytes.length / 200))
   for (let at = 0; at < bytes.length && !stream.destroyed; at += step) stream.write(bytes.subarray(at, at + step))
   if (end === 'trailers') stream.end()
-  // Earlier writes are sent first.
+  // This callback runs after all earlier writes are sent.
   else stream.write('', () => (end === 'reset' ? stream.close(2) : stream.session?.destroy()))
 }
 
@@ -231,7 +235,7 @@ function frameOf(payload: string, flag = 0, more = 0): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** A message of the spy with these bytes (hex). */
+/** A message of the spy that carries these bytes, hex. */
 function framed(vaa: Uint8Array): string {
   return Buffer.concat([Buffer.from([bytesField, ...varint(vaa.length)]), vaa]).toString('hex')
 }
@@ -240,7 +244,7 @@ function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]
 }
 
-/** A gRPC server without a gRPC library. Each stream plays the given act, or is honest. */
+/** Starts a gRPC server without a gRPC library. Each stream gets the present act or, without one, an honest answer. */
 async function listen(always?: (stream: ServerHttp2Stream) => void) {
   const server: Http2Server = createServer()
   const sessions = new Set<ServerHttp2Session>()
@@ -265,7 +269,7 @@ async function listen(always?: (stream: ServerHttp2Stream) => void) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Sets the act of the next subscription. Present ones end. */
+    /** Sets the act of the next subscription, and ends present ones. */
     play(act: SpyAct): void {
       next = act
       for (const stream of streams) stream.close()

@@ -4,7 +4,7 @@ import { startHttpTarget } from './hostile-http.ts'
 import { startIrisTarget, startNodeTarget, startSignerTarget } from './hostile-services.ts'
 import { startSpyTarget } from './hostile-spy.ts'
 
-/** Clients on a real connection to an attacker's servers. */
+/** Clients with real connections to an attacker's servers. */
 export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTarget[]; stop: () => Promise<void> }> {
   const started = [
     await startHttpTarget(goodPlace, goodVaa),
@@ -19,5 +19,5 @@ export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTar
   }
 }
 
-/** Their names, for --help. */
+/** Names of these targets, for --help. */
 export const networkTargets = ['guardian-api', 'spy-stream', 'node-http', 'remote-signer', 'attestation-api']

@@ -14,9 +14,9 @@ import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { type ModelStep, numberOf, numbersOf, textOf } from './trace.ts'
 import type { TlaValue } from './value.ts'
 
-/** Orders to fill these nonces wait for blocks. The model lets a process obey them at any time. */
+/** Reasons for a fill that wait for blocks. In the model, a process may obey such an order at any time. */
 const timed: readonly FillReason[] = ['released', 'inherited']
-/** Longer than `withoutWorkerMs`, so that an intent may abandon its nonce. */
+/** Longer than `withoutWorkerMs`, so that an intent may abandon its nonce, ms. */
 const silenceMs = 40_000
 const attempt = { gasLimit: '21000', maxFee: '100', tip: '1' } as const
 const balance = '1000000000000000000'
@@ -29,13 +29,14 @@ export interface LaneScope {
 }
 
 /**
- * Makes the steps of Lane.tla with the reducer of `domain/lane`. The replay chooses what the model leaves open: request
- * ids, heights and times. `fillAfterBlocks` is 1: a nonce is orphaned at the next block in which nobody claims it.
+ * Makes the steps of Lane.tla with the reducer of `domain/lane`. The replay chooses what the model leaves open: ids of
+ * requests, heights and times. `fillAfterBlocks` is 1, so a nonce is orphaned at the next block in which nobody claims
+ * it.
  */
 export class LaneReplay {
   readonly #scope: LaneScope
   readonly #config: LaneConfig
-  /** Request id of each id in use of the model. */
+  /** Request id in the reducer, by the id that the model uses. */
   #requests: Map<number, string> = new Map()
   #state: LaneState
   #backup: { readonly state: LaneState; readonly requests: ReadonlyMap<number, string>; readonly height: number } | undefined
@@ -49,7 +50,7 @@ export class LaneReplay {
     this.#state = newLane(this.#config)
   }
 
-  /** Throws an Error if the ledger's answer is not the model's. */
+  /** Makes one step. Throws Error if the ledger's answer differs from the model's. */
   step({ name, args }: ModelStep): void {
     switch (name) {
       case 'Ask':
@@ -77,7 +78,7 @@ export class LaneReplay {
     }
   }
 
-  /** The ledger as the model's variable `ledger`. */
+  /** The ledger's state in the form of the model's variable `ledger`. */
   get abstraction(): TlaValue {
     const { synced, observed, next, entries } = this.#state
     const { nonces, rounds, transfers } = this.#scope
@@ -96,7 +97,7 @@ export class LaneReplay {
     const known = [...this.#requests].find(([, request]) => request === grantedTo)
     return {
       owner: owner ? intentValue(owner.intentId) : null,
-      // The request no longer matters once the call may have been sent.
+      // Once the call may have been sent, the request no longer matters.
       id: maybeSent || fill === 'released' ? 0 : (known?.[0] ?? -1),
       ...{
         sent: maybeSent,
@@ -140,7 +141,7 @@ export class LaneReplay {
     const observe: Observation = {
       ...{ latest: numberOf(shown), finalized: numberOf(finalized), height: this.#height, hash: `block-${this.#height}`, balance },
       claims: numbersOf(claims),
-      // A process that began in this block says nothing about earlier blocks, so no nonce is idle.
+      // A process that began in this block knows nothing about earlier blocks, so no nonce is idle.
       since: waited === true ? 0 : this.#height,
       ...(pool !== null && { pending: numberOf(pool) }),
     }
@@ -156,7 +157,7 @@ export class LaneReplay {
   #lose(restored: boolean): void {
     const from = restored ? this.#backup : undefined
     this.#state = from?.state ?? newLane(this.#config)
-    // Heights of the replay are its own. After a restore, the next block follows the last one that the ledger knows.
+    // Heights exist only in the replay. After a restore, the next block follows the last one that the ledger knows.
     this.#height = from?.height ?? 1
     this.#requests = new Map(from?.requests)
     this.#backup = undefined

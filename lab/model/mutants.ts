@@ -1,6 +1,9 @@
 import type { Scope } from './scopes.ts'
 
-/** The model without one of its rules: `changes` of its text. TLC must find a violation of `violates` in the scope. */
+/**
+ * The model without one of its rules. `changes` removes the rule from its text. In the scope, TLC must find a violation
+ * of `violates`.
+ */
 export interface Mutant extends Scope {
   readonly name: string
   readonly changes: readonly (readonly [from: string, to: string])[]
@@ -88,7 +91,7 @@ export const mutants: readonly Mutant[] = [
   },
 ]
 
-/** Makes each change in the one file that has its text. Throws an Error if the text is not there exactly once. */
+/** Makes each change in the file that has its text. Throws Error if the text does not occur exactly once. */
 export function withChanges(files: ReadonlyMap<string, string>, changes: Mutant['changes']): ReadonlyMap<string, string> {
   const changed = new Map(files)
   for (const [from, to] of changes) {

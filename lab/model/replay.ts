@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { type ModelStep, readTrace } from './trace.ts'
 import { differences, type TlaValue } from './value.ts'
 
-/** A reducer that makes the steps of a model. `abstraction` is its state in the model's terms. */
+/** A reducer that makes the steps of a model. `abstraction` is the reducer's state in the model's terms. */
 export interface Replay {
-  /** Throws an Error if the reducer's answer is not the model's. */
+  /** Throws Error if the reducer's answer differs from the model's. */
   step(step: ModelStep): void
   readonly abstraction: TlaValue
 }
 
 export interface Drift {
   readonly run: string
-  /** The actions up to the first step after which the reducer and the model differ. */
+  /** The actions up to the first step after which reducer and model differ. */
   readonly steps: readonly string[]
   readonly differences: readonly string[]
 }
@@ -24,7 +24,7 @@ export interface Replayed {
   readonly drift?: Drift
 }
 
-/** Makes every run of a folder with a new reducer each. Stops at the first drift. */
+/** Repeats every run of a folder, each with a new reducer. Stops at the first difference. */
 export async function replayFolder(folder: string, variable: string, begin: () => Replay): Promise<Replayed> {
   const actions: Record<string, number> = {}
   const files = (await readdir(folder)).toSorted()
@@ -37,7 +37,7 @@ export async function replayFolder(folder: string, variable: string, begin: () =
   return { runs: files.length, actions }
 }
 
-/** Undefined: the reducer is in the model's state after each step. */
+/** Undefined if the reducer is in the model's state after each step. */
 export function driftOf(steps: readonly ModelStep[], variable: string, reducer: Replay): Omit<Drift, 'run'> | undefined {
   for (const [index, step] of steps.entries()) {
     const found = differencesAfter(step, variable, reducer)

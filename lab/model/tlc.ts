@@ -4,29 +4,32 @@ import { join } from 'node:path'
 import { type RunResult, run } from '../devnet/run.ts'
 
 export interface TlcRun {
-  /** Folder with the modules. TLC's own files go below it, and are removed. */
+  /** Folder with the modules. TLC's own files are in a folder below it, which is removed. */
   readonly folder: string
   readonly module: string
   readonly config: string
-  /** Writes random runs to files that begin with `file`, and checks nothing. */
+  /** Writes random runs to files whose names begin with `file`. Checks nothing. */
   readonly simulate?: { readonly file: string; readonly runs: number; readonly depth: number; readonly seed: number }
-  /** Default: one per core. */
+  /** Number of worker threads. Default: one per core. */
   readonly workers?: number
   readonly timeoutMs?: number
 }
 
 export interface TlcResult {
-  /** `violated` names an invariant or property. `failed`: TLC itself failed, as at a mistake in a module. */
+  /**
+   * `violated`: an invariant or property does not hold. `failed`: TLC itself failed, for example at a mistake in a
+   * module.
+   */
   readonly verdict:
     | { readonly kind: 'holds' }
     | { readonly kind: 'violated'; readonly name: string }
     | { readonly kind: 'failed'; readonly why: string }
   readonly states: number
   readonly distinct: number
-  /** Length of the longest shortest path to a state. */
+  /** Number of steps to the state that is farthest from the first states. */
   readonly depth: number
   readonly seconds: number
-  /** The steps to the violation, as TLC prints them. */
+  /** The steps that lead to the violation, as TLC prints them. */
   readonly trace: string
 }
 
@@ -43,7 +46,7 @@ export async function runTlc(
     : ['-workers', String(workers)]
   const started = performance.now()
   try {
-    // TLC unpacks its standard modules into the folder of temporary files. Two runs at a time must not share it.
+    // A separate folder for temporary files. TLC unpacks its standard modules into it, so two runs must not share it.
     const java = ['-XX:+UseParallelGC', '-Xmx2g', `-Djava.io.tmpdir=${own}`, '-cp', jar, 'tlc2.TLC']
     const files = ['-metadir', join(own, 'states'), '-config', config, join(folder, `${module}.tla`)]
     const result = await run('java', [...java, '-deadlock', ...mode, ...files], { timeoutMs, ...limits })
@@ -53,7 +56,7 @@ export async function runTlc(
   }
 }
 
-/** Reads TLC's output. Text that it does not know is a failure, never a success. */
+/** Reads TLC's output. Unknown text is a failure, never a success. */
 export function readTlc({ stdout, stderr, code, timedOut }: RunResult): Omit<TlcResult, 'seconds'> {
   const [, states = '0', distinct = '0'] = /^([\d,]+) states generated, ([\d,]+) distinct states found/m.exec(stdout) ?? []
   const [, depth = '0'] = /^The depth of the complete state graph search is (\d+)/m.exec(stdout) ?? []

@@ -1,13 +1,16 @@
 import { TlaReader, type TlaRecord, type TlaValue } from './value.ts'
 
-/** One step of a run of the model: the action with its arguments, and the state after it. */
+/** One step of a run of the model: the action, its arguments, and the state after it. */
 export interface ModelStep {
   readonly name: string
   readonly args: readonly TlaValue[]
   readonly state: TlaRecord
 }
 
-/** Reads a file of `-simulate file=…`. The variable `act` has each step's action. Throws an Error on another form. */
+/**
+ * Reads a file of `-simulate file=…`. The variable `act` names the action of each step. Throws Error if the text has
+ * another form.
+ */
 export function readTrace(text: string): readonly ModelStep[] {
   const states = text.split(/^STATE_\d+ ==\s*$/m).slice(1)
   return states.map((one) => {

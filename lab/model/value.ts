@@ -14,7 +14,7 @@ export interface TlaRecord {
 
 const tokens = /\s*(<<|>>|:>|@@|\|->|\/\\|[[\](){},=]|"(?:[^"\\]|\\.)*"|-?\d+|\w+)/y
 
-/** Reads values in the form that TLC prints. Throws an Error with the rest of the text if it is of another form. */
+/** Reads values as TLC prints them. Throws Error with the rest of the text if it has another form. */
 export class TlaReader {
   readonly #text: string
   #at = 0
@@ -23,7 +23,7 @@ export class TlaReader {
     this.#text = text
   }
 
-  /** The variables of one state: `/\ name = value` for each. */
+  /** Reads the variables of one state. Each is `/\ name = value`. */
   state(): TlaRecord {
     const variables: Record<string, TlaValue> = {}
     while (this.#peek() === '/\\') {
@@ -88,7 +88,7 @@ export class TlaReader {
   }
 }
 
-/** One text for equal values: the members of sets, functions and records are sorted. */
+/** Text of a value. Equal values have equal texts, because members of sets, functions and records are sorted. */
 export function show(value: TlaValue): string {
   if (value === null) return 'Nil'
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE'
@@ -105,7 +105,7 @@ export function show(value: TlaValue): string {
   return `[${fields.sort().join(', ')}]`
 }
 
-/** The parts of `found` that differ from `wanted`, by path. Empty if they are equal. */
+/** The parts of `found` that differ from `wanted`, by path. Empty if both are equal. */
 export function differences(wanted: TlaValue, found: TlaValue, path = ''): readonly string[] {
   if (show(wanted) === show(found)) return []
   const [ours, theirs] = [fieldsOf(wanted), fieldsOf(found)]

@@ -22,7 +22,7 @@ export interface Author {
 
 const waitMs = 120_000
 
-/** Starts a devnet and Portage, and stops both. Throws what the author's functions throw. */
+/** Starts a devnet and Portage, tests the plug-in, and stops both. Throws what the author's functions throw. */
 export async function testPlugin(module: string, author: Author, log: (line: string) => void): Promise<Result[]> {
   const file = await readPlugin(module)
   const { name, version } = file.definition
@@ -61,7 +61,7 @@ export async function testPlugin(module: string, author: Author, log: (line: str
   }
 }
 
-/** The process that runs the plug-in has no key. */
+/** Starts a process with the keys, and one without keys that runs the plug-in. */
 async function startProcesses(devnet: Devnet, configure: (config: ConfigInput) => ConfigInput): Promise<PortageProcess[]> {
   const noKeys = Object.fromEntries(Object.keys(devnet.env).map((variable) => [variable, undefined]))
   const started = await Promise.allSettled([

@@ -18,22 +18,22 @@ interface Scheduled extends Timer {
 const letEventsIn = setImmediate
 const eventsPerTurn = 5_000
 
-/** A round time of day, ms since the epoch, so that traces of a seed are equal. */
+/** A fixed start time, ms since the epoch, so that the traces of a seed are equal. */
 const epoch = Date.UTC(2026, 0, 1)
 
 /**
  * Simulated time. One event runs at a time, and all its microtasks end before the next event. Times are ms since the
- * simulation began, unless they are called wall time.
+ * start of the simulation. Only wall time is ms since the epoch.
  */
 export class Clock {
   now = 0
-  /** Set while a workflow replays: its `Date.now()` is the time of the recorded activation. */
+  /** The time that `Date.now()` returns while a workflow replays: the time of the recorded activation. */
   replayed: number | undefined
   #skew = 0
   #order = 0
   readonly #heap: Scheduled[] = []
 
-  /** Ms since the epoch. Jumps with `jump`. */
+  /** ms since the epoch. `jump` moves it. */
   get wall(): number {
     return this.replayed ?? Math.floor(epoch + this.now + this.#skew)
   }
@@ -53,7 +53,7 @@ export class Clock {
     return new Promise((resolve) => void this.after(ms, resolve))
   }
 
-  /** Runs events until `isOver` returns true, time `until` is reached, or no event is left. */
+  /** Runs events until `isOver` returns true, the time `until` is reached, or no event is left. */
   async run(until: number, isOver: () => boolean): Promise<void> {
     for (let events = 1; !isOver(); events++) {
       const next = this.#pop()
@@ -109,7 +109,9 @@ function isBefore(a: Scheduled, b: Scheduled): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order)
 }
 
-/** Node runs all microtasks, and those that they add, before the next tick. */
+/**
+ * Resolves when all microtasks have run. Before the next tick, Node runs all microtasks, including those that they add.
+ */
 export function microtasks(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve))
 }
@@ -119,12 +121,12 @@ interface Globals {
   chance: Chance
 }
 
-/** The present simulation. The replaced globals of Node use it. */
+/** The present simulation, which the replaced globals of Node use. */
 export const world: Globals = { clock: new Clock(), chance: chanceOf('') }
 
 /**
- * Replaces time, timers and randomness of this process by those of `world`. Call this before the first import of
- * Temporal's workflow library, which reads `AsyncLocalStorage` from the global object.
+ * Replaces time, timers and randomness of this process with those of `world`. Call it before the first import of
+ * Temporal's workflow library, because that library reads `AsyncLocalStorage` from the global object.
  */
 export function replaceGlobals(): void {
   const RealDate = Date

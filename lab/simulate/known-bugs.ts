@@ -1,12 +1,15 @@
 import type { Change } from '../edited-copy.ts'
 
-/** A rule of Portage whose loss would be a bug, as the edits that break it and a seed that shows it. */
+/**
+ * A bug that Portage would have without one of its rules: the edits that remove the rule, and a seed that shows the
+ * bug.
+ */
 interface KnownBug extends Change {
   readonly what: string
   readonly seed: number
 }
 
-/** Transfers of the seeds below. */
+/** Number of transfers for the seeds below. */
 export const transfersOfBugs = 300
 
 export const knownBugs = {

@@ -33,11 +33,11 @@ export interface ProcessOptions {
   readonly name: string
   readonly places: readonly Place[]
   readonly view: ViewOptions
-  /** Every signature of a KMS gives another hash, so two processes send different bytes. */
+  /** Whether keys are in a KMS. Each signature of a KMS gives another hash, so two processes send different bytes. */
   readonly kms: boolean
   readonly bumpAfterBlocks: number
   readonly updatesPerRun: number
-  /** May the process broadcast in the step that admitted the transfer? */
+  /** Whether the process may broadcast in the step that admitted the transfer. */
   readonly local: boolean
   readonly log: (line: string) => void
 }
@@ -47,7 +47,9 @@ type Steps = Readonly<Record<string, Step>>
 
 const slotsPerNonce = 2
 
-/** A process of Portage with all roles: the real agents and steps, on simulated chains and a simulated Temporal. */
+/**
+ * A process of Portage with all roles. It runs the real agents and steps on simulated chains and a simulated Temporal.
+ */
 export class SimulatedProcess implements Worker {
   readonly name: string
   alive = true
@@ -70,7 +72,7 @@ export class SimulatedProcess implements Worker {
     }
   }
 
-  /** Ends the process where it is. Its pending calls never return. */
+  /** Kills the process at this moment. Its pending calls never return. */
   kill(): void {
     this.alive = false
     for (const agent of this.#agents) agent.stop()

@@ -21,15 +21,15 @@ export interface Verdict {
   readonly duplicateEffects: number
   readonly nonceHoles: number
   readonly stuck: number
-  /** Calls that the contract reverted, because the transfer was delivered. */
+  /** Calls that the contract reverted because the transfer was already delivered. */
   readonly wasted: number
-  /** Workflow tasks that threw, and failed runs. */
+  /** Workflow tasks that threw, and runs that failed. */
   readonly brokenTasks: number
   readonly simulatedMs: number
   readonly details: readonly string[]
 }
 
-/** `lost`, `duplicateEffects`, `nonceHoles` and `stuck` are 0, and no workflow task failed. */
+/** True if `lost`, `duplicateEffects`, `nonceHoles` and `stuck` are 0, and no workflow task failed. */
 export function isClean({ lost, duplicateEffects, nonceHoles, stuck, brokenTasks }: Verdict): boolean {
   return lost + duplicateEffects + nonceHoles + stuck + brokenTasks === 0
 }
@@ -38,7 +38,7 @@ const localSteps = new Set(['admit', 'confirm', 'confirmEnd', 'getLaneStatus'])
 const workflows = { transfer, lane } as unknown as Readonly<Record<string, WorkflowFunction>>
 
 /**
- * After the last fault, some transfer must end or some lane's nonce must become final in this time, ms. A transfer may
+ * After the last fault, a transfer must end, or a lane's nonce must become final, within this time, ms. A transfer may
  * wait for half an hour after reverts.
  */
 const idleMs = 45 * 60_000
@@ -46,7 +46,7 @@ const mostDrainMs = 24 * 3_600_000
 const checkMs = 5_000
 const ordersInMs = 60_000
 
-/** One simulation. Only ports are replaced: workflows, steps, lanes and reducers are Portage's own. */
+/** One simulation. Only ports are replaced. Workflows, steps, lanes and reducers are Portage's own. */
 export class Simulation {
   readonly #plan: Plan
   readonly #server: Server
@@ -56,7 +56,7 @@ export class Simulation {
   readonly #log: (line: string) => void
   #processes: SimulatedProcess[] = []
   #born = 0
-  /** Transfers whose workflow ended too early, and why. */
+  /** Transfers whose workflow ended too early, with the reason. */
   readonly #early = new Map<string, string>()
   #isOver = false
 
@@ -131,7 +131,7 @@ export class Simulation {
     this.#server.signal(workflowId, name, [payloads.toPayload(isPlain ? order : { order })])
   }
 
-  /** As the agents of streams do: until some process has started it. */
+  /** Submits a message until some process has started its transfer, as the agents of streams do. */
   async #submit(message: Transfer): Promise<void> {
     while (!this.#isOver) {
       const [process] = world.chance.shuffle(this.#processes)
@@ -185,7 +185,7 @@ export class Simulation {
     }
   }
 
-  /** After Temporal was set back, streams read their sources again and submit what is not delivered. */
+  /** Sets Temporal back by `act`. Then the streams read their sources again and submit every message again. */
   #reset(act: () => void): void {
     act()
     this.#log('Temporal was set back; the sources are read again')
@@ -203,7 +203,7 @@ export class Simulation {
     for (const message of this.#sent.values()) void this.#submit(message)
   }
 
-  /** An outcome must be true when the workflow ends: what a fork can still change is no outcome. */
+  /** Records outcomes that are not true when the workflow ends. An outcome that a fork can still change is not true. */
   #onEnd({ workflowId, type }: RunInfo, result: string): void {
     const message = this.#sent.get(workflowId)
     if (type !== 'transfer' || !message) return
@@ -225,7 +225,7 @@ export class Simulation {
     return this.#sent.size === this.#plan.transfers && haveOutcomes && (await this.#holes()).length === 0
   }
 
-  /** Transfers that have ended, and nonces that are final. */
+  /** Number of transfers that have ended and of nonces that are final. */
   get #settled(): number {
     const ended = [...this.#sent.keys()].filter((id) => this.#server.runs.get(id)?.result).length
     const nonces = this.#plan.chains.flatMap(({ lanes }, index) => {
@@ -240,7 +240,7 @@ export class Simulation {
     return result === undefined ? undefined : (JSON.parse(result) as TransferStatus)
   }
 
-  /** Nonces that a ledger granted and no final block has used. */
+  /** Nonces that a ledger granted and that no final block has used. */
   async #holes(): Promise<string[]> {
     const holes: string[] = []
     for (const [index, { lanes }] of this.#plan.chains.entries()) {

@@ -9,8 +9,8 @@ import { transferCases } from './transfers.ts'
 import { lateWormholeCases, wormholeCases } from './wormhole.ts'
 
 /**
- * All causes that are made on real parts, in an order in which each can follow the others. The last ones set the
- * chains' clocks forward.
+ * All causes that can be made on real parts. Each case can follow the ones before it. The last ones set the chains'
+ * clocks forward.
  */
 export const stuckCases: readonly StuckCase[] = [
   ...laneCases,

@@ -3,7 +3,7 @@ import { Script } from '../devnet/chain/contracts.ts'
 import { nativeBridgeAbi } from '../devnet/native/native-bridge.ts'
 import type { StuckCase, StuckScene } from './scene.ts'
 
-/** Above the daily inbound limit, in units of 8 decimals. */
+/** An amount above the daily inbound limit, in units of 8 decimals. */
 const aboveCap = 3n * 10n ** 16n
 
 function native({ devnet }: StuckScene) {
@@ -22,7 +22,7 @@ async function owner(scene: StuckScene, ...calls: readonly (readonly [method: st
 
 const send = (scene: StuckScene, amount: bigint) => native(scene).users.ethereum.send([{ amount }])
 
-/** Amounts above a native bridge's limits. */
+/** Cases with amounts above a native bridge's limits. */
 export const nativeCases: readonly StuckCase[] = [
   {
     ...{ name: 'bridge-paused', fault: 'the native bridge is paused by its owner, and a transfer comes', code: 'BRIDGE_PAUSED' },

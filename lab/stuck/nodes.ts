@@ -16,7 +16,7 @@ function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...inde
 
 const cut: FaultRule = { fault: { kind: 'cut' } }
 
-/** All nodes answer, except to gas estimates of transfers. */
+/** Makes all nodes refuse gas estimates of transfers. They answer everything else. */
 async function withoutEstimates(scene: StuckScene, broken: NodeFault) {
   const mend = fault(scene, 'bsc', { fault: broken, methods: ['eth_estimateGas'] }, 0, 1, 2)
   const id = await oneIsStarted(scene)
@@ -28,7 +28,7 @@ async function withoutEstimates(scene: StuckScene, broken: NodeFault) {
   return { mend }
 }
 
-/** Each chain has three nodes. */
+/** Cases of nodes. Each chain has three. */
 export const nodeCases: readonly StuckCase[] = [
   {
     ...{ name: 'node-down', fault: 'one of three nodes is dead', code: 'NODE_DOWN' },
@@ -64,7 +64,7 @@ export const nodeCases: readonly StuckCase[] = [
   },
 ]
 
-/** Causes that only time shows. */
+/** Cases of nodes that show only after some time. */
 export const slowNodeCases: readonly StuckCase[] = [
   {
     ...{ name: 'chain-stalled', fault: 'a chain has made no block for 30 s', code: 'CHAIN_STALLED' },
@@ -85,5 +85,5 @@ export const slowNodeCases: readonly StuckCase[] = [
   },
 ]
 
-/** `chains.bsc.finality.stalledAfterMinutes` of the network. */
+/** `chains.bsc.finality.stalledAfterMinutes` in the network's config. */
 export const finalityStalledMinutes = 0.3

@@ -12,7 +12,7 @@ export async function oneIsStarted(scene: StuckScene): Promise<string> {
   return id
 }
 
-/** Missing processes. The remaining ones report them. */
+/** Cases of missing processes. The remaining ones report them. */
 export const processCases: readonly StuckCase[] = [
   {
     ...{

@@ -6,10 +6,10 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { TransferInput } from '../../temporal/contracts/transfer.ts'
 import type { StuckCase, StuckScene } from './scene.ts'
 
-/** A transfer that Portage did not start, with input that its code does not expect. */
+/** Starts a transfer's workflow without Portage, with input that Portage's code does not expect. */
 async function startBroken({ client }: StuckScene, sequence: string, broken: { readonly message?: unknown; readonly progress?: unknown }) {
   const good: Transfer = {
-    // No user sends from this chain, so no halt and no stream concerns it.
+    // No user sends from this chain, so no halt and no stream concerns the transfer.
     ...{ bridge: 'wormhole-token-bridge', sourceChain: 'wormhole-1', sourceId: '1', targetChain: 'bsc' },
     ...{ emitter: 'b0'.repeat(32), sequence, digest: `0x${'b0'.repeat(32)}`, message: '' },
   }
@@ -32,7 +32,7 @@ export const transferCases: readonly StuckCase[] = [
     ...{ name: 'workflow-failing', fault: 'the code of a workflow has thrown at three tries of its task', code: 'WORKFLOW_FAILING' },
     async make(scene) {
       const { id, mend } = await startBroken(scene, '900000002', { progress: {} })
-      // Temporal makes the third try some ten seconds after the first two.
+      // Temporal makes the third attempt about ten seconds after the first two.
       const tries = async () => (await scene.client.workflow.getHandle(id).describe()).raw.pendingWorkflowTask?.attempt ?? 0
       await until(async () => (await tries()) >= triesUntilFailing, { timeoutMs: 90_000, everyMs: 100, what: 'three tries' })
       return { where: id, mend }

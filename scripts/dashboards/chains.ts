@@ -3,7 +3,7 @@ import { queries } from './query.ts'
 
 const { max, min, rate, increase } = queries('chain')
 
-/** Chains and their nodes. */
+/** The dashboard of chains and their nodes. */
 export const chains: Dashboard = {
   name: 'chains',
   title: 'chains and nodes',

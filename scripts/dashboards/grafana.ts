@@ -1,17 +1,17 @@
 import type { Filter } from './query.ts'
 
-/** The units of Grafana that are used here. */
+/** The units of Grafana that the dashboards use. */
 type Unit = 'short' | 'none' | 's' | 'bytes' | 'percentunit' | 'cps' | 'reqps'
 
 export interface Panel {
   readonly title: string
   readonly description: string
   readonly unit: Unit
-  /** Expressions and the names of their series. `{{ label }}` is the value of a label. */
+  /** Expressions with the names of their series. `{{ label }}` is the value of a label. */
   readonly series: readonly (readonly [expr: string, legend: string])[]
-  /** One figure for each series instead of a graph. */
+  /** Whether the panel shows one figure for each series, and no graph. */
   readonly figure?: true
-  /** End of the scale, for states. */
+  /** Highest value of the scale, for panels of states. */
   readonly most?: number
 }
 
@@ -21,11 +21,11 @@ export interface Row {
 }
 
 export interface Dashboard {
-  /** Names the file and the address in Grafana. It does not change. */
+  /** Name of the file, and of the dashboard's address in Grafana. It never changes. */
   readonly name: string
   readonly title: string
   readonly description: string
-  /** Labels by which it can be narrowed, each with a metric that has all its values. */
+  /** Labels that can filter the dashboard. Each comes with a metric that has all values of the label. */
   readonly filters: readonly (readonly [label: Filter, metric: string])[]
   readonly rows: readonly Row[]
 }
@@ -34,7 +34,7 @@ const datasource = { type: 'prometheus', uid: '${datasource}' }
 const [columns, height] = [3, 8]
 const width = 24 / columns
 
-/** The dashboard as Grafana imports it. */
+/** The dashboard as JSON that Grafana imports. */
 export function grafanaJson(dashboard: Dashboard): string {
   const { name, title, description, filters, rows } = dashboard
   return `${JSON.stringify(
@@ -62,7 +62,7 @@ const datasourceVariable = {
   regex: '',
 }
 
-/** A filter without a choice lets everything through, also what has not the label yet. */
+/** A filter without a choice lets every series through, also those that do not have the label yet. */
 function variables(filters: Dashboard['filters']): object[] {
   const ready = 'portage_process_ready'
   const all: [label: string, query: string][] = [

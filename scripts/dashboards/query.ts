@@ -3,20 +3,22 @@ import { sdkMetrics } from './sdk-metrics.ts'
 
 type Shown = Pick<MetricDefinition, 'name' | 'kind' | 'labels'>
 
-/** Every metric that a dashboard may ask for, by name. */
+/** Every metric that a dashboard may use, by name. */
 export const shownMetrics: ReadonlyMap<string, Shown> = new Map(
   [...Object.values<Shown>(metricDefinitions), ...sdkMetrics].map((metric) => [metric.name, metric]),
 )
 
-/** A label by which a whole dashboard can be narrowed. */
+/** A label that can filter a whole dashboard. */
 export type Filter = 'chain' | 'lane' | 'stream' | 'task_queue'
 
 const window = '$__rate_interval'
 
-/** Expressions for one dashboard: each selector has the dashboard's filters, where its metric has their labels. */
+/** Builds the expressions of one dashboard. Each selector has the dashboard's filters whose labels its metric has. */
 export function queries(...filters: readonly Filter[]) {
   /**
-   * Throws Error for an unknown metric or label. @param part for histograms @param matchers such as `state="parked"`
+   * Throws Error for an unknown metric or label.
+   * @param part of a histogram
+   * @param matchers such as `state="parked"`
    */
   function select(
     name: string,
@@ -38,11 +40,11 @@ export function queries(...filters: readonly Filter[]) {
     /** For gauges that have the same value in every process. */
     max: (labels: string, name: string, ...matchers: string[]) => `max${by(labels)} (${select(name, { matchers })})`,
     min: (labels: string, name: string, ...matchers: string[]) => `min${by(labels)} (${select(name, { matchers })})`,
-    /** For gauges of which each process has its own part. */
+    /** For gauges whose value is the sum over all processes. */
     sum: (labels: string, name: string, ...matchers: string[]) => `sum${by(labels)} (${select(name, { matchers })})`,
     /** A counter per second. */
     rate: (labels: string, name: string, ...matchers: string[]) => `sum${by(labels)} (rate(${select(name, { matchers })}[${window}]))`,
-    /** The growth of a counter between two points of the graph. */
+    /** Growth of a counter between two points of the graph. */
     increase: (labels: string, name: string, ...matchers: string[]) =>
       `sum${by(labels)} (increase(${select(name, { matchers })}[${window}]))`,
     /** Observations of a histogram per second. */
@@ -50,10 +52,13 @@ export function queries(...filters: readonly Filter[]) {
       `sum${by(labels)} (rate(${select(name, { part: 'count', matchers })}[${window}]))`,
     mean: (labels: string, name: string, ...matchers: string[]) =>
       `sum${by(labels)} (rate(${select(name, { part: 'sum', matchers })}[${window}])) / sum${by(labels)} (rate(${select(name, { part: 'count', matchers })}[${window}]))`,
-    /** @param share 0.95: 95 % took no longer */
+    /** @param share 0.95: the time that 95 % of the observations did not exceed */
     quantile: (share: number, labels: string, name: string, ...matchers: string[]) =>
       `histogram_quantile(${share}, sum${by(['le', labels].filter((one) => one !== '').join(', '))} (rate(${select(name, { part: 'bucket', matchers })}[${window}])))`,
-    /** The share of observations within a bucket. @param bound `300`; Prometheus 3 keeps it as `300.0` */
+    /**
+     * Share of the observations within a bucket.
+     * @param bound `300`; Prometheus 3 stores it as `300.0`
+     */
     within: (bound: string, labels: string, name: string) =>
       `sum${by(labels)} (rate(${select(name, { part: 'bucket', matchers: [`le=~"${bound}(\\\\.0)?"`] })}[${window}])) / sum${by(labels)} (rate(${select(name, { part: 'count' })}[${window}]))`,
   }

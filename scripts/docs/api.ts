@@ -32,7 +32,7 @@ interface Schema {
   readonly oneOf?: readonly Schema[]
 }
 
-/** docs/reference/api.md: every route with its parameters and fields, from the OpenAPI document that the API serves. */
+/** docs/reference/api.md: every route with its parameters and fields, from the OpenAPI document of the API. */
 export async function describeApi(): Promise<string> {
   const api = await createApi(noDependencies())
   const paths = expandedPaths(api.swagger()) as Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -75,13 +75,13 @@ function typeText({ type, enum: values }: Schema = {}): string {
   return values ? values.map((value) => `\`${value}\``).join(', ') : (type ?? '')
 }
 
-/** Dependencies of an API that answers nothing: enough to declare its routes. */
+/** Dependencies of an API that declares its routes but answers nothing. */
 function noDependencies(): ApiDeps {
   const config = configSchema.parse({ dataFolder: '.', chains: {}, bridges: {} })
   const anything: object = new Proxy(() => anything, {
     get: (_, name) => (name === 'then' ? undefined : name === Symbol.toPrimitive ? () => '0' : anything),
   })
-  // No process has a source of requests for execution yet.
+  // No process can read requests for execution yet.
   const real = { config, access: accessSource(config), requestsOf: undefined }
   return new Proxy(real as unknown as ApiDeps, {
     get: (target, name) => (name in target ? target[name as keyof ApiDeps] : anything),

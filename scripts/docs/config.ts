@@ -2,7 +2,7 @@ import { childrenOf, configFields, type Field } from '../../config/schema/fields
 import { contentsPlace } from './contents.ts'
 import { grouped, markdownTable } from './markdown.ts'
 
-/** docs/reference/config.md: every field with its type, default and meaning, from the schema itself. */
+/** docs/reference/config.md: every field with its type, default and meaning, from the schema. */
 export function describeConfig(): string {
   const sections = grouped(walk(configFields(), ''), ([path = '']) => /[^`.[]+/.exec(path)?.[0] ?? '')
   return [
@@ -22,18 +22,18 @@ export function describeConfig(): string {
 function walk(parent: Field, path: string): string[][] {
   return Object.entries(childrenOf(parent)).flatMap(([name, field]) => {
     const at = name === '[]' ? `${path}[]` : path ? `${path}.${name}` : name
-    // Entries of lists and maps have a row only if they have a description of their own.
+    // Entries of lists and maps have a row only if they have their own description.
     const isShown = !/(\[\]|<name>)$/.test(name) || field.description !== undefined
     return [...(isShown ? [row(parent, name, at)] : []), ...walk(field, at), ...options(field, at)]
   })
 }
 
-/** The members of each option of a union that `kind` discriminates. */
+/** The fields of each option of a union with the discriminator `kind`. */
 function options({ oneOf = [] }: Field, path: string): string[][] {
   return oneOf.flatMap((option) => Object.keys(childrenOf(option)).map((name) => row(option, name, `${path}.${name}`)))
 }
 
-/** The row of one member of a map; without a description it has that of the map. */
+/** The row of one field. A field of a map without its own description has the description of the map. */
 function row(parent: Field, name: string, path: string): string[] {
   const field = childrenOf(parent)[name]!
   const fallback = field.default === undefined ? 'absent' : `\`${JSON.stringify(field.default)}\``

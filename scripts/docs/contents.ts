@@ -8,7 +8,7 @@ export interface Heading {
   readonly anchor: string
 }
 
-/** The headings of a page, in order. Lines of code blocks that start with `#` are no headings. */
+/** The headings of a page, in order. Lines of code blocks that begin with `#` are not headings. */
 export function headingsOf(page: string): Heading[] {
   const seen = new Map<string, number>()
   return [...page.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^(#{1,6}) (.+)$/gm)].map(([, hashes = '', text = '']) => {
@@ -19,7 +19,7 @@ export function headingsOf(page: string): Heading[] {
   })
 }
 
-/** The page with its table of contents. A page without the marks stays as it is. */
+/** The page with its table of contents. A page without the marks does not change. */
 export function withContents(page: string): string {
   const begin = page.indexOf(marks.begin)
   const end = page.indexOf(marks.end)
@@ -27,7 +27,7 @@ export function withContents(page: string): string {
   return `${page.slice(0, begin + marks.begin.length)}\n${contentsOf(page)}\n${page.slice(end)}`
 }
 
-/** The empty marks, for a page that is generated as a whole. */
+/** Empty marks, for a page that is wholly generated. */
 export const contentsPlace = `${marks.begin}\n${marks.end}`
 
 function anchorOf(heading: string): string {

@@ -2,15 +2,12 @@ import { createHash } from 'node:crypto'
 import { chainToPlatform, contracts, toChainId } from '@wormhole-foundation/sdk-base'
 import { decodeBase58, getBytes, toBeHex, zeroPadValue } from 'ethers'
 
-/**
- * The token bridges of a network as Wormhole's own SDK lists them: chain by chain, the contract in that chain's own
- * form.
- */
+/** The token bridges of a network in Wormhole's SDK: for each chain the contract, in the form of that chain. */
 type Chain = Parameters<typeof chainToPlatform>[0]
 
 const networks = { mainnet: 'Mainnet', testnet: 'Testnet' } as const
 
-/** `bridges/wormhole-token-bridge/emitters.ts`: the emitters of all token bridges that the SDK knows. */
+/** `bridges/wormhole-token-bridge/emitters.ts`: the emitters of all token bridges in the SDK. */
 export function describeEmitters(): string {
   const tables = Object.entries(networks).map(([name, network]) => {
     const rows = contracts.tokenBridgeChains(network).map((chain: Chain) => {
@@ -32,21 +29,18 @@ export function describeEmitters(): string {
 }
 
 /**
- * On Sui the emitter is an object of the token bridge, which its contract's address does not show
- * (wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go).
+ * The emitters on Sui, from wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go. There the
+ * emitter is an object of the token bridge, which cannot be found from the contract's address.
  */
 const suiEmitters = {
   Mainnet: 'ccceeb29348f71bdd22ffef43a2a19c1f5b5e17c5cca5411529120182672ade5',
   Testnet: '40440411a170b4842ae7dee4f4a7b7a58bc0a98566e998850a7bb87bf5dc05b9',
 } as const
 
-/** On Aptos the core contract numbers its emitters, and the token bridge is the first. */
+/** On Aptos the core contract numbers its emitters. The token bridge is the first one. */
 const aptosEmitter = '1'.padStart(64, '0')
 
-/**
- * How a chain names the token bridge as an emitter: 64 lower-case hex digits. Throws Error for a platform that has no
- * rule here.
- */
+/** A chain's token bridge as an emitter: 64 lower-case hex digits. Throws Error for a platform without a rule here. */
 function emitterOf(network: 'Mainnet' | 'Testnet', chain: Chain, contract: string): string {
   const platform = chainToPlatform(chain)
   if (platform === 'Evm') return hex(getBytes(contract))
@@ -68,8 +62,8 @@ function hash(algorithm: string, ...parts: readonly Uint8Array[]): Buffer {
 }
 
 /**
- * An address of a Solana program: the first hash, by a bump from 255 down, that is no point of the curve
- * (Pubkey::find_program_address).
+ * An address of a Solana program (Pubkey::find_program_address). Tries bumps from 255 down, and takes the first hash
+ * that is not a point of the curve.
  */
 function programAddress(program: Uint8Array, seed: string): Uint8Array {
   for (let bump = 255; bump >= 0; bump--) {
@@ -101,8 +95,8 @@ function isOnCurve(bytes: Uint8Array): boolean {
 const bech32Digits = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 
 /**
- * The bytes of an address (BIP 173), without its prefix and its checksum of six digits, which the SDK's own table need
- * not prove.
+ * The bytes of an address (BIP 173), without its prefix and its checksum of six digits. Does not verify the checksum,
+ * because the address comes from the SDK's own table.
  */
 function bech32(address: string): Uint8Array {
   const digits = Array.from(address.slice(address.lastIndexOf('1') + 1, -6), (digit) => bech32Digits.indexOf(digit))

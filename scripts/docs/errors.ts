@@ -2,7 +2,7 @@ import { catalogue, errorCatalogue, isCauseCode, isErrorCode } from '../../domai
 import { contentsPlace } from './contents.ts'
 import { markdownTable } from './markdown.ts'
 
-/** docs/reference/errors.md: every code, whether a retry can help, what it means and what to do. */
+/** docs/reference/errors.md: every code, with its meaning, its remedy, and whether a retry can help. */
 export function describeErrors(): string {
   const errors = Object.entries(errorCatalogue).map(([code, { retriable, title, remedy }]) => [
     `\`${code}\``,

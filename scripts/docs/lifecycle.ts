@@ -1,6 +1,6 @@
 import { mip61Bridge, mip61Of, isOutcome, transferStates, transitions, type TransferState } from '../../domain/transfer/transfer.ts'
 
-/** The meaning of each state. A state without one does not compile. */
+/** The meaning of each state. The type demands one for every state. */
 const meanings: Record<TransferState, string> = {
   admitting:
     'Portage checks the message, asks the target chain whether the transfer is delivered already, chooses a lane and simulates the call.',
@@ -20,7 +20,7 @@ const meanings: Record<TransferState, string> = {
     'An order has ended the transfer. Every nonce that the transfer ever held is final, and the effect is not there. The history has the reason of the order and the name of its giver (or `unnamed`).',
 }
 
-/** The state diagram and the tables of the states, from `transitions` in domain/transfer/transfer.ts. */
+/** The diagram and the tables of states, from `transitions` in domain/transfer/transfer.ts. */
 export function describeLifecycle(): string {
   return [diagram(), table()].join('\n\n')
 }

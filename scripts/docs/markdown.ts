@@ -1,18 +1,18 @@
-/** A Markdown table; cells are escaped so that a pipe in a text cannot break it. */
+/** A Markdown table. Pipes in cells are escaped, so that they cannot break the table. */
 export function markdownTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const row = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
   return [row(headings), row(headings.map(() => '---')), ...rows.map(row)].join('\n')
 }
 
-/** Groups items by a key, in the sequence of their first items. */
+/** Groups items by a key. The groups have the order of their first items. */
 export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
   const groups = new Map<string, Item[]>()
   for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
   return groups
 }
 
-/** A paragraph or list item in lines of at most 120 columns. */
+/** Wraps a paragraph or list item at 120 columns. */
 export function wrapped(text: string, indent = ''): string {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -2,7 +2,7 @@ import { contentsPlace } from './contents.ts'
 import { markdownTable } from './markdown.ts'
 import { type MetricDefinition, metricDefinitions } from '../../observability/metrics.ts'
 
-/** docs/reference/metrics.md: every metric in the order of a transfer's journey. */
+/** docs/reference/metrics.md: every metric, in the order of the steps of a transfer. */
 export function describeMetrics(): string {
   return [
     '# Metrics',

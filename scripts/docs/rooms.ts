@@ -1,7 +1,9 @@
 import { rooms, type Room } from '../rooms.ts'
 import { markdownTable } from './markdown.ts'
 
-/** The table of docs/ARCHITECTURE.md: which folder may import what. Rows of the same rule are one row. */
+/**
+ * The table of docs/ARCHITECTURE.md, which says which folder may import what. Folders with the same rule share a row.
+ */
 export function describeRooms(): string {
   const rows = new Map<string, { paths: string[]; cells: [string, string] }>()
   for (const room of rooms) {

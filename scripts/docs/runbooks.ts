@@ -14,11 +14,11 @@ export interface AlertRule {
   readonly for?: string
   readonly labels: { readonly severity: string }
   readonly annotations: { readonly summary: string; readonly runbook_url: string }
-  /** Path of its page in this repository. */
+  /** Path of the alert's runbook in this repository. */
   readonly runbook: string
 }
 
-/** Before the path of a runbook in its URL. */
+/** This precedes the path in the URL of a runbook. */
 const docsUrl = '{{ $externalLabels.portage_docs }}/'
 
 export function alertRules(root: string): AlertRule[] {
@@ -28,7 +28,10 @@ export function alertRules(root: string): AlertRule[] {
 
 export const runbookOf = (code: string) => `${folder}/${code}.md`
 
-/** The generated part of every runbook: of each cause, and of each other code that an alert points to. Path → text. */
+/**
+ * The generated parts of the runbooks, by path. There is one for each cause, and for each other code that an alert
+ * refers to.
+ */
 export function describeRunbooks(root: string): ReadonlyMap<string, string> {
   const alerts = alertRules(root)
   const codes = (Object.keys(catalogue) as Code[]).filter((code) => isCauseCode(code) || alertsOf(code, alerts).length > 0)
@@ -52,7 +55,7 @@ function alertsOf(code: Code, alerts: readonly AlertRule[]): readonly AlertRule[
   return alerts.filter(({ runbook }) => runbook === runbookOf(code))
 }
 
-/** A summary with `<label>` in place of Prometheus' templates. */
+/** A summary in which `<label>` replaces Prometheus' templates. */
 function plain(summary: string): string {
   return summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '`<$1>`').replaceAll(/\{\{ \$value[^}]*\}\}/g, '`<value>`')
 }
@@ -85,7 +88,7 @@ function symptoms(code: Code, alerts: readonly AlertRule[]): string {
   ].join('; ')
 }
 
-/** Paths of other documents as links from docs/runbooks. */
+/** Turns paths of other documents into links from docs/runbooks. */
 function linked(text: string): string {
   return text
     .replaceAll(/docs\/runbooks\/(\w+)\.md/g, '[$1]($1.md)')

@@ -6,11 +6,11 @@ import { goInstall } from '../../lab/devnet/temporal/go-install.ts'
 import { programCache } from '../../lab/devnet/temporal/temporal-cli.ts'
 
 const helmVersion = '3.22.0'
-/** Minor versions of Helm 3 that are accepted. Older ones render other texts; newer ones are untested. */
+/** The accepted minor versions of Helm 3. Older ones render other texts. Newer ones are untested. */
 const [oldestMinor, newestMinor] = [18, 22]
 
 /**
- * Finds Helm: HELM of any version, PATH, an earlier build, else `go install`. Undefined with the reason if none works.
+ * Finds Helm: in HELM (any version), in PATH, in an earlier build, or by `go install`. Returns `why` if none works.
  * Throws errors of the file system.
  */
 export async function findHelm(env: NodeJS.ProcessEnv): Promise<{ helm?: string; why?: string }> {
@@ -26,7 +26,7 @@ export async function findHelm(env: NodeJS.ProcessEnv): Promise<{ helm?: string;
     const log = (line: string) => process.stderr.write(`${line}\n`)
     const module = `helm.sh/helm/v3/cmd/helm@v${helmVersion}`
     if (!(await goInstall({ what: 'Helm', module, dir: work, env, log, tried }))) return { why: tried.join('; ') }
-    // Renamed only when complete: another process that looks at the same time sees all of it or nothing.
+    // Rename it only when it is complete, so that another process never sees a part of it.
     await rename(join(work, 'helm'), cached)
     return { helm: cached }
   } finally {
@@ -37,7 +37,7 @@ export async function findHelm(env: NodeJS.ProcessEnv): Promise<{ helm?: string;
 async function isKnown(path: string): Promise<boolean> {
   if (!existsSync(path)) return false
   const { code, stdout } = await run(path, ['version', '--short'], { timeoutMs: 20_000 })
-  // One that `go install` built says no more than v3.22.
+  // A Helm that `go install` built prints only v3.22, without a patch version.
   const minor = Number(/^v3\.(\d+)\b/m.exec(stdout)?.[1])
   return code === 0 && minor >= oldestMinor && minor <= newestMinor
 }

@@ -5,8 +5,8 @@ import { parse } from 'yaml'
 import type { Document } from './documents.ts'
 
 /**
- * Files of deploy/prometheus and deploy/grafana that did not reach the cluster unchanged; none if the values ask for
- * neither.
+ * Files of deploy/prometheus and deploy/grafana that are missing or changed in the rendered documents. Empty if the
+ * values ask for neither rules nor dashboards.
  * @param deploy the folder `deploy`
  */
 export function monitoringProblems(documents: readonly Document[], deploy: string): string[] {

@@ -5,14 +5,17 @@ import { chainQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
 import { roles } from '../../workers/roles/roles.ts'
 import { type Document, type Labels, type Workload, workloadsOf } from './documents.ts'
 
-/** Where the Secrets lie: of a lane in its pod, of the webhooks in those of the ledger, of payloads in all pods. */
+/**
+ * Folders in which Secrets are mounted. Only a lane's pods have the lane's Secret. Only the ledger's pods have the
+ * secrets of webhooks. All pods have the payload keys.
+ */
 const laneFolder = '/run/secrets/portage/lane'
 const webhookFolder = '/run/secrets/portage/notifications'
 const payloadFolder = '/run/secrets/portage/payload-keys'
 /** Roles that read and write checkpoints. */
 const checkpointRoles = ['intake', 'api']
 
-/** The rendered `portage.yaml`, read as a process reads it. Throws CONFIG_INVALID, and Error if there is none. */
+/** The rendered `portage.yaml`, read as a process reads it. Throws CONFIG_INVALID, or Error if there is none. */
 export function configOf(documents: readonly Document[]): Config {
   const text = configText(documents)
   if (text === undefined) throw new Error('no ConfigMap has portage.yaml')
@@ -24,7 +27,7 @@ function configText(documents: readonly Document[]): string | undefined {
   return documents.find(({ kind, data }) => kind === 'ConfigMap' && data?.['portage.yaml'] !== undefined)?.data?.['portage.yaml']
 }
 
-/** Differences to the code, and broken promises of the chart. Throws CONFIG_INVALID. */
+/** Places where the documents differ from the code, or break a promise of the chart. Throws CONFIG_INVALID. */
 export function problemsOf(documents: readonly Document[]): string[] {
   const config = configOf(documents)
   const workloads = workloadsOf(documents)
@@ -38,7 +41,7 @@ export function problemsOf(documents: readonly Document[]): string[] {
   ]
 }
 
-/** Of each that is false its text. */
+/** The texts of the facts that are false. */
 function unless(name: string, facts: Readonly<Record<string, boolean>>): string[] {
   return Object.entries(facts).flatMap(([fact, holds]) => (holds ? [] : [`${name}: not ${fact}`]))
 }
@@ -66,7 +69,7 @@ function probes({ name, pod, container }: Workload, { admin, worker }: Config): 
   })
 }
 
-/** The values of an option in the arguments of a process. */
+/** The values of an option in a process's arguments. */
 function option({ container: { args } }: Workload, name: string): string[] {
   return args.filter((_, index) => args[index - 1] === name)
 }
@@ -86,7 +89,7 @@ function command(workload: Workload, config: Config): string[] {
   })
 }
 
-/** Each key in the pods of its lane alone, with the files that its signer reads. */
+/** Each key is only in the pods of its lane, with the files that its signer reads. */
 function secrets(workloads: readonly Workload[], documents: readonly Document[], config: Config): string[] {
   const mounted = new Map<string, string[]>()
   const found: string[] = documents.some(({ kind }) => kind === 'Secret') ? ['a Secret is rendered: values are no place for one'] : []
@@ -111,7 +114,7 @@ function secrets(workloads: readonly Workload[], documents: readonly Document[],
   return found
 }
 
-/** The secrets of receivers in the pods of the role ledger alone, and there all of them. */
+/** The secrets of receivers are only in the pods of the role ledger, which have all of them. */
 function webhookSecrets(workload: Workload, { notifications }: Config): string[] {
   const files = notifications.flatMap(({ secrets: all }) => all.flatMap(({ secretFile }) => secretFile ?? []))
   const isLedger = option(workload, '--role')[0] === 'ledger'
@@ -123,7 +126,7 @@ function webhookSecrets(workload: Workload, { notifications }: Config): string[]
   })
 }
 
-/** The keys of payloads in every pod: every process reads and writes payloads. */
+/** The payload keys are in every pod, because every process reads and writes payloads. */
 function payloadKeys({ name, container, pod }: Workload, { temporal }: Config): string[] {
   const files = temporal.encryption?.keys.flatMap(({ keyFile }) => keyFile ?? []) ?? []
   const volume = container.volumeMounts.find(({ mountPath }) => mountPath === payloadFolder)?.name
@@ -133,7 +136,10 @@ function payloadKeys({ name, container, pod }: Workload, { temporal }: Config): 
   })
 }
 
-/** The variable with the authorization of the object store, which could erase the checkpoints of all streams. */
+/**
+ * The variable with the object store's authorization is only in pods that need it, because it allows to erase the
+ * checkpoints of all streams.
+ */
 function checkpointVariables(workload: Workload, documents: readonly Document[]): string[] {
   const [, variable] = /^ *authorization: \$\{(\w+)\}$/m.exec(configText(documents) ?? '') ?? []
   if (variable === undefined) return []
@@ -150,7 +156,7 @@ function fits(selector: Labels, { labels }: Workload): boolean {
   return Object.entries(selector).every(([label, value]) => labels[label] === value)
 }
 
-/** Budgets, services, policies and workloads select pods that there are. */
+/** Budgets, services, policies and workloads select existing pods. */
 function selectors({ kind, metadata: { name }, spec }: Document, workloads: readonly Workload[]): string[] {
   const selector = kind === 'Service' ? spec?.selector : (spec?.selector?.matchLabels ?? spec?.podSelector?.matchLabels)
   if (selector === undefined) return []
@@ -159,7 +165,7 @@ function selectors({ kind, metadata: { name }, spec }: Document, workloads: read
   })
 }
 
-/** A scaled deployment exists, has no number of replicas of its own, and scales by a task queue that it serves. */
+/** A scaled deployment exists, sets no number of replicas itself, and scales by a task queue that it serves. */
 function scaling({ kind, metadata: { name }, spec }: Document, documents: readonly Document[], config: Config): string[] {
   if (kind !== 'ScaledObject') return []
   const { kind: targetKind = 'Deployment', name: targetName } = spec?.scaleTargetRef ?? {}
@@ -178,7 +184,7 @@ function scaling({ kind, metadata: { name }, spec }: Document, documents: readon
   })
 }
 
-/** No pod is without a policy in both directions. */
+/** Every pod has a policy for both directions. */
 function policies(documents: readonly Document[], workloads: readonly Workload[]): string[] {
   const both = documents.filter(({ kind, spec }) => kind === 'NetworkPolicy' && spec?.policyTypes?.length === 2)
   const covered = (workload: Workload) => both.some(({ spec }) => fits(spec?.podSelector?.matchLabels ?? {}, workload))

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path'
 import { run } from '../../lab/devnet/run.ts'
 import { programCache } from '../../lab/devnet/temporal/temporal-cli.ts'
 
-/** Of npm's package `node`, whose parts carry Node's binaries. */
+/** Version of the npm package `node`. Parts of this package have Node's binaries. */
 const nodeVersion = '24.21.0'
 const architectures: Readonly<Record<string, string>> = { x64: 'linux-x64', arm64: 'linux-arm64' }
 
 /**
- * A tar of a Debian with node and npm in /usr/local, as the public base has them: by debootstrap from this machine's
- * own mirror, Node from npm's registry, npm from this machine. Made once and cached. Throws Error with the missing
- * part.
+ * A tar of a Debian with node and npm in /usr/local, like the public base. Debian comes by debootstrap from this
+ * machine's own mirror, Node from npm's registry, and npm from this machine. The tar is made once and cached. Throws
+ * Error with the missing part.
  */
 export async function baseImageTar(log: (line: string) => void): Promise<string> {
   const release = Object.fromEntries((await readFile('/etc/os-release', 'utf8')).split('\n').map((line) => line.split('=')))
@@ -27,7 +27,7 @@ export async function baseImageTar(log: (line: string) => void): Promise<string>
     await must('debootstrap', '--variant=minbase', '--include=ca-certificates', suite, root, await mirror())
     await addNode(root, work, part)
     await must('tar', '--create', '--file', join(work, 'base.tar'), '--directory', root, '--exclude=./var/cache/apt/archives/*', '.')
-    // Renamed only when complete: another process that looks at the same time sees all of it or nothing.
+    // Rename it only when it is complete, so that another process never sees a part of it.
     await rename(join(work, 'base.tar'), tar)
     return tar
   } finally {
@@ -44,7 +44,7 @@ async function addNode(root: string, work: string, part: string): Promise<void> 
   const globals = (await must('npm', 'root', '--global')).trim()
   await cp(join(globals, 'npm'), join(modules, 'npm'), { recursive: true, verbatimSymlinks: true })
   await must('ln', '-s', '../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'))
-  // The registry and the authorities that this machine's npm uses.
+  // The registry and the certificate authorities that this machine's npm uses.
   const certificates = '/etc/ssl/certs/ca-certificates.crt'
   await cp(certificates, join(root, certificates))
   const registry = (await must('npm', 'config', 'get', 'registry')).trim()

@@ -6,16 +6,16 @@ import { promisify } from 'node:util'
 const execute = promisify(execFile)
 
 /**
- * Buildah with a store of its own, which leaves nothing behind: as root, without a container runtime, on any file
- * system.
+ * Buildah with a store of its own, which leaves nothing behind. It runs as root, without a container runtime, on any
+ * file system.
  */
 export interface Buildah {
-  /** The output without the last line break. Throws the error output. */
+  /** Returns the output without its last line break. Throws Error with the error output. */
   run(...args: readonly string[]): Promise<string>
   remove(): Promise<void>
 }
 
-/** @param folder is made, and removed with all images and containers */
+/** @param folder is made now, and removed later with all images and containers */
 export function createBuildah(folder: string): Buildah {
   const store = ['--storage-driver', 'vfs', '--root', join(folder, 'store'), '--runroot', join(folder, 'run')]
   const run = async (...args: readonly string[]) => {

@@ -12,27 +12,27 @@ export interface ImageConfig {
 interface Mount {
   /** On this machine. */
   readonly source: string
-  /** A folder of the image. */
+  /** Mount point in the image. */
   readonly target: string
   readonly writable?: boolean
 }
 
 export interface ContainerOptions {
-  /** The mounted file system of the image. */
+  /** Where the file system of the image is mounted. */
   readonly root: string
   readonly image: ImageConfig
   readonly args: readonly string[]
   readonly mounts: readonly Mount[]
   readonly env?: Readonly<Record<string, string>>
   readonly logFile?: string
-  /** Instead of the image's own entry point. */
+  /** Replaces the image's own entry point. */
   readonly entrypoint?: readonly string[]
 }
 
 /**
- * Starts an image as an orchestrator with our settings does, but in the machine's network: a read-only root file
- * system, a small /tmp in memory, namespaces of mounts and processes, the image's user without more privileges, and
- * only the given environment.
+ * Starts an image as an orchestrator with Portage's settings does, but in the machine's network. It has a read-only
+ * root file system, a small /tmp in memory, its own namespaces of mounts and processes, the image's user without
+ * further privileges, and only the given environment.
  */
 const script = `
 root=$1; user=$2; count=$3; shift 3
@@ -54,11 +54,11 @@ exec setpriv --no-new-privs chroot --userspec="$user" "$root" "$@"
 
 /** A process of an image. */
 export interface Container {
-  /** The process that started it; both end the same way. */
+  /** The process that started the container. Both end in the same way. */
   readonly child: Child
-  /** The process itself, as this machine numbers it. */
+  /** The container's process, by this machine's pid. */
   readonly pid: number
-  /** SIGTERM; resolves with how it ended, after `graceMs` at most: then it is killed. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves with how the process ended. */
   stop(graceMs?: number): Promise<string | undefined>
 }
 
@@ -77,7 +77,7 @@ export async function startContainer({ root, image, args, mounts, env = {}, logF
   const inner = async () => Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) || undefined
   const pid = await until(inner, { timeoutMs: 10_000, everyMs: 10, what: 'the process to be there', giveUp: () => child.ended })
   const stop = async (graceMs = 30_000) => {
-    // The parent gets no signal itself.
+    // Signal the container's process and not its parent.
     if (child.ended === undefined) process.kill(pid, 'SIGTERM')
     const timer = setTimeout(() => process.kill(pid, 'SIGKILL'), graceMs)
     await child.exited

@@ -1,7 +1,7 @@
 import { readdir, readFile, lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Programs and files that an intruder in a process of the image could use. */
+/** Contents of an image, and those that an intruder in one of its processes could use. */
 export interface Contents {
   readonly bytes: number
   readonly files: number
@@ -9,9 +9,9 @@ export interface Contents {
   readonly debian: readonly string[]
   /** name@version of every package.json in node_modules. */
   readonly npm: readonly string[]
-  /** Shells, package managers, compilers, and files with the bits setuid or setgid. */
+  /** Shells, package managers, compilers, and files with the setuid or setgid bit. */
   readonly unwanted: readonly string[]
-  /** Bytes of the folders below the root and of /app. */
+  /** Bytes of the folders directly below the root, and of /app. */
   readonly folders: Readonly<Record<string, number>>
 }
 

@@ -11,11 +11,11 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Role } from '../../workers/roles/roles.ts'
 import { type Container, type ImageConfig, startContainer } from './container.ts'
 
-/** The user of the image. */
+/** User id of the image. */
 const user = 10_001
 const laneFolder = '/run/secrets/portage/lane'
 
-/** A process of the image, as the compose file and the chart start it. */
+/** A process of the image, started as the Compose file and the chart start it. */
 export interface FleetProcess extends Container {
   readonly name: string
   readonly role: Role
@@ -31,14 +31,14 @@ export interface Fleet {
 
 interface FleetOptions {
   readonly devnet: Devnet
-  /** The mounted file system of the image, and what it says of itself. */
+  /** Where the file system of the image is mounted, and the image's own configuration. */
   readonly root: string
   readonly image: ImageConfig
-  /** Gets the files that the processes mount, and their logs. */
+  /** Folder for the files that the processes mount, and for their logs. */
   readonly folder: string
 }
 
-/** Starts every role in a process of its own, one for each lane with only its key. Resolves when each is ready. */
+/** Starts each role in its own process. Each lane has a process with only its key. Resolves when all are ready. */
 export async function startFleet({ devnet, root, image, folder }: FleetOptions, started: FleetProcess[]): Promise<Fleet> {
   const apiPort = await freePort()
   const tokens = join(folder, 'tokens')
@@ -83,7 +83,10 @@ export async function startFleet({ devnet, root, image, folder }: FleetOptions, 
   return { processes: started, apiUrl: `http://127.0.0.1:${apiPort}`, ...bearer(token) }
 }
 
-/** The devnet's config, with keys in files, checkpoints next to the data, and only public keys of tokens. */
+/**
+ * The devnet's config with three changes: keys are in files, checkpoints are next to the data, and of the tokens' keys
+ * only the public ones are known.
+ */
 function fleetConfig(devnet: Devnet, port: number, publicKeys: string[]): ConfigInput {
   const config = devnet.relayerConfig()
   const signer = { kind: 'keystore', file: `${laneFolder}/keystore.json`, passwordFile: `${laneFolder}/password` } as const
@@ -99,11 +102,11 @@ function fleetConfig(devnet: Devnet, port: number, publicKeys: string[]): Config
   }
 }
 
-/** A DEVNET key as an operator would hand it over: files for the user of the process alone. */
+/** Writes a DEVNET key as an operator would: to files that only the process's user may read. */
 async function writeLane(folder: string, address: string, privateKey: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   const password = 'devnet'
-  // A key that everybody knows needs no strong derivation.
+  // Use a weak derivation, because everybody knows the key.
   const keystore = await encryptKeystoreJson({ address, privateKey }, password, { scrypt: { N: 1_024, r: 8, p: 1 } })
   for (const [name, text] of Object.entries({ 'keystore.json': keystore, password: `${password}\n` })) {
     const file = join(folder, name)

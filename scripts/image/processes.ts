@@ -11,11 +11,11 @@ export interface Privileges {
   readonly noNewPrivileges: boolean
   /** Files below /run/secrets. */
   readonly secrets: readonly string[]
-  /** Most memory that it had, bytes. */
+  /** Peak memory of the process, bytes. */
   readonly peakBytes: number
 }
 
-/** Reads what the kernel says of it. */
+/** Reads the process's status from the kernel. */
 export async function privilegesOf({ name, pid }: FleetProcess): Promise<Privileges> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const field = (wanted: string) => new RegExp(`^${wanted}:\\s*(.*)$`, 'm').exec(status)?.[1] ?? ''

@@ -1,15 +1,17 @@
-/** Takes the prose out of a source, Markdown or YAML file: comments, messages and paragraphs, with the line of each. */
+/**
+ * Extracts the prose of a source, Markdown or YAML file: comments, messages and paragraphs, with their line numbers.
+ */
 import { parseSync } from 'oxc-parser'
 
 export interface Text {
   readonly kind: 'comment' | 'string' | 'test name' | 'markdown'
-  /** Line of the first character. */
+  /** Line number of the first character. */
   readonly line: number
-  /** Keeps its line breaks, so that a sentence further down has a line of its own. */
+  /** The text keeps its line breaks, so that each sentence has a line number. */
   readonly text: string
 }
 
-/** Prose of a file, or none if its kind holds no prose. Throws if a source does not parse. */
+/** The prose of a file. Empty for a kind of file without prose. Throws if a source does not parse. */
 export function textsOf(file: string, content: string): Text[] {
   if (/\.(ts|tsx|mts|js|mjs|cjs)$/.test(file)) return sourceTexts(file, content)
   if (file.endsWith('.md')) return markdownTexts(content)
@@ -38,7 +40,7 @@ function sourceTexts(file: string, content: string): Text[] {
   return texts
 }
 
-/** Comments, where `//` lines that follow one another are one. */
+/** The comments. Successive `//` lines are one comment. */
 function paragraphs(comments: readonly Comment[], content: string): { value: string; start: number; end: number }[] {
   const merged: { value: string; start: number; end: number }[] = []
   for (const { type, value, start, end } of comments) {
@@ -55,7 +57,10 @@ function paragraphs(comments: readonly Comment[], content: string): { value: str
 type Node = Record<string, unknown>
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && typeof (value as Node)['type'] === 'string'
 
-/** Calls `found` for every string of two words or more, and for the names of tests. A template's values become `X`. */
+/**
+ * Calls `found` for every string of two words or more, and for the name of every test. A value in a template becomes
+ * `X`.
+ */
 function walk(node: unknown, found: (kind: Text['kind'], start: number, text: string) => void, testName = false): void {
   if (Array.isArray(node)) for (const one of node) walk(one, found)
   if (!isNode(node)) return
@@ -76,7 +81,7 @@ function stringOf(node: Node): string | undefined {
   return (node['quasis'] as { value: { cooked: string | null } }[]).map(({ value }) => value.cooked ?? '').join('X')
 }
 
-/** `test(…)`, `test.skipIf(…)(…)`, `test.each(…)(…)`, `describe(…)`. */
+/** Whether this calls `test(…)`, `test.skipIf(…)(…)`, `test.each(…)(…)` or `describe(…)`. */
 function isTestCall(callee: unknown): boolean {
   if (!isNode(callee)) return false
   if (callee['type'] === 'Identifier') return /^(test|it)$/.test(String(callee['name']))
@@ -84,7 +89,10 @@ function isTestCall(callee: unknown): boolean {
   return callee['type'] === 'MemberExpression' && isTestCall(callee['object'])
 }
 
-/** Paragraphs, list items, headings and table cells outside code fences. Inline code becomes `X`, a link its text. */
+/**
+ * Paragraphs, list items, headings and table cells outside code fences. Inline code becomes `X`, and a link becomes its
+ * text.
+ */
 function markdownTexts(content: string): Text[] {
   const texts: { kind: 'markdown'; line: number; text: string }[] = []
   let open = ''
@@ -116,7 +124,7 @@ export function plainMarkdown(line: string): string {
     .replaceAll(/<[^>\s][^>]*>|\*\*|[[\]]/g, '')
 }
 
-/** Comment lines; those that follow one another are one text. */
+/** The comment lines. Successive lines are one text. */
 function lineComments(content: string, comment: RegExp): Text[] {
   const texts: { kind: 'comment'; line: number; text: string }[] = []
   let previous = -1

@@ -1,7 +1,7 @@
 /** Wraps comments that are too wide. */
 import { parseSync } from 'oxc-parser'
 
-/** The same source with wide comments wrapped at `columns`. Comments after code on the same line stay. */
+/** The source with its wide comments wrapped at `columns`. Comments after code on the same line do not change. */
 export function wrapComments(file: string, content: string, columns: number): string {
   const { comments } = parseSync(file, content)
   const wide = comments.filter(({ start, end }) => isWide(content, start, end, columns))
@@ -31,7 +31,7 @@ function isWide(content: string, start: number, end: number, columns: number): b
   return lines.some(({ length }) => length > columns)
 }
 
-/** The `//` lines around an offset that follow one another. */
+/** The successive `//` lines around an offset. */
 function lineComments(content: string, comments: Comments, start: number, columns: number): Range | undefined {
   const indent = content.slice(lineStart(content, start), start)
   if (indent.trim() !== '') return undefined

@@ -1,8 +1,8 @@
 const unreleased = '## Unreleased'
 
 /**
- * The changelog with the unreleased part moved under a version. Throws Error if that part is empty, or if the version
- * exists.
+ * Moves the unreleased part of the changelog under a version. Throws Error if this part is empty, or if the version
+ * already exists.
  */
 export function released(text: string, version: string, day: string): string {
   if (text.includes(`\n## ${version} `)) throw new Error(`CHANGELOG.md has ${version} already`)
@@ -10,7 +10,7 @@ export function released(text: string, version: string, day: string): string {
   return text.replace(unreleased, `${unreleased}\n\n## ${version} (${day})`)
 }
 
-/** The text under the heading of a version, or of `Unreleased`; empty if there is none. */
+/** The text under the heading of a version or of `Unreleased`. Empty if there is no such heading. */
 export function changesOf(text: string, version: string): string {
   const lines = text.split('\n')
   const from = lines.findIndex((line) => line === `## ${version}` || line.startsWith(`## ${version} `))

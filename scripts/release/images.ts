@@ -1,19 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The files that name images of others, and where. */
+/** The files that name images of other projects, with patterns that find the images. */
 const places: Readonly<Record<string, RegExp>> = {
   'docker-compose.temporal.yml': /^( +image: )([^\s$]+)$/gm,
   Dockerfile: /^(ARG BASE=)(\S+)$/gm,
 }
 const digest = /@sha256:[0-9a-f]{64}$/
 
-/** Images of others in a file of `places`, with their digests if they have some. */
+/** The images of other projects in a file of `places`, with their digests if they have one. */
 export function imagesIn(file: string, text: string): string[] {
   return [...new Set([...text.matchAll(places[file] ?? /$^/g)].map(([, , image = '']) => image))]
 }
 
-/** The text with the digests. `pinned`: `image:tag@sha256:…`, each replaces the image of that tag. */
+/** The text with digests added. Each `image:tag@sha256:…` in `pinned` replaces the image with that tag. */
 export function withDigests(file: string, text: string, pinned: readonly string[]): string {
   const known = new Map(pinned.map((image) => [image.replace(digest, ''), image]))
   return text.replace(places[file] ?? /$^/g, (whole: string, start: string, image: string) => {
@@ -23,8 +23,8 @@ export function withDigests(file: string, text: string, pinned: readonly string[
 }
 
 /**
- * Writes the digests of `list` (a line `image:tag@sha256:…` for each image) into the Dockerfile and the Compose file.
- * Throws Error, with nothing written, for a line without a digest, and if an image then has none.
+ * Writes the digests of `list` into the Dockerfile and the Compose file. `list` has a line `image:tag@sha256:…` for
+ * each image. Throws Error and writes nothing if a line has no digest, or if an image would have none.
  */
 export async function pinImages(root: string, list: string): Promise<void> {
   const pinned = list.split('\n').filter((line) => line.trim() !== '')

@@ -16,12 +16,15 @@ type Packages = Readonly<Record<string, LockedPackage>>
 interface Missing {
   readonly name: string
   readonly version: string
-  /** An optional package of the same parent: licence and engines are the same for every platform. */
+  /**
+   * An optional package of the same parent. Licence and engines are the same for every platform, so they are copied
+   * from it.
+   */
   readonly sibling: LockedPackage
   readonly saysLibc: boolean
 }
 
-/** Optional packages that the lock file lacks. npm leaves those out that its registry does not have. */
+/** Optional packages that the lock file lacks, because npm leaves out those that its registry does not have. */
 export function missingPackages(packages: Packages): Missing[] {
   return Object.entries(packages).flatMap(([parent, { optionalDependencies = {} }]) => {
     const found = new Map(Object.keys(optionalDependencies).map((name) => [name, locate(packages, parent, name)]))
@@ -35,7 +38,7 @@ export function missingPackages(packages: Packages): Missing[] {
   })
 }
 
-/** Looks where Node looks: in the folder of the parent, then in each folder above. */
+/** Searches where Node searches: in the folder of the parent, then in each folder above. */
 function locate(packages: Packages, parent: string, name: string): LockedPackage | undefined {
   for (let folder = parent; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('node_modules/') - 1))) {
     const found = packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`]
@@ -46,7 +49,10 @@ function locate(packages: Packages, parent: string, name: string): LockedPackage
 const platform =
   /(android|darwin|freebsd|linux|openbsd|openharmony|win32)-(arm|arm64|amd64|x64|ia32|ppc64|riscv64|s390x|loong64)(?:-(gnu|musl|eabi|gnueabihf|musleabihf|msvc))?$/
 
-/** The packages in npm's order, with those that are missing: by version and platform, without a digest. */
+/**
+ * The packages in npm's order, including the missing ones. The missing ones have a version and a platform, but no
+ * digest.
+ */
 export function completedPackages(packages: Packages): Record<string, LockedPackage> {
   const added = missingPackages(packages).map(({ name, version, sibling: { dev, license, engines }, saysLibc }) => {
     const [, os = '', cpu = '', abi] = platform.exec(name) ?? []

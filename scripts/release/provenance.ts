@@ -1,9 +1,9 @@
-/** The input and the result of the build of a release. */
+/** Input and result of the build of a release. */
 export interface Build {
   readonly version: string
   /** Commit of the sources. */
   readonly commit: string
-  /** Whether the work tree had changes that the commit does not have. */
+  /** Whether the work tree had changes that are not in the commit. */
   readonly changed: boolean
   /** SHA-256 of package-lock.json. */
   readonly lock: string
@@ -13,7 +13,7 @@ export interface Build {
   readonly files: Readonly<Record<string, string>>
 }
 
-/** How the files of a release were made, as an in-toto statement with SLSA provenance 1.0. Unsigned. */
+/** How the files of a release were made: an in-toto statement with SLSA provenance 1.0. It is not signed. */
 export function provenanceOf({ version, commit, changed, lock, node, builtAt, files }: Build): object {
   return {
     _type: 'https://in-toto.io/Statement/v1',

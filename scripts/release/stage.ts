@@ -10,14 +10,14 @@ import { keptCode, workflowBundle } from '../../workers/process/bundle.ts'
 import { emitPluginTypes, pluginTypes } from './plugin-types.ts'
 import { allowedLicences, isAllowed, type PackageAt, packagesOf, withDependencies } from './packages.ts'
 
-/** A release as a folder, which `npm pack` makes a tarball of. */
+/** A release as a folder, from which `npm pack` makes a tarball. */
 export interface Staged {
   readonly folder: string
   readonly name: string
   readonly version: string
-  /** In the tarball: compiled with our code, or next to it. */
+  /** Packages in the tarball: compiled together with Portage, or unchanged. */
   readonly inside: readonly PackageAt[]
-  /** Installed by npm with the tarball. */
+  /** Packages that npm installs with the tarball. */
   readonly installed: readonly PackageAt[]
 }
 
@@ -25,25 +25,26 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 
 /**
- * npm installs them, by their exact versions: one has native parts for each platform, too large to ship all of them.
- * The types of `portage/plugin` name those of zod.
+ * npm installs these packages with their exact versions. The first has native parts for each platform, which are too
+ * large to ship. The types of `portage/plugin` refer to those of zod.
  */
 const installed = ['@temporalio/core-bridge', 'zod']
 /**
- * Packages with small native parts, shipped unchanged. Of secp256k1 only the running parts: npm would also install
- * `elliptic`, which has an open advisory and is never loaded (chains/crypto/secp256k1.ts), and run its install script.
+ * Packages with small native parts. They are shipped unchanged. Of secp256k1, only the parts that run are shipped. npm
+ * would also install `elliptic`, which has an open advisory and is never loaded (chains/crypto/secp256k1.ts), and run
+ * its install script.
  */
 const shipped = [
   { name: 'secp256k1', files: ['bindings.js', 'lib', 'prebuilds', 'LICENSE'] },
   { name: 'node-gyp-build', files: ['index.js', 'node-gyp-build.js', 'LICENSE'] },
 ]
 const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/portage.example.yaml', 'config/portage.schema.json']
-/** Read at run time, from next to the source that reads them. */
+/** Files that a source reads at run time from its own folder. */
 const resources = ['intake/spy/protos', 'bridges/packages/template']
 
 /**
- * Puts a release together: compiled code, the workflow bundle, the page, resources and texts. Throws Error for a
- * licence that is not on the list.
+ * Makes the folder of a release: compiled code, the workflow bundle, the page, resources and texts. Throws Error for a
+ * licence that is not allowed.
  */
 export async function stage(folder: string): Promise<Staged> {
   await rm(folder, { recursive: true, force: true })
@@ -76,7 +77,7 @@ export async function stage(folder: string): Promise<Staged> {
   return { folder, name: own.name, version: own.version, ...parts }
 }
 
-/** Makes the tarball of a release in a folder; resolves with what is in it, and where it is. Throws Error. */
+/** Makes the tarball of a release in a folder. Resolves with its contents and its path. Throws Error. */
 export async function pack(out: string): Promise<Staged & { readonly tarball: string }> {
   await mkdir(out, { recursive: true })
   const staged = await stage(join(out, 'package'))
@@ -84,7 +85,7 @@ export async function pack(out: string): Promise<Staged & { readonly tarball: st
   return { ...staged, tarball: join(out, `${staged.name}-${staged.version}.tgz`) }
 }
 
-/** The output of npm. Throws Error with its last lines, or if the time is over. */
+/** Runs npm and returns its output. Throws Error with its last lines if it fails, and if the time is over. */
 export async function npm(args: readonly string[], cwd: string, timeoutMs = 600_000): Promise<string> {
   const { code, stdout, stderr, timedOut } = await run('npm', ['--prefix', cwd, '--loglevel=error', ...args], { timeoutMs })
   if (timedOut) throw new Error(`npm ${args[0]} was not done after ${timeoutMs / 1000} s`)
@@ -93,8 +94,8 @@ export async function npm(args: readonly string[], cwd: string, timeoutMs = 600_
 }
 
 /**
- * The bundle's source map, at its end, names files by their paths on this machine: from the root, as in stacks of
- * main.cjs.
+ * Replaces the paths in the bundle's source map. It is at the end of the bundle and names files by their paths on this
+ * machine. The new paths begin at the root, as in stacks of main.cjs.
  */
 function withPlainPlaces(code: string): string {
   return code.replace(/(sourceMappingURL=data:[^,]*;base64,)([\w+/=]+)/, (_, start: string, text: string) => {
@@ -126,7 +127,7 @@ function manifest({ name, version, description, license, engines, bin }: Manifes
   }
 }
 
-/** In node_modules of the tarball, without dependencies and without scripts. */
+/** Copies a package into node_modules of the tarball, without its dependencies and scripts. */
 async function ship({ name, files }: (typeof shipped)[number], folder: string): Promise<void> {
   const from = dirname(resolve(`${name}/package.json`))
   const to = join(folder, 'node_modules', name)
@@ -140,7 +141,7 @@ function unique(packages: readonly PackageAt[]): PackageAt[] {
   return [...new Map(packages.map((one) => [one.folder, one])).values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Name, licence and text of the licence of each package that is in the tarball: most licences ask for it. */
+/** Name, licence and licence text of each package in the tarball, because most licences require it. */
 async function notices(packages: readonly PackageAt[]): Promise<string> {
   const parts = packages.map(async ({ name, version, license, folder }) => {
     const names = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))

@@ -4,7 +4,7 @@ import type { Figures } from './figures.ts'
 
 /** The cost of one transfer, as the bench measured it. */
 export interface Costs {
-  /** Of the transfer's own workflow, and with its share of lanes and streams. */
+  /** State transitions: of the transfer's own workflow, and including its share of lanes and streams. */
   readonly transitions: number
   readonly allTransitions: number
   readonly historyEvents: number
@@ -14,20 +14,20 @@ export interface Costs {
   readonly mainThreadMs: number
   readonly temporalMs: number
   readonly databaseMs: number
-  /** JSON-RPC calls per transfer, and those per block of an idle process. */
+  /** JSON-RPC calls: per transfer, and per block of an idle process. */
   readonly rpcCalls: number
   readonly rpcPerBlock: number
   readonly processMiB: number
   /**
-   * Gas of a delivery: of a Wormhole transfer with the bench's number of guardians, of a native one, and of one in a
-   * full batch.
+   * Gas of a delivery: of a Wormhole transfer with the bench's number of guardians, of a native transfer, and of a
+   * native transfer in a full batch.
    */
   readonly gas: { readonly wormhole: number; readonly native: number; readonly batched: number }
-  /** Transfers per second of the whole machine that measured. */
+  /** Transfers per second of the whole machine on which the bench ran. */
   readonly measuredPerSecond: number
 }
 
-/** Throws Error where a figure is missing that an earlier bench did not write. */
+/** Throws Error if a figure is missing, because an earlier version of the bench did not write it. */
 export function costsOf({ throughput, sizes, outage, nativeSizes, batched, floor }: Figures): Costs {
   const { portage } = throughput
   const needed = (value: number | undefined, what: string) => {
@@ -59,7 +59,7 @@ export function costsOf({ throughput, sizes, outage, nativeSizes, batched, floor
   }
 }
 
-/** The server of production, with a database that forgets nothing. Throws Error if it was not measured. */
+/** The figures of the production server, with a database that syncs to disk. Throws Error if they were not measured. */
 function postgresOf({ servers }: Figures['floor']) {
   const found = servers.find(({ server }) => server.includes('PostgreSQL') && !server.endsWith('off'))
   if (!found) throw new Error(`the figures of the floor have no PostgreSQL: ${servers.map(({ server }) => server).join('; ')}`)
@@ -72,8 +72,8 @@ function gasOf({ gasPerTransaction }: Figures['outage']): number {
 }
 
 /**
- * Gas of one member of a full batch. Each member beyond the first costs as much as in the measured batches, which were
- * smaller.
+ * Gas of one transfer in a full batch. The measured batches were smaller. Each further transfer costs as much as in
+ * them.
  */
 function gasInFullBatch(alone: number, batched: Figures['batched']): number {
   const members = batched.transfers / batched.deliveringTransactions
@@ -82,5 +82,5 @@ function gasInFullBatch(alone: number, batched: Figures['batched']): number {
   return (alone + (assumptions.batch - 1) * more) / assumptions.batch
 }
 
-/** Transfers per second of one core that needs `ms` of CPU time per transfer. */
+/** Transfers per second of one core, if each needs `ms` of CPU time. */
 export const perCore = (ms: number) => (1_000 * assumptions.plannedShare) / ms

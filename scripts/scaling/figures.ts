@@ -5,10 +5,10 @@ const byProcess = z.record(z.string(), number)
 const spread = z.object({ median: number })
 const spreads = z.record(z.string(), spread)
 const machine = z.object({ cpus: number, model: z.string(), load: z.array(number) })
-/** Of the code that was measured; the bench does not know it. */
+/** Commit of the measured code. The bench does not know it. */
 const commit = z.string().optional()
 
-/** `npm run bench -- --json`: a backlog of Wormhole transfers. */
+/** Output of `npm run bench -- --json`: a backlog of Wormhole transfers. */
 const throughput = z.object({
   commit,
   ...{ form: z.string(), transfers: number, rounds: number, keys: number, machine, delivered: number, of: number },
@@ -23,7 +23,10 @@ const throughput = z.object({
   }),
 })
 
-/** `npm run bench -- --outage N --json`: native transfers, one transaction each, or with `--batch`. */
+/**
+ * Output of `npm run bench -- --outage N --json`: native transfers, each in its own transaction, or in batches with
+ * `--batch`.
+ */
 const outage = z.object({
   commit,
   ...{ transfers: number, batch: number.optional(), deliveringTransactions: number, machine },
@@ -32,7 +35,7 @@ const outage = z.object({
   gasPerTransaction: number.optional(),
 })
 
-/** `npm run bench -- --floor --json`: what a one-activity workflow needs on each Temporal server. */
+/** Output of `npm run bench -- --floor --json`: the cost of a one-activity workflow on each Temporal server. */
 const floor = z.object({
   commit,
   machine,
@@ -41,23 +44,23 @@ const floor = z.object({
 
 const parts = z.strictObject({
   throughput,
-  /** The same of few transfers: its rates and CPU times say nothing, bytes and gas are what they are. */
+  /** Like `throughput`, with few transfers. Bytes and gas are right, but rates and CPU times mean nothing. */
   sizes: throughput,
   outage,
-  /** The same of few transfers. */
+  /** Like `outage`, with few transfers. */
   nativeSizes: outage,
   batched: outage,
   floor,
 })
 
-/** The output of the bench, by kind. */
+/** Figures of the bench, by kind. */
 export type Figures = z.infer<typeof parts>
 type Part = keyof Figures
 
-/** Fewer transfers are over before the rate is steady. */
+/** With fewer transfers, a run ends before its rate is steady. */
 const leastForRates = 500
 
-/** Which part the bench's JSON is. */
+/** The kind of the bench's output. */
 function partOf(json: unknown): Part {
   const has = (key: string) => typeof json === 'object' && json !== null && key in json
   if (has('oneActivity') && has('portage')) return throughput.parse(json).transfers < leastForRates ? 'sizes' : 'throughput'
@@ -70,10 +73,10 @@ function partOf(json: unknown): Part {
 }
 
 /**
- * Merges new figures into the kept ones and drops those that the model does not need. Throws Error for a file that is
- * no JSON of the bench, and for a part that no file has.
- * @param kept as this function returned them earlier
- * @param commit of the code that the new ones measured
+ * Merges new figures into the kept ones, and drops those that the model does not need. Throws Error for a file that is
+ * not JSON of the bench, and if a part is missing.
+ * @param kept an earlier result of this function
+ * @param commit of the code that the new figures measured
  */
 export function mergeFigures(kept: unknown, added: readonly unknown[], commit?: string): Figures {
   const merged: Record<string, unknown> = { ...(kept as object | undefined) }

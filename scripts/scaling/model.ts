@@ -5,11 +5,11 @@ import { type Costs, perCore } from './costs.ts'
 
 const { plannedShare, poolSlots, blocksToInclude, gasShare, batch } = assumptions
 
-/** The needs of a rate apart from chains: Temporal, its database, and Portage's processes. */
+/** Needs of a rate, without those in chains: Temporal, its database, and Portage's processes. */
 export interface EngineNeeds {
   readonly rate: number
   readonly transitionsPerSecond: number
-  /** Of Temporal's history, the next power of two: their number is fixed when the database is made. */
+  /** Shards of Temporal's history, as a power of two. Their number cannot change after the database is made. */
   readonly shards: number
   readonly databaseCores: number
   readonly temporalCores: number
@@ -35,29 +35,29 @@ export function engineNeeds(costs: Costs, rate: number): EngineNeeds {
   }
 }
 
-/** A shard commits one transition after the other. */
+/** Transitions are committed one after another in a shard. */
 function shardRate({ allTransitions }: Costs): number {
   const { commitsPerTransition, commitMs } = assumptions
   return (1_000 * plannedShare) / (commitsPerTransition * commitMs) / allTransitions
 }
 
-/** The event loop is one thread: the first part of a process that is full. */
+/** A process is full when its event loop is, because that is one thread. */
 const processRate = ({ mainThreadMs }: Costs) => perCore(mainThreadMs)
 
-/** The needs of a rate in one chain, if all transfers go there. */
+/** Needs of a rate in one chain, if all transfers go to it. */
 export interface ChainNeeds {
   readonly rate: number
   readonly chain: string
-  /** Of each block, by kind of delivery; above 1 the chain cannot take it. */
+  /** Share of each block's gas, by kind of delivery. Above 1, the chain has not enough gas. */
   readonly gasShare: Costs['gas']
-  /** Keys of lanes: for one transaction per transfer, and for full batches. */
+  /** Number of keys: with one transaction per transfer, and with full batches. */
   readonly keys: number
   readonly keysBatched: number
-  /** Calls per second to the nodes of the chain. */
+  /** JSON-RPC calls per second to the chain's nodes. */
   readonly rpcPerSecond: number
-  /** Transfers that wait for the finality of the chain. */
+  /** Number of transfers that wait for the chain's finality. */
   readonly waiting: number
-  /** Routes of native bridges, of which each has a stream of its own. */
+  /** Number of native routes that are needed, because each route has one stream. */
   readonly nativeRoutes: number
 }
 
@@ -76,22 +76,25 @@ export function chainNeeds(costs: Costs, chain: ChainKind, rate: number): ChainN
   }
 }
 
-/** Transactions per second of one key: what a pool keeps of it, and what its ledger keeps until finality. */
+/**
+ * Transactions per second of one key. Limited by what a pool keeps of the account, and by what its ledger keeps until
+ * finality.
+ */
 const keyRate = (chain: ChainKind) => Math.min(poolRate(chain), keptRate(chain))
 const poolRate = ({ blockMs }: ChainKind) => poolSlots / (blocksToInclude * (blockMs / 1_000))
 const keptRate = (chain: ChainKind) => kept({ entries: {} }).keptLimit / openSeconds(chain)
 const openSeconds = ({ blockMs, finalitySeconds }: ChainKind) => (blocksToInclude * blockMs) / 1_000 + finalitySeconds
 const routeRate = (chain: ChainKind) => streamLimits.open / openSeconds(chain)
 
-/** Something that is full at some rate, and of which there can be more, or not. */
+/** A part that is full at some rate. Some of them can be multiplied. */
 export interface Limit {
   readonly what: string
-  /** Transfers per second that one of it carries. */
+  /** Transfers per second that one such part carries. */
   readonly carries: number
   readonly next: string
 }
 
-/** All limits, the one that is reached first at the head. */
+/** All limits. The first one is reached first. */
 export function limits(costs: Costs, chains: readonly ChainKind[]): Limit[] {
   const engine: Limit[] = [
     { what: 'a history shard', carries: shardRate(costs), next: 'more shards, before the database is made' },

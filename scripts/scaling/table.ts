@@ -16,7 +16,7 @@ export interface Scaling {
   readonly limits: readonly Limit[]
 }
 
-/** Throws Error where a figure is missing. */
+/** Throws Error if a figure is missing. */
 export function scalingOf(figures: Figures, chains: readonly ChainKind[]): Scaling {
   const costs = costsOf(figures)
   return {
@@ -27,7 +27,7 @@ export function scalingOf(figures: Figures, chains: readonly ChainKind[]): Scali
   }
 }
 
-/** The part of docs/operate/scaling.md that is computed. */
+/** The computed part of docs/operate/scaling.md. */
 export function scalingTables(figures: Figures, chains: readonly ChainKind[]): string {
   const scaling = scalingOf(figures, chains)
   return [
@@ -123,7 +123,7 @@ function limitsTable(all: readonly Limit[]): string {
   )
 }
 
-/** Three figures are more than any of this is worth; whole numbers stay whole. */
+/** Rounds to three significant digits, because the model is not more exact. Integers stay integers. */
 function tell(value: number): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2
   return Number(value.toFixed(digits)).toLocaleString('en-US')

@@ -3,19 +3,20 @@ import type { DevnetAccount } from '../chain/accounts.ts'
 import type { Level, WatchedLog } from '../chain/watch-logs.ts'
 
 /**
- * Treatment of a message. attest: as its sender asks. finalize: at finality even if it asks to be fast, with a
- * `delayReason` until then. hold: pending until the treatment changes. miss: not seen at all.
+ * Treatment of a message. attest: as its sender asks. finalize: at finality, even if the sender asks for a fast
+ * attestation; until then the answer has a `delayReason`. hold: pending until the treatment changes. miss: the
+ * attesters do not see it.
  */
 export type IrisTreatment = 'attest' | 'finalize' | 'hold' | 'miss'
 
 export interface FastTerms {
-  /** Fee of a fast message, hundredths of a percent of the amount. Default 1 */
+  /** Fee of a fast message, in hundredths of a percent of the amount. Default 1 */
   readonly fastFee?: bigint
-  /** Blocks of the target for which a fast attestation is valid. Default 7,200 */
+  /** A fast attestation is valid for this number of the target's blocks. Default 7,200 */
   readonly fastBlocks?: number
 }
 
-/** A message that a source logged. */
+/** A message that a source chain logged. */
 export interface SeenMessage {
   readonly version: 1 | 2
   readonly domain: number
@@ -28,10 +29,10 @@ export interface SeenMessage {
   reattest?: true
 }
 
-/** Offsets in a v2 message with a burn. */
+/** Offsets in a v2 message that carries a burn. */
 const at = { target: 8, nonce: 12, minFinality: 140, executed: 144, amount: 216, maxFee: 280, fee: 312, expiration: 344 } as const
 
-/** The messages that Circle's attesters have seen and signed. `heightOf`: the newest block of a domain. */
+/** The messages that Circle's attesters have seen and signed. `heightOf`: height of a domain's newest block. */
 export function createAttestations(first: readonly DevnetAccount[], terms: FastTerms, heightOf: (domain: number) => number) {
   const { fastFee = 1n, fastBlocks = 7_200 } = terms
   const seen = new Map<string, SeenMessage>()
@@ -42,19 +43,19 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
   const isFast = (one: SeenMessage) =>
     asksForFast(one) && treatment(one.logged) === 'attest' && feeOf(one) <= numberAt(one.logged, at.maxFee, 32)
 
-  /** Circle's part of a v2 message. */
+  /** Fills in the part of a v2 message that Circle decides. */
   function chosen({ logged, nonce, attested }: SeenMessage, fee: bigint, fast: boolean): Uint8Array {
     const expiration = fast ? heightOf(Number(numberAt(logged, at.target, 4))) + fastBlocks : 0
     const message = Uint8Array.from(logged)
     message.set(getBytes(nonce), at.nonce)
     message.set(getBytes(toBeHex(fast ? 1_000 : 2_000, 4)), at.executed)
-    // A fee that has been charged does not change.
+    // A fee that was already charged does not change.
     message.set(getBytes(toBeHex(attested ? numberAt(attested.message, at.fee, 32) : fee, 32)), at.fee)
     message.set(getBytes(toBeHex(expiration, 32)), at.expiration)
     return message
   }
 
-  /** Decided at each request, so that a new treatment applies to pending messages. */
+  /** Decides at each request whether to attest, so that a new treatment also applies to pending messages. */
   function decide(one: SeenMessage): void {
     const how = treatment(one.logged)
     const isFinal = one.level === 'finalized'
@@ -80,7 +81,7 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
       for (const one of found) decide(one)
       return found.sort((one, other) => one.logIndex - other.logIndex)
     },
-    /** False for a message that is not attested as fast. */
+    /** Returns false if the message has no fast attestation. */
     reattest(one: SeenMessage): boolean {
       if (!one.attested || numberAt(one.attested.message, at.executed, 4) >= 2_000n) return false
       one.reattest = true

@@ -19,21 +19,21 @@ interface CctpEndContracts {
   readonly messenger: string
 }
 
-/** CCTP on one chain. Addresses lower-case 0x. */
+/** CCTP on one chain. Addresses are lower-case 0x. */
 export interface CctpEnd extends CctpPlan {
   readonly deployer: DevnetAccount
   readonly user: DevnetAccount
   readonly token: string
   readonly minter: string
-  /** Gets the fees of fast transfers. */
+  /** The account that receives the fees of fast transfers. */
   readonly feeRecipient: string
   readonly contracts: Readonly<Record<1 | 2, CctpEndContracts>>
 }
 
 export interface CctpOptions {
-  /** In ascending order of addresses. */
+  /** Attesters in ascending order of addresses. */
   readonly attesters: readonly DevnetAccount[]
-  /** Default: all of them. */
+  /** Number of attesters that must sign. Default: all. */
   readonly threshold?: number
 }
 
@@ -42,8 +42,8 @@ const mostBodyBytes = 8_192
 const libraryPlaceholder = '__$8c977731748aa4504deed57239565df533$__'
 
 /**
- * Circle's real v1 contracts, from the package's files, because its entry point does not load. The package lacks the
- * linked library, the minter and all v2 contracts: lab/devnet/contracts replaces them.
+ * Loads one of Circle's real v1 contracts from the package's files, because the package's entry point does not load.
+ * The package lacks the linked library, the minter and all v2 contracts. lab/devnet/contracts replaces these.
  */
 async function realArtifact(name: 'MessageTransmitter' | 'TokenMessenger', library: string): Promise<Artifact> {
   const entry = createRequire(import.meta.url).resolve('@wormhole-foundation/sdk-evm-cctp')
@@ -70,7 +70,10 @@ export async function cctpAbis() {
   return { 1: { transmitter: transmitter1, messenger: messenger1 }, 2: { transmitter: transmitter2, messenger: messenger2 }, token, minter }
 }
 
-/** Deploys both versions on all chains, and links each chain with every other. Throws Error naming what reverted. */
+/**
+ * Deploys both versions on all chains, and links each chain with every other. Throws Error naming the transaction that
+ * reverted.
+ */
 export async function deployCctp(plans: readonly CctpPlan[], options: CctpOptions): Promise<CctpEnd[]> {
   const ends = await Promise.all(plans.map((plan, position) => deploy(plan, position, options)))
   await Promise.all(ends.map((end) => link(end, ends)))

@@ -7,10 +7,10 @@ import { type CctpUsers, startCctpUsers } from './cctp-users.ts'
 import { type CctpEnd, deployCctp } from './cctp.ts'
 import { type Iris, startIris } from './iris.ts'
 
-/** Both versions of CCTP between the two chains of a devnet, and their attestation service. */
+/** CCTP of both versions between the two chains of a devnet, with its attestation service. */
 export interface CctpNetwork {
   readonly ends: { readonly ethereum: CctpEnd; readonly bsc: CctpEnd }
-  /** Users by their source chain, each sending to the other chain. Nothing else uses their account. */
+  /** Users by source chain. They send to the other chain. Nothing else uses their account. */
   readonly users: { readonly ethereum: CctpUsers; readonly bsc: CctpUsers }
   readonly iris: Iris
   /** `bridges.cctp` of a config. */
@@ -22,14 +22,14 @@ export interface CctpNetwork {
 export interface CctpNetworkOptions extends FastTerms {
   readonly port?: number
   readonly log?: (line: string) => void
-  /** Only burns of the users are delivered for free. Others need a request for execution. */
+  /** true: Portage delivers only burns of the users for free. Other burns need a request for execution. */
   readonly paid?: boolean | undefined
 }
 
-/** Circle's numbers of Ethereum and Base. */
+/** Circle's domains of Ethereum and Base. */
 const domains = { ethereum: 0, bsc: 6 } as const
 
-/** Two attesters, both of which must sign. Each user owns a billion dollars. */
+/** Starts CCTP with two attesters, which must both sign. Each user owns a billion dollars. */
 export async function startCctpNetwork(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
   { paid = false, ...options }: CctpNetworkOptions = {},
@@ -56,7 +56,7 @@ function contractsOf({ contracts }: CctpEnd) {
   return { v1: of(contracts[1]), v2: of(contracts[2]) }
 }
 
-/** In the checker's form. */
+/** The contracts in the form that the checker needs. */
 export function cctpPlaces({ ends }: CctpNetwork): CctpCheckInput['ends'] {
   const place = ({ domain, token, contracts }: CctpEnd) =>
     ({ domain, token, transmitters: [contracts[1].transmitter, contracts[2].transmitter] }) as const

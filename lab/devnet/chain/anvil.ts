@@ -11,27 +11,27 @@ import { until } from '../until.ts'
 export interface AnvilOptions {
   /** EIP-155 chain id. */
   readonly chainId: number
-  /** Seconds between blocks (fractions allowed). Empty blocks are mined too. */
+  /** Seconds between blocks. Fractions are allowed. Empty blocks are mined too. */
   readonly blockTimeSeconds: number
-  /** `safe` lags the head by this many blocks, `finalized` by twice as many (measured). Default 1. */
+  /** `safe` lags the head by this number of blocks, `finalized` by twice the number (measured). Default 1. */
   readonly slotsInAnEpoch?: number
   readonly port?: number
   /** Default: the devnet mnemonic, whose accounts are funded in the first block. */
   readonly mnemonic?: string
-  /** How many accounts of the mnemonic are funded (1,000,000 each). Default 60. */
+  /** Number of the mnemonic's accounts that are funded, with 1,000,000 coins each. Default 60. */
   readonly accounts?: number
-  /** The chain's state is loaded from this file if it exists, and written to it by `stop()`. */
+  /** File with the chain's state. It is loaded if it exists, and `stop()` writes it. */
   readonly statePath?: string
-  /** Hard fork of the chain. Absent: the newest. `berlin` and earlier have no base fee. */
+  /** Hard fork of the chain. Default: the newest. `berlin` and earlier ones have no base fee. */
   readonly hardfork?: string
   readonly logFile?: string
 }
 
-/** A node with what its users need. */
+/** A node, with what callers need to use it. */
 export interface AnvilNode {
   readonly url: string
   readonly chainId: number
-  /** A raw JSON-RPC call (evm_mine, evm_snapshot, anvil_reorg…). Throws Error with the node's message. */
+  /** Makes a raw JSON-RPC call (evm_mine, evm_snapshot, anvil_reorg…). Throws Error with the node's message. */
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
 }
 
@@ -40,18 +40,18 @@ export interface Anvil extends AnvilNode {
   readonly pid: number
   readonly blockTimeSeconds: number
   stop(): Promise<void>
-  /** Sends a signal; SIGKILL by default. SIGSTOP and SIGCONT make it stall and wake up. */
+  /** Sends a signal, by default SIGKILL. SIGSTOP stalls the node, and SIGCONT wakes it up. */
   kill(signal?: NodeJS.Signals): void
 }
 
-/** The gas limit of a block: mainnet's of 2025. */
+/** Gas limit of a block, as on mainnet in 2025. */
 const blockGasLimit = 60_000_000
-/** EIP-170's limit is 24,576 bytes. The packaged NttManager 2.0.0 is larger. */
+/** Bytes. EIP-170 allows 24,576, but the packaged NttManager 2.0.0 is larger. */
 const codeSizeLimit = 49_152
 
 /**
- * Starts anvil with interval mining on 127.0.0.1 and waits until it answers.
- * Throws SETUP_INCOMPLETE if its binary is missing, NODE_UNAVAILABLE if it does not come up.
+ * Starts anvil with interval mining on 127.0.0.1 and waits until it answers. Throws SETUP_INCOMPLETE if the binary is
+ * missing, and NODE_UNAVAILABLE if anvil does not come up.
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const port = options.port ?? (await freePort())
@@ -74,7 +74,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     chainId: options.chainId,
     blockTimeSeconds: options.blockTimeSeconds,
     rpc,
-    // Without a state file there is nothing to save, so no grace is needed.
+    // Without a state file there is nothing to save, so kill it at once.
     stop: () => child.stop(options.statePath === undefined ? 0 : 10_000),
     kill: (signal = 'SIGKILL') => child.kill(signal),
   }
@@ -92,8 +92,8 @@ function flags(options: AnvilOptions, port: number): string[] {
 }
 
 /**
- * The binary itself, because `bin.mjs` of the package starts it as a child, which would survive a SIGKILL. Throws
- * SETUP_INCOMPLETE.
+ * Path of the binary itself. The package's `bin.mjs` would start it as a child process, which would survive a SIGKILL.
+ * Throws SETUP_INCOMPLETE.
  */
 export function anvilBinary(): string {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch

@@ -4,7 +4,7 @@ import type { AnvilNode } from './anvil.ts'
 import type { DevnetAccount } from './accounts.ts'
 import { until } from '../until.ts'
 
-/** Deployed contracts' ABI and bytecode as the network runs them. */
+/** ABI and bytecode of a contract. */
 export interface Artifact {
   readonly abi: Interface
   readonly bytecode: string
@@ -14,8 +14,9 @@ const factories = '@certusone/wormhole-sdk/lib/cjs/ethers-contracts/factories'
 const load = createRequire(import.meta.url)
 
 /**
- * Real Wormhole contracts from @certusone/wormhole-sdk, by deep path because its entry point does not load. `name` as
- * in Solidity.
+ * A real Wormhole contract of @certusone/wormhole-sdk. It is loaded by a deep path, because the package's entry point
+ * does not load.
+ * @param name as in Solidity
  */
 export function artifact(name: string): Artifact {
   const module = load(`${factories}/${name}__factory`) as Record<string, { abi: InterfaceAbi; bytecode: string }>
@@ -29,7 +30,7 @@ export interface Mined {
   readonly transactionHash: string
   readonly blockNumber: number
   readonly timestamp: number
-  /** `logIndex`: place in the block, 0x hex. */
+  /** `logIndex`: index of the log in the block, 0x hex. */
   readonly logs: readonly {
     readonly address: string
     readonly topics: readonly string[]
@@ -47,10 +48,13 @@ interface ScriptedTransaction {
   readonly gasLimit: bigint
 }
 
-/** By account and transaction. */
+/** Signed transactions by account and transaction. */
 const signed = new Map<string, Promise<string>>()
 
-/** All devnets of a process are deployed by the same bytes, so bytecodes are hashed and transactions signed once. */
+/**
+ * Signs a transaction, or returns the signature of the same transaction in an earlier devnet of this process. All
+ * devnets deploy the same bytes.
+ */
 function signedOnce(wallet: Wallet, transaction: ScriptedTransaction): Promise<string> {
   const { chainId, nonce, to = '', data, value = 0n, gasLimit } = transaction
   const key = [wallet.address, chainId, nonce, to, data, value, gasLimit].join(' ')
@@ -70,8 +74,8 @@ interface RawReceipt {
 }
 
 /**
- * Transactions of one account, prepared one after the other and mined together. Addresses and nonces are known
- * beforehand and gas limits are fixed, so a whole deployment needs two or three blocks and no estimate.
+ * Prepares transactions of one account one after another, and mines them together. Addresses and nonces are known
+ * beforehand and gas limits are fixed. So a whole deployment needs two or three blocks and no estimate.
  */
 export class Script {
   private readonly anvil: AnvilNode
@@ -89,7 +93,10 @@ export class Script {
     return new Script(anvil, account, Number(await anvil.rpc<string>('eth_getTransactionCount', [account.address, 'latest'])))
   }
 
-  /** The contract's address, before it is mined. `name` as in Solidity; without an artifact it is Wormhole's. */
+  /**
+   * Prepares a deployment. Returns the contract's address, before it is mined.
+   * @param name as in Solidity. Without an artifact, it is a contract of Wormhole.
+   */
   deploy(name: string, args: readonly unknown[] = [], { abi, bytecode }: Artifact = artifact(name)): string {
     const to = getCreateAddress({ from: this.wallet.address, nonce: this.nonce }).toLowerCase()
     this.add(`deploy ${name}`, { data: concat([bytecode, abi.encodeDeploy(args)]), gasLimit: 8_000_000n })
@@ -100,7 +107,9 @@ export class Script {
     this.add(method, { to, data: abi.encodeFunctionData(method, args), value, gasLimit: 2_000_000n })
   }
 
-  /** Sends the prepared transactions and mines them at once. Throws Error naming the first reverted transaction. */
+  /**
+   * Sends the prepared transactions and mines them at once. Throws Error naming the first transaction that reverted.
+   */
   async mine(): Promise<Mined[]> {
     const batch = this.raw
     this.raw = []

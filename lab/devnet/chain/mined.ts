@@ -2,7 +2,7 @@ import type { AnvilNode } from './anvil.ts'
 import type { Mined } from './contracts.ts'
 import { until } from '../until.ts'
 
-/** A transaction with its block. If a fork has removed it from its block, waits until the next one has it. */
+/** A transaction with its block. If a fork removed the block, waits until another block has the transaction. */
 export function minedOf({ rpc }: AnvilNode, txHash: string): Promise<Mined> {
   const look = async (): Promise<Mined | undefined> => {
     const receipt = await rpc<{ blockNumber: string; logs: Mined['logs'] } | null>('eth_getTransactionReceipt', [txHash])

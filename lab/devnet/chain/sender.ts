@@ -11,13 +11,14 @@ export interface Call {
   readonly value?: bigint
 }
 
-/** Far above the base fee of a devnet. */
+/** Far above the base fees of a devnet. */
 const fees = { type: 2, maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n } as const
 
 /**
- * Sends calls of one account at once, in as few blocks as the gas limit of a block allows. Resolves when all are mined.
- * It waits for the chain's own blocks and mines none. Nothing is estimated: `gasLimit` must be enough for every call. A
- * call that reverted has no logs.
+ * Makes a function that sends calls of one account at once, in as few blocks as the gas limit of a block allows. The
+ * function resolves when all calls are mined. It waits for the chain's own blocks and mines none. A call that reverted
+ * has no logs.
+ * @param gasLimit of every call, because nothing is estimated
  */
 export function createSender(
   anvil: AnvilNode,
@@ -38,7 +39,7 @@ export function createSender(
   }
   let line: Promise<unknown> = Promise.resolve()
   return async (calls) => {
-    // Runs one batch at a time, so that no two batches take the same nonces.
+    // Sends one batch at a time, so that no two batches take the same nonces.
     const sending = line.then(() => sendAll(calls))
     line = sending.catch(() => {})
     const { hashes, next } = await sending

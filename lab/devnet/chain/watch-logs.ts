@@ -14,18 +14,18 @@ interface RawBlock {
   hash: string
   parentHash: string
   timestamp: string
-  /** All zeros: the block has no logs. */
+  /** All zeros if the block has no logs. */
   logsBloom: string
 }
 
 export type RawLog = Mined['logs'][number] & { blockHash: string; transactionHash: string; blockNumber: string; logIndex: string }
 
-/** A log with the time of its block, seconds. */
+/** A log with the time of its block in seconds. */
 export type WatchedLog = RawLog & { readonly timestamp: number }
 
-/** Reports each log once its block has reached a level; again only after a reorg. */
+/** Reports each log once its block has reached a level. Reports it again only after a reorg. */
 export interface Watcher {
-  /** Resolves after the current poll. */
+  /** Resolves after the present poll. */
   stop(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ interface Watched {
 
 /**
  * Watches the logs of one contract from the first block on. Each level has its own cursor. A log is read only from
- * blocks of its level, so a reorg above cannot produce a false log.
+ * blocks of its level, so a reorg of newer blocks cannot produce a false log.
  */
 export function watchLogs(
   watched: Watched,
@@ -79,8 +79,8 @@ export function watchLogs(
 }
 
 /**
- * Reads new blocks at each level. Does nothing if the head is still `seen`, at which all levels were read. Returns the
- * head for the next call.
+ * Reads new blocks at each level. Does nothing if the head is still `seen`, because all levels were read then. Returns
+ * the head for the next call.
  */
 async function look(watched: Watched, cursors: Cursors, seen: string, onLogs: Parameters<typeof watchLogs>[1]): Promise<string> {
   const { anvil } = watched
@@ -105,7 +105,7 @@ async function look(watched: Watched, cursors: Cursors, seen: string, onLogs: Pa
 
 const noLogs = /^0x0*$/
 
-/** One request costs a third of three. */
+/** Reads all three heads in one request, which costs a third of three requests. */
 async function headsOf(anvil: Anvil): Promise<Record<Level, RawBlock>> {
   const calls = levels.map((level, id) => ({ jsonrpc: '2.0', id, method: 'eth_getBlockByNumber', params: [level, false] }))
   const answers = (await postJson(anvil.url, calls)) as { result: RawBlock }[]

@@ -64,7 +64,7 @@ contract CctpTransmitterV2 {
         require(body.length <= maxMessageBodySize, "Message body exceeds max size");
         require(recipient != bytes32(0), "Recipient must be nonzero");
         bytes32 sender = bytes32(uint256(uint160(msg.sender)));
-        // Circle chooses the nonce and the executed finality.
+        // Circle chooses the nonce and the executed finality, so both are 0 here.
         bytes memory head = abi.encodePacked(version, localDomain, destination, bytes32(0), sender, recipient, caller);
         emit MessageSent(abi.encodePacked(head, minFinality, uint32(0), body));
     }
@@ -243,7 +243,7 @@ contract CctpMessengerV2 is ICctpHandler {
             d.amount,
             bytes32(uint256(uint160(msg.sender))),
             d.maxFee,
-            // Circle sets the fee and the expiration block.
+            // Circle sets the fee and the expiration block, so both are 0 here.
             uint256(0),
             uint256(0),
             hookData

@@ -3,8 +3,8 @@ pragma solidity ^0.8.28;
 
 import {IVaaV1Receiver} from "./DropOffReceiver.sol";
 
-/// Delivers messages to any contract, with coins and a drop-off, and remembers each delivery. A contract without a view
-/// that shows its deliveries needs it (docs/operate/executor.md). It has no owner, keeps no coins, and anyone may call.
+/// Delivers messages to any contract, with coins and a drop-off, and remembers each delivery. Contracts that have no
+/// view of their deliveries need it (docs/operate/executor.md). It has no owner and keeps no coins. Anyone may call it.
 contract DeliveryRecord {
     mapping(bytes32 key => bool) public isDelivered;
 
@@ -30,8 +30,8 @@ contract DeliveryRecord {
         require(isPaid, DropOffFailed(payee, dropOff));
     }
 
-    /// Of the signed body, because a message may have other signatures. A VAA has its version, 4 bytes of guardian set,
-    /// the count of signatures with 66 bytes each, and the body.
+    /// The digest of the signed body, because the same message may come with other signatures. A VAA has its version, 4
+    /// bytes of guardian set, the count of signatures, 66 bytes for each signature, and the body.
     function digestOf(bytes calldata vaa) private pure returns (bytes32) {
         return keccak256(abi.encodePacked(keccak256(vaa[6 + 66 * uint256(uint8(vaa[5])):])));
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.28;
 
-/// Sends messages without numbers, as CCTP's transmitter does: nothing but a log shows them. Receives each once.
+/// Sends messages without numbers, as CCTP's transmitter does. Only a log shows a sent message. Receives each message
+/// once.
 contract MessageLog {
     mapping(bytes32 digest => bool) public isReceived;
 
@@ -12,7 +13,8 @@ contract MessageLog {
         for (uint256 index = 0; index < messages.length; index++) emit MessageSent(messages[index]);
     }
 
-    /// The place and the contract of the log are for the relayer, which proves them before it signs.
+    /// The first two arguments are the place and the contract of the log. This contract ignores them. The relayer
+    /// proves them before it signs.
     function receiveMessage(uint64, address, bytes calldata message) external {
         bytes32 digest = keccak256(message);
         require(!isReceived[digest], "already received");

@@ -36,7 +36,7 @@ abstract contract NativeBridge is INativeBridge, AccessControl, Pausable, Initia
         riskDenominator = leastRiskDenominator;
         _grantRole(DEFAULT_ADMIN_ROLE, admin);
         _grantRole(RELAYER_ROLE, relayer);
-        // The maintainer sends what a relayer could not: the same role.
+        // The maintainer completes transfers that a relayer could not complete. So the maintainer has the same role.
         _grantRole(RELAYER_ROLE, maintainer);
     }
 
@@ -87,7 +87,8 @@ abstract contract NativeBridge is INativeBridge, AccessControl, Pausable, Initia
         emit RiskDenominatorUpdated(riskDenominator_);
     }
 
-    /// The order of these checks is part of the interface: a spent budget hides that a transfer is completed.
+    /// The order of these checks is part of the interface. If the budget is spent, the caller does not learn that the
+    /// transfer is completed.
     function _complete(bytes32 id, bytes32 initiator, address recipient, uint256 amount, uint256 nonce) private {
         _spendInboundBudget(amount);
         if (nonce == 0) revert InvalidNonce();
@@ -98,8 +99,8 @@ abstract contract NativeBridge is INativeBridge, AccessControl, Pausable, Initia
         emit BridgeTransferCompleted(id, initiator, recipient, amount, nonce);
     }
 
-    /// Per UTC day. Used amounts stay below the insurance fund's balance divided by the risk denominator.
-    /// An empty fund lets nothing in.
+    /// Spends the budget of a UTC day. The used amount stays below the balance of the insurance fund, divided by the
+    /// risk denominator. With an empty fund nothing is completed.
     function _spendInboundBudget(uint256 amount) internal {
         uint256 day = block.timestamp / 1 days;
         uint256 used = inboundRateLimitBudget[day] + amount;

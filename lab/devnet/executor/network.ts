@@ -15,25 +15,28 @@ import type { NttNetwork } from '../ntt/ntt.ts'
 import { deployPaid, paidCall, type PaidEnd, type PaidNetworks, paidOutcome, type PaidWish } from './paid.ts'
 import { askQuote, type ExecutorMessage, instructionsOf, type Quoted } from './users.ts'
 
-/** Coins of the requests, wei, for the receiver and for another recipient (drop-off). */
+/** Coins that a request pays out, wei: to the receiver (`msgValue`), and to another recipient (`dropOff`). */
 const forms = {
   plain: { msgValue: 0n, dropOff: 0n },
   value: { msgValue: 10n ** 12n, dropOff: 0n },
   dropOff: { msgValue: 10n ** 12n, dropOff: 2n * 10n ** 12n },
-  /** For transfers of products, whose contracts take no coins. */
+  /** Contracts for requests that pay for the delivery of an NTT transfer or a CCTP burn. */
   dropOffAlone: { msgValue: 0n, dropOff: 2n * 10n ** 12n },
 } as const
 export type ExecutionForm = keyof typeof forms
 const executionForms = Object.keys(forms) as ExecutionForm[]
 
-/** `underpaid`: one wei is missing, so Portage must not deliver it. `paidFor`: absent for a message to a contract. */
+/**
+ * `underpaid`: the payment is one wei too low, so Portage must not deliver. `paidFor`: absent if the request is for a
+ * message to a contract.
+ */
 export interface ExecutionWish {
   readonly form: ExecutionForm
   readonly underpaid?: boolean
   readonly paidFor?: Pick<PaidWish, 'kind' | 'amount'>
 }
 
-/** A paid request with what its user knows. */
+/** A paid request, with the values that its user knows. */
 export interface SentExecution {
   readonly source: string
   readonly target: string
@@ -43,16 +46,16 @@ export interface SentExecution {
   readonly emitter: string
   /** Place of the request: block height × 1,000,000 + index of the log. */
   readonly sequence: bigint
-  /** Payload of the message, unique. 0x hex. Empty if the request pays for a transfer of a product. */
+  /** Payload of the message, unique, 0x hex. Empty if the request pays for an NTT transfer or a CCTP burn. */
   readonly payload: string
-  /** The transfer of a product whose delivery is paid for. */
+  /** The NTT transfer or CCTP burn whose delivery is paid for. */
   readonly paidFor?: SentNttTransfer | SentBurn
   /** Wei that the receiver gets. */
   readonly msgValue: bigint
-  /** Wei that the recipient gets (lower-case 0x address). */
+  /** Wei that `recipient` gets. `recipient` is a lower-case 0x address. */
   readonly dropOff: bigint
   readonly recipient: string
-  /** Wei, on the source. */
+  /** Payment in wei of the source. */
   readonly paid: bigint
   readonly txHash: string
   readonly height: number
@@ -70,25 +73,25 @@ export interface ExecutorUsers {
 
 export interface ExecutorNetwork {
   readonly ends: { readonly ethereum: ExecutorEnd; readonly bsc: ExecutorEnd }
-  /** For transfers of other products. */
+  /** Contracts for requests that pay for the delivery of an NTT transfer or a CCTP burn. */
   readonly paid: { readonly ethereum: PaidEnd; readonly bsc: PaidEnd }
-  /** Users by their source chain; they send to the other one. */
+  /** Users by source chain. They send to the other chain. */
   readonly users: { readonly ethereum: ExecutorUsers; readonly bsc: ExecutorUsers }
   /** `bridges.executor` of the config. */
   readonly config: NonNullable<ConfigInput['bridges']['executor']>
   /**
-   * Asks these APIs for quotes, in order, and uses those of the first provider for all later requests. They hold for an
-   * hour.
+   * Asks these APIs for quotes, and uses those of the first provider that answers for all later requests. The quotes
+   * are valid for an hour.
    */
   askQuotes(apiUrls: readonly string[]): Promise<void>
-  /** Throws Error before `askQuotes`. */
+  /** Throws Error if it is called before `askQuotes`. */
   quoteOf(source: 'ethereum' | 'bsc', form: ExecutionForm): Quoted
-  /** Gas units of all requests. */
+  /** Gas units of each request. */
   readonly gasLimit: bigint
 }
 
 const requestTopic = id('RequestForExecution(address,uint256,uint16,bytes32,address,bytes,bytes,bytes)')
-/** Enough for 13 signatures and a drop-off. */
+/** Gas units: enough for 13 signatures and a drop-off. */
 const deliveryGas = 500_000n
 const gasLimit = 700_000n
 
@@ -128,12 +131,12 @@ export async function startExecutorNetwork(
   }
 }
 
-/** The ends of the NTT token whose transfers are paid for. */
+/** The ends of the NTT token whose deliveries are paid for. */
 export function paidNttEnds({ paid: { ethereum, bsc } }: ExecutorNetwork): NttNetwork['ends'] | undefined {
   return ethereum.ntt && bsc.ntt && { ethereum: ethereum.ntt, bsc: bsc.ntt }
 }
 
-/** The contracts that pay drop-offs of products. */
+/** Adds to a config the contracts that pay drop-offs of NTT and CCTP. */
 function withDropOffs(config: ExecutorNetwork['config'], paid: Readonly<Record<string, PaidEnd>>): ExecutorNetwork['config'] {
   const chains = Object.entries(config.chains).map(([name, chain]) => {
     const { ntt, dropOffs } = paid[name] ?? {}
@@ -153,7 +156,7 @@ interface Asking {
   /** The ABI of MessageSender. */
   readonly abi: Interface
   readonly quoteOf: ExecutorNetwork['quoteOf']
-  /** Of the source, and of the target. */
+  /** The contracts of the source, then of the target. */
   readonly paid: readonly [PaidEnd, PaidEnd]
 }
 

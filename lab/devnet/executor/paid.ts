@@ -10,20 +10,20 @@ import type { NttNetwork } from '../ntt/ntt.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
 import type { ExecutorEnd } from './deploy.ts'
 
-/** Transfers of other products whose delivery a request pays for. */
+/** Transfers whose delivery a request can pay for. */
 export type PaidKind = 'ntt' | 'burnV1' | 'burnV2'
 
-/** The contracts of paid transfers on a chain. */
+/** The contracts for paid NTT transfers and CCTP burns on a chain. */
 export interface PaidEnd {
-  /** Sends transfers of its caller with a request: a PaidSender. */
+  /** A PaidSender. It sends a transfer of its caller together with a request. */
   readonly sender: string
   readonly ntt: NttEnd | undefined
   readonly cctp: CctpEnd | undefined
-  /** Of each version of CCTP: pays a drop-off with a burn. */
+  /** For each version of CCTP, the contract that delivers a burn and pays a drop-off. */
   readonly dropOffs: { readonly v1: string; readonly v2: string } | undefined
 }
 
-/** An NTT token and a CCTP whose transfers nobody delivers for free. */
+/** An NTT token and a CCTP whose transfers Portage delivers only if they are paid for. */
 export interface PaidNetworks {
   readonly ntt?: NttNetwork | undefined
   readonly cctp?: CctpNetwork | undefined
@@ -31,7 +31,9 @@ export interface PaidNetworks {
 
 const supply = 10n ** 15n
 
-/** The user of each end owns tokens of both products, which the sender may take. */
+/**
+ * Deploys the contracts of both ends. The user of each end owns tokens of both products, and the sender may take them.
+ */
 export function deployPaid(ends: readonly [ExecutorEnd, ExecutorEnd], { ntt, cctp }: PaidNetworks): Promise<[PaidEnd, PaidEnd]> {
   const [ethereum, bsc] = ends
   return Promise.all([deployEnd(ethereum, ntt?.ends.ethereum, cctp?.ends.ethereum), deployEnd(bsc, ntt?.ends.bsc, cctp?.ends.bsc)])
@@ -58,14 +60,14 @@ async function deployEnd({ chain, executor, user }: ExecutorEnd, ntt: NttEnd | u
   return { sender, ntt, cctp, dropOffs }
 }
 
-/** `amount`: of NTT with 8 decimals, of CCTP with 6. */
+/** `amount`: for NTT with 8 decimals, for CCTP with 6. */
 export interface PaidWish {
   readonly kind: PaidKind
   readonly amount: bigint
   readonly recipient: string
 }
 
-/** The data of the call of a PaidSender. Throws Error if the devnet has no such product. */
+/** Calldata for a PaidSender. Throws Error if the devnet lacks the product. */
 export async function paidCall(
   { ntt, cctp }: PaidEnd,
   peer: PaidEnd,

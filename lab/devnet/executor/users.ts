@@ -6,24 +6,24 @@ import { compiledArtifact } from '../chain/solidity.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
 import type { ExecutorEnd } from './deploy.ts'
 
-/** A message for the other chain's receiver. Gas units, and wei. */
+/** A message for the other chain's receiver. Gas in gas units, amounts in wei. */
 export interface ExecutorMessage {
   /** 0x hex. */
   readonly payload: string
   /** Default 250,000. */
   readonly gasLimit?: bigint
-  /** Coins that the receiver gets. Default 0. */
+  /** Coins that the receiver gets, default 0. */
   readonly msgValue?: bigint
   /** Coins that another recipient gets. */
   readonly dropOff?: { readonly amount: bigint; readonly recipient: string }
-  /** Wei that are paid instead of the estimate. */
+  /** Returns the payment in wei, which may differ from the estimate. */
   readonly pay?: (estimatedCost: bigint) => bigint
 }
 
 export interface SentRequest {
   readonly transaction: Mined
   readonly signedQuote: string
-  /** Wei: the provider's own price. */
+  /** The provider's own price, wei. */
   readonly estimatedCost: bigint
   readonly instructions: string
 }
@@ -34,7 +34,10 @@ export interface Quoted {
   readonly estimatedCost: bigint
 }
 
-/** A quote as Wormhole's SDK gets it. @param api base URL of the provider (…/v0) */
+/**
+ * Asks for a quote as Wormhole's SDK does.
+ * @param api base URL of the provider (…/v0)
+ */
 export async function askQuote(api: string, from: ExecutorEnd, to: ExecutorEnd, instructions: string): Promise<Quoted> {
   const [source, target] = [from.chain.wormholeChainId, to.chain.wormholeChainId]
   const { signedQuote, estimatedCost } = await fetchQuote(api, toChain(source), toChain(target), instructions)

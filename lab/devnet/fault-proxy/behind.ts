@@ -11,10 +11,10 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** An answer without id. */
+/** An answer without its id. */
 export type RpcAnswer = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } }
 
-/** Index of the block parameter of methods that read state. */
+/** Index of the block parameter, for methods that read state. */
 const blockPosition: Readonly<Record<string, number>> = {
   eth_getBalance: 1,
   eth_getTransactionCount: 1,
@@ -30,8 +30,8 @@ const ofBlocks = new Set(['eth_getBlockByNumber', 'eth_getBlockReceipts'])
 const ofObjects = new Set(['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_getBlockByHash'])
 
 /**
- * Turns a call for a lagging node into one for a node at the head, or returns the answer if the lagging node does not
- * know the block.
+ * Makes a node answer as if it lagged. Returns the changed call, or the answer if the lagging node does not know the
+ * block.
  */
 export function askBehind(call: RpcCall, behind: Behind): RpcCall | RpcAnswer {
   const { method, params } = call
@@ -54,7 +54,7 @@ export function answerBehind(method: string, result: unknown, { head }: Behind):
   return Number(blockNumber ?? number ?? 0) > head ? null : result
 }
 
-/** Undefined: a block by its hash. */
+/** Height of a block parameter. Undefined for a block hash. */
 function heightOf(block: unknown, { head, safe, finalized }: Behind): number | undefined {
   if (block === undefined || block === 'latest' || block === 'pending') return head
   if (block === 'finalized') return finalized

@@ -10,22 +10,21 @@ import { withoutMerges } from './merged.ts'
 import { type ActiveRule, type FaultRule, FaultRules } from './rules.ts'
 
 /**
- * A JSON-RPC node behind a proxy that misbehaves by rules. Several proxies in front of one anvil are several nodes of
- * one chain.
+ * A proxy of a JSON-RPC node that misbehaves by rules. Several proxies of one anvil act as several nodes of one chain.
  */
 export interface FaultProxy {
   readonly url: string
   /** Received JSON-RPC calls, by method. */
   readonly calls: ReadonlyMap<string, number>
   add(rule: FaultRule): ActiveRule
-  /** Ends all rules and cuts hanging requests. */
+  /** Ends all rules and cuts requests that hang. */
   clear(): void
   stop(): Promise<void>
 }
 
 const wholeRequests = ['hang', 'accept-and-hang', 'cut', 'status', 'flood', 'redirect'] as const
 
-/** Starts a proxy on a port of 127.0.0.1, by default a free one. */
+/** Starts a proxy on a port of 127.0.0.1, by default on a free one. */
 export async function startFaultProxy(target: string, port = 0): Promise<FaultProxy> {
   const rules = new FaultRules()
   const calls = new Map<string, number>()
@@ -58,7 +57,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
     const text = JSON.stringify(Array.isArray(body) ? disordered(answers, methods, rules) : answers[0])
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end(text)
   }
-  // Clients of an ended node see a cut connection.
+  // If the node has ended, clients see a cut connection.
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()))
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   return {
@@ -78,7 +77,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
   }
 }
 
-/** gzip allows concatenated members, so one MiB is compressed once and repeated. */
+/** Compresses one MiB and repeats it, because gzip allows concatenated members. */
 function blanksOf(mebibytes: number): Buffer {
   return Buffer.concat(Array<Buffer>(mebibytes).fill(gzipSync(Buffer.alloc(2 ** 20, ' '))))
 }
@@ -111,7 +110,10 @@ function falseResult(method: string, result: unknown, rules: FaultRules): unknow
   return lie ? lieAbout(lie.how, method, result) : result
 }
 
-/** Calls to forward, and calls to answer. A call may be in both: the node executes it, and the client gets an error. */
+/**
+ * The proxy forwards a call, answers it itself, or does both. With both, the node executes the call, but
+ * the client gets an error.
+ */
 interface CallPlan {
   readonly forward?: RpcCall
   readonly answer?: RpcAnswer
@@ -160,7 +162,7 @@ async function behindBy(target: string, { kind, blocks }: { kind: 'behind' | 'fi
   return { head: height('head', kind === 'behind' ? blocks : 0), safe: height('safe', blocks), finalized: height('finalized', blocks) }
 }
 
-/** Falsifies logs as a rule says. */
+/** Falsifies the logs of an answer if a rule says so. */
 function forged(result: unknown, rules: FaultRules): unknown {
   const how = Array.isArray(result) && result.length > 0 ? rules.strike(['logs'], ['eth_getLogs'])?.how : undefined
   return how ? falsified(result as unknown[], how) : result

@@ -1,63 +1,64 @@
 import type { LieKind } from './lies.ts'
 
 /**
- * Faults of a node. A fault of an HTTP request strikes if any of its calls matches the rule. Other faults strike single
- * calls.
+ * Faults of a node. "Request" faults concern a whole HTTP request, and strike if any call in it matches the rule. All
+ * others concern single calls.
  */
 export type NodeFault =
-  /** The request: never executed, never answered. */
+  /** Request: the node never gets it, and the client gets no answer. */
   | { readonly kind: 'hang' }
-  /** The request: executed, never answered. A transaction in it is in the pool. */
+  /** Request: the node executes it, but the client gets no answer. A transaction in it reaches the pool. */
   | { readonly kind: 'accept-and-hang' }
-  /** The request: the connection is cut before execution. */
+  /** Request: the connection is cut before the node gets it. */
   | { readonly kind: 'cut' }
-  /** The request: answered with a gateway's page. */
+  /** Request: the answer is a gateway's page with this status. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
-  /** A call: answered with an error, after its execution (`forward`) or without it. */
+  /** Call: the answer is an error. With `forward`, the node executes the call nevertheless. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly forward: boolean }
   /**
-   * A call: answered with the state of this number of blocks ago. With a probability below 1 the age varies by request
-   * (a stale cache), else it is constant (a lag).
+   * Call: the answer is the state of this number of blocks ago. With a probability below 1, some requests get the old
+   * state and others do not (a stale cache). With probability 1 the lag is constant.
    */
   | { readonly kind: 'behind'; readonly blocks: number }
-  /** The answers of a batch: one is missing, one comes twice, or their order differs. */
+  /** Batch: one answer is missing, one comes twice, or they come in another order. */
   | { readonly kind: 'batch'; readonly how: 'drop' | 'duplicate' | 'reorder' }
-  /** A receipt: missing, with the opposite status, or of another block. */
+  /** Receipt: it is missing, has the opposite status, or names another block. */
   | { readonly kind: 'receipt'; readonly lie: 'null' | 'status' | 'block' }
-  /** A call: answered with this value. */
+  /** Call: the answer is this value. */
   | { readonly kind: 'answer'; readonly result: unknown }
   /** Logs: the first is missing, or all have foreign blocks and other amounts. Strikes only if there are logs. */
   | { readonly kind: 'logs'; readonly how: 'one-less' | 'forked' }
   /** Logs: a range of more blocks than this is refused, as nodes with a limit do. */
   | { readonly kind: 'log-range'; readonly blocks: number; readonly code: number; readonly message: string }
-  /** The tags `finalized` and `safe` lag by this number of blocks. The head does not. */
+  /** Call: the tags `finalized` and `safe` lag by this number of blocks. The head does not lag. */
   | { readonly kind: 'finality-behind'; readonly blocks: number }
-  /** A transaction: answered with its hash, but not forwarded. */
+  /** Transaction: the answer is its hash, but the node never gets it. */
   | { readonly kind: 'swallow' }
-  /** A call: answered with a harmful lie (lies.ts). Strikes only answers for which there is a lie of this kind. */
+  /** Call: the answer is a harmful lie (lies.ts). Strikes only answers that this lie can change. */
   | { readonly kind: 'lie'; readonly how: LieKind }
   /**
-   * The request: answered with this number of MiB of compressed blanks without an end, or redirected to another host.
+   * Request: `flood` answers with this number of MiB of compressed blanks and never ends. `redirect` sends the client
+   * to another host.
    */
   | { readonly kind: 'flood'; readonly mebibytes: number }
   | { readonly kind: 'redirect'; readonly to: string }
 
-/** When a fault strikes. */
+/** A fault, and when it strikes. */
 export interface FaultRule {
   readonly fault: NodeFault
-  /** Only these JSON-RPC methods, or `eth_call 0x…` with a selector. Absent: every call. */
+  /** Only these JSON-RPC methods. `eth_call 0x…` names a selector. Absent: every call. */
   readonly methods?: readonly string[]
-  /** Probability for each matching request or call. Default 1. */
+  /** Probability that a matching request or call is struck. Default 1. */
   readonly probability?: number
-  /** Ends after this number of strikes. */
+  /** The fault ends after this number of strikes. */
   readonly times?: number
-  /** Random numbers, from 0 to below 1. Default: Math.random. */
+  /** Source of random numbers, from 0 to below 1. Default: Math.random. */
   readonly random?: () => number
 }
 
 /** An active rule. */
 export interface ActiveRule {
-  /** How often it has struck. */
+  /** How often the fault has struck. */
   readonly strikes: number
   end(): void
 }
@@ -82,8 +83,8 @@ export class FaultRules {
   }
 
   /**
-   * The first fault of these kinds that strikes a request or a call with these methods now. A fault that does not apply
-   * counts no strike.
+   * The first fault of these kinds that now strikes a request or call with one of these methods. A fault that does not
+   * apply does not count a strike.
    */
   strike<K extends NodeFault['kind']>(
     kinds: readonly K[],

@@ -1,31 +1,33 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy to one server, which can be cut. It passes bytes unchanged, so TLS works through it. */
+/**
+ * A TCP proxy of one server. It can cut or stall its connections. It passes bytes unchanged, so TLS works through it.
+ */
 export interface TcpProxy {
   /** Of 127.0.0.1. */
   readonly port: number
-  /** Connections that are open or stalled. */
+  /** Number of open or stalled connections. */
   readonly connections: number
-  /** Resets all connections, and each new one at once. */
+  /** Resets all connections. Then resets each new one at once. */
   cut(): void
   /**
-   * Stops all bytes in both directions without closing: half-open connections, as with an unplugged cable. New
-   * connections are accepted and stay silent.
+   * Stops all bytes in both directions without closing the connections, like an unplugged cable. New connections are
+   * accepted and stay silent.
    */
   stall(): void
   /**
-   * Ends both faults. Stalled connections continue with the bytes that were sent meanwhile, unless one end has given
-   * up.
+   * Ends `cut` and `stall`. Stalled connections continue with the bytes that were sent meanwhile, unless one end has
+   * given up.
    */
   heal(): void
   stop(): Promise<void>
 }
 
-/** Both halves of a connection. `outer` is absent until the connection may pass. */
+/** The two sockets of a connection. `outer` is absent while the connection is held back. */
 interface Pair {
   readonly inner: Socket
   outer?: Socket
-  /** One end closed while the other could not notice it. */
+  /** One end closed the connection while the other could not notice. */
   isBroken: boolean
 }
 
@@ -96,7 +98,7 @@ function reset({ inner, outer }: Pair): void {
   for (const socket of [inner, outer]) if (socket && !socket.destroyed) socket.resetAndDestroy()
 }
 
-/** Ends like the other half: with an error, or after the remaining bytes. */
+/** Ends the other half in the same way: with a reset after an error, else after the remaining bytes. */
 function endOther({ inner, outer }: Pair, ended: Socket, hadError: boolean): void {
   const other = ended === inner ? outer : inner
   if (hadError) other?.resetAndDestroy()

@@ -4,26 +4,26 @@ import type { Anvil } from '../chain/anvil.ts'
 import { Script, type Mined } from '../chain/contracts.ts'
 import { compiledArtifact } from '../chain/solidity.ts'
 
-/** `strict`: with the two defects of the deployed contract. `fixed`: without them (lab/devnet/contracts). */
+/** `strict` has the two defects of the deployed contract. `fixed` does not have them (lab/devnet/contracts). */
 export type NativeBridgeVariant = 'strict' | 'fixed'
 
 /** Parameters of a native bridge's deployment. */
 export interface NativeBridgePlan {
   readonly name: string
   readonly anvil: Anvil
-  /** Deploys, and has the admin's and the maintainer's roles. */
+  /** Deploys the bridge, and has the roles of admin and maintainer. */
   readonly deployer: DevnetAccount
-  /** Owns tokens, which the bridge may spend. */
+  /** Owns tokens, and has approved the bridge for them. */
   readonly user: DevnetAccount
-  /** Accounts that may complete: the lanes of the chain. At least one. */
+  /** Accounts that may complete transfers: the chain's lanes. At least one. */
   readonly relayers: readonly string[]
 }
 
-/** One end of the native bridge. Addresses lower-case 0x. */
+/** One end of the native bridge. Addresses are lower-case 0x. */
 export interface NativeBridgeEnd extends NativeBridgePlan {
   readonly bridge: string
   readonly token: string
-  /** Its balance, divided by 4, is what a day lets in. */
+  /** A quarter of its balance is the daily inbound limit. */
   readonly insuranceFund: string
 }
 
@@ -33,14 +33,14 @@ export interface InitiatedTransfer {
   readonly nonce: bigint
   /** Lower-case 0x address on the source chain. */
   readonly initiator: string
-  /** 32 bytes: an address of the target chain in the last 20. */
+  /** 32 bytes. The last 20 are an address of the target chain. */
   readonly recipient: string
   readonly amount: bigint
-  /** Height of its block on the source chain. */
+  /** Height of the transfer's block on the source chain. */
   readonly height: number
 }
 
-/** The five arguments of completeBridgeTransfer, in order. */
+/** The arguments of completeBridgeTransfer, in order. */
 export type Completion = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
 /** Tokens (8 decimals) of the user, of the pool that pays completions, and of the fund. */
@@ -54,14 +54,14 @@ export async function nativeBridgeAbi(variant: NativeBridgeVariant = 'fixed'): P
   return (await compiledArtifact(bridgeArtifacts[variant])).abi
 }
 
-/** Deploys one end: token, bridge, roles, pool and fund. Throws Error naming a transaction that reverted. */
+/** Deploys one end: token, bridge, roles, pool and fund. Throws Error naming the transaction that reverted. */
 export async function deployNativeBridge(plan: NativeBridgePlan, variant: NativeBridgeVariant): Promise<NativeBridgeEnd> {
   const { anvil, deployer, user, relayers } = plan
   const [bridgeCode, tokenCode] = await Promise.all([compiledArtifact(bridgeArtifacts[variant]), compiledArtifact('BridgeToken')])
   const script = await Script.of(anvil, deployer)
   const token = script.deploy('BridgeToken', [], tokenCode)
   const bridge = script.deploy(bridgeArtifacts[variant], [], bridgeCode)
-  // The key of the fund is unknown: it only has a balance.
+  // Nobody has the fund's key. The fund only has a balance.
   const insuranceFund = `0x${'f0'.repeat(20)}`
   const [first, ...others] = relayers
   script.call(bridge, bridgeCode.abi, 'initialize', [token, deployer.address, first, deployer.address, insuranceFund])
@@ -74,7 +74,7 @@ export async function deployNativeBridge(plan: NativeBridgePlan, variant: Native
   return { ...plan, bridge, token, insuranceFund }
 }
 
-/** Users' transfers from this end, mined together; `to` are addresses of the other chain. */
+/** Initiates users' transfers from this end, all mined together. `to`: addresses on the other chain. */
 export async function initiate(
   { anvil, user, bridge }: NativeBridgeEnd,
   transfers: readonly { readonly to: string; readonly amount: bigint }[],
@@ -98,8 +98,8 @@ export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: I
 }
 
 /**
- * Arguments for the target's contract. The source hashed 20 bytes of initiator and 32 of recipient; the target hashes
- * 32 and 20. The bytes are the same, so the initiator gets trailing zeros.
+ * Arguments for the target's contract. The source hashed 20 bytes of initiator and 32 of recipient, and the target
+ * hashes 32 and 20. The bytes are the same, so the initiator ends with zeros.
  */
 export function completionOf({ id, initiator, recipient, amount, nonce }: InitiatedTransfer): Completion {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12, 32), amount, nonce]

@@ -8,28 +8,28 @@ import { toUniversal } from '../wormhole/vaa.ts'
 
 /** A user's transfer over the native bridge. */
 export interface NativeUserTransfer {
-  /** The token's smallest unit (8 decimals). */
+  /** Amount in the token's smallest unit (8 decimals). */
   readonly amount: bigint
   /** Default: a fresh address. */
   readonly recipient?: string
 }
 
-/** A native transfer with what the checker needs. */
+/** A sent transfer, with the values that the checker needs. */
 export interface SentNativeTransfer {
   readonly source: string
   readonly sourceNetworkId: number
   readonly target: string
-  /** The source's contract as a workflow id names it: 64 lower-case hex digits. */
+  /** The source's contract, as workflow ids name it: 64 lower-case hex digits. */
   readonly emitter: string
   readonly nonce: bigint
-  /** bridgeTransferId: 32 bytes, 0x, lower case. */
+  /** The contract's bridgeTransferId: 32 bytes, 0x, lower case. */
   readonly id: string
   /** Lower-case 0x address on the source chain. */
   readonly initiator: string
   /** Lower-case 0x address on the target chain. */
   readonly recipient: string
   readonly amount: bigint
-  /** The token on the target chain, lower-case 0x. */
+  /** Address of the token on the target chain, lower-case 0x. */
   readonly asset: string
   readonly txHash: string
   readonly height: number
@@ -37,24 +37,24 @@ export interface SentNativeTransfer {
   readonly sentAt: number
 }
 
-/** An end with what another process needs to send transfers. */
+/** An end of the bridge, with what another process needs to send transfers. */
 export type NativeSide = Pick<NativeBridgeEnd, 'name' | 'user' | 'bridge' | 'token' | 'deployer' | 'insuranceFund'> & {
   readonly anvil: AnvilNode
 }
 
-/** Sends users' transfers over one direction of the native bridge. */
+/** Users who send transfers over one direction of the native bridge. */
 export interface NativeUsers {
   /**
-   * Sends all at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if one
-   * reverted or got another id than expected.
+   * Sends all transfers at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if
+   * one reverted, or got another id than expected.
    */
   send(transfers: readonly NativeUserTransfer[]): Promise<SentNativeTransfer[]>
 }
 
-/** An initiation uses about 150,000. */
+/** Gas units. An initiation uses about 150,000. */
 const gasLimit = 250_000n
 
-/** The users of one direction. */
+/** Makes the users of one direction. */
 export function startNativeUsers(source: NativeSide, target: NativeSide): NativeUsers {
   const send = createSender(source.anvil, source.user, gasLimit)
   return {
@@ -75,7 +75,7 @@ export function startNativeUsers(source: NativeSide, target: NativeSide): Native
 
 type Wanted = Required<NativeUserTransfer>
 
-/** Compares the contract's event with the user's request. */
+/** The sent transfer. Throws Error if the contract's event differs from the user's request. */
 function outcome(
   source: NativeSide,
   target: NativeSide,

@@ -5,20 +5,20 @@ import type { DevnetAccount } from '../chain/accounts.ts'
 import type { AnvilNode } from '../chain/anvil.ts'
 import type { Artifact } from '../chain/contracts.ts'
 
-/** One end of a token's NTT. Addresses lower-case 0x. */
+/** One end of a token's NTT. Addresses are lower-case 0x. */
 export interface NttEnd {
   readonly name: string
   readonly wormholeChainId: number
   readonly anvil: AnvilNode
   readonly core: string
-  /** Deploys, and owns the manager and its transceivers. */
+  /** Deploys and owns the manager and its transceivers. */
   readonly deployer: DevnetAccount
-  /** Owns tokens, which the manager may spend. */
+  /** Owns tokens, and has approved the manager for them. */
   readonly user: DevnetAccount
   readonly token: string
   readonly decimals: number
   readonly manager: string
-  /** Each is an emitter of its own: a transfer has one message per transceiver. */
+  /** Each transceiver is an emitter, so a transfer has one message for each transceiver. */
   readonly transceivers: readonly string[]
 }
 
@@ -31,8 +31,8 @@ const load = createRequire(import.meta.url)
 const library = 'src/libraries/TransceiverStructs.sol:TransceiverStructs'
 
 /**
- * Real contracts of version 2.0.0. The package's entry point needs the whole Wormhole SDK, and it exports nothing else,
- * so the factories are loaded by path.
+ * Loads a factory of the real contracts 2.0.0 by its path. The package's entry point needs the whole Wormhole SDK, and
+ * the package exports nothing else.
  */
 function factory(name: 'NttManager' | 'WormholeTransceiver'): Factory {
   const folder = join(dirname(load.resolve('@wormhole-foundation/sdk-evm-ntt')), 'ethers-contracts', '2_0_0', 'factories')
@@ -46,7 +46,7 @@ const [manager, transceiver] = [factory('NttManager'), factory('WormholeTranscei
 export const managerAbi = new Interface(manager.abi)
 export const transceiverAbi = new Interface(transceiver.abi)
 
-/** Both contracts, calling the library at this address. */
+/** Both contracts, linked with the library at this address. */
 export function linked(structs: string): { readonly manager: Artifact; readonly transceiver: Artifact } {
   return {
     manager: { abi: managerAbi, bytecode: manager.linkBytecode({ [library]: structs }) },

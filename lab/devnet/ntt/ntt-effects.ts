@@ -4,7 +4,7 @@ import { managerAbi, type NttEnd, transceiverAbi } from './ntt-contracts.ts'
 
 const erc20 = new Interface(['function balanceOf(address owner) view returns (uint256)'])
 
-/** A transfer above the inbound limit, which anyone may complete `rateLimitSeconds` after `since` (seconds). */
+/** A transfer above the inbound limit. Anyone may complete it `rateLimitSeconds` after `since` (seconds). */
 export interface QueuedTransfer {
   readonly amount: bigint
   /** At most 8. */
@@ -14,13 +14,13 @@ export interface QueuedTransfer {
   readonly recipient: string
 }
 
-/** The state of an end at the latest block. `digest`: of the manager's message. */
+/** Reads the state of an end at the latest block. `digest`: of the manager's message. */
 export interface NttEffects {
   isVaaConsumed(vaaDigest: string, transceiver?: number): Promise<boolean>
   attestations(digest: string): Promise<number>
-  /** True for a queued transfer too, also after its completion. */
+  /** Also true for a queued transfer, before and after its completion. */
   isMessageExecuted(digest: string): Promise<boolean>
-  /** Undefined: not queued, or completed. */
+  /** Undefined if the transfer is not queued, or is completed. */
   queued(digest: string): Promise<QueuedTransfer | undefined>
   balanceOf(owner: string): Promise<bigint>
 }
@@ -45,10 +45,10 @@ export function nttEffects({ anvil, token, manager, transceivers }: NttEnd): Ntt
   }
 }
 
-/** Orders of the owner to the manager. Limits are in the smallest unit of the end's token. */
+/** Orders of the manager's owner. Limits are in the smallest unit of the end's token. */
 export type NttOrder = 'pause' | 'unpause' | 'setInboundLimit' | 'setOutboundLimit' | 'setThreshold' | 'removeTransceiver'
 
-/** Mined at once. Throws Error if it reverted. */
+/** Sends an order and mines it at once. Throws Error if it reverted. */
 export async function orderNtt({ anvil, deployer, manager }: NttEnd, order: NttOrder, ...args: readonly unknown[]): Promise<void> {
   const script = await Script.of(anvil, deployer)
   script.call(manager, managerAbi, order, args)

@@ -6,30 +6,30 @@ import { published } from '../wormhole/wormhole.ts'
 import { managerAbi, type NttEnd } from './ntt-contracts.ts'
 
 export interface NttUserTransfer {
-  /** Units of 8 decimals: the finest that every end can carry. */
+  /** Amount with 8 decimals, the most that every end can carry. */
   readonly amount: bigint
   /** Default: a fresh address. */
   readonly recipient?: string
 }
 
-/** A transfer with what its user knows. */
+/** A sent transfer, with the values that its user knows. */
 export interface SentNttTransfer {
   readonly source: string
   readonly target: string
   /** Wormhole chain id of the source. */
   readonly emitterChain: number
-  /** Emitter and sequence of the first message. */
+  /** Emitter and sequence of the transfer's first message. */
   readonly emitter: string
   readonly sequence: bigint
-  /** One per transceiver of the source, in their order. `emitter`: 64 lower-case hex digits. */
+  /** One message for each transceiver of the source, in their order. `emitter`: 64 lower-case hex digits. */
   readonly messages: readonly { readonly emitter: string; readonly sequence: bigint }[]
-  /** Digest of the manager's message, which all transceivers carry; 0x. */
+  /** Digest of the manager's message, 0x. All transceivers carry the same one. */
   readonly digest: string
-  /** Lower-case 0x address, as `asset`. */
+  /** Lower-case 0x address. So is `asset`. */
   readonly recipient: string
-  /** The recipient gets this, in the smallest unit of the target's token. */
+  /** Amount that the recipient gets, in the smallest unit of the target's token. */
   readonly amount: bigint
-  /** The token on the target chain. */
+  /** Address of the token on the target chain. */
   readonly asset: string
   readonly txHash: string
   readonly height: number
@@ -39,16 +39,16 @@ export interface SentNttTransfer {
 
 export interface NttUsers {
   /**
-   * Sends all at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if one
-   * reverted.
+   * Sends all transfers at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if
+   * one reverted.
    */
   send(transfers: readonly NttUserTransfer[]): Promise<SentNttTransfer[]>
 }
 
-/** Measured: 166,000 to lock and 193,000 to burn; 70,000 more for a second transceiver. */
+/** Gas units. Measured: 166,000 to lock and 193,000 to burn. A second transceiver adds 70,000. */
 const gasLimit = 500_000n
 
-/** The users of one direction. */
+/** Makes the users of one direction. */
 export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {
   const send = createSender(source.anvil, source.user, gasLimit)
   return {
@@ -62,18 +62,18 @@ export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {
 
 type Wanted = Required<NttUserTransfer>
 
-/** The core contract's price for a message: nothing on a devnet. */
+/** The calldata of a transfer. The core contract charges nothing for a message on a devnet. */
 function transferCall(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted): string {
   const args = [inUnitsOf(source, amount), target.wormholeChainId, `0x${toUniversal(recipient)}`]
   return managerAbi.encodeFunctionData('transfer(uint256,uint16,bytes32)', args)
 }
 
-/** Of the end's token, for an amount with 8 decimals. */
+/** Converts an amount with 8 decimals to the smallest unit of the end's token. */
 export function inUnitsOf({ decimals }: NttEnd, amount: bigint): bigint {
   return amount * 10n ** BigInt(decimals - 8)
 }
 
-/** Throws Error for a transaction that sent none. */
+/** Throws Error if the transaction sent no transfer. */
 export function nttOutcome(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted, mined: Mined): SentNttTransfer {
   const event = managerAbi.getEvent('TransferSent(bytes32)')
   const sent = mined.logs.find(({ address, topics }) => address.toLowerCase() === source.manager && topics[0] === event?.topicHash)

@@ -7,36 +7,36 @@ import type { WormholeChain } from '../wormhole/wormhole.ts'
 import { linked, managerAbi, type NttEnd, transceiverAbi } from './ntt-contracts.ts'
 import { startNttUsers, type NttUsers } from './ntt-users.ts'
 
-/** A token that is locked on ethereum (18 decimals), and minted and burnt on bsc (9 decimals). */
+/** A token that is locked on ethereum (18 decimals), and that is minted and burnt on bsc (9 decimals). */
 export interface NttNetwork {
   readonly ends: { readonly ethereum: NttEnd; readonly bsc: NttEnd }
-  /** Users by their source chain; they send to the other one. Their account is theirs alone. */
+  /** Users by source chain. They send to the other chain. Nothing else uses their account. */
   readonly users: { readonly ethereum: NttUsers; readonly bsc: NttUsers }
 }
 
 export interface NttOptions {
-  /** Wormhole transceivers of each manager. Default 1. */
+  /** Number of Wormhole transceivers of each manager. Default 1. */
   readonly transceivers?: number
-  /** How many transceivers must attest to a message. Default: all. */
+  /** Number of transceivers that must attest to a message. Default: all. */
   readonly threshold?: number
   /**
-   * Seconds until a queued transfer may be completed, and until a used limit is full again (linearly). A transfer above
-   * the whole limit is always queued. Default 86,400, as in NTT's deployments.
+   * Seconds until a queued transfer may be completed. In the same time a used limit is restored linearly. A transfer
+   * above the whole limit is always queued. Default 86,400, as in NTT's deployments.
    */
   readonly rateLimitSeconds?: number
-  /** Inbound limit, whole tokens. A larger transfer is queued. Default: unlimited until `orderNtt` sets a limit. */
+  /** Inbound limit in whole tokens. A larger transfer is queued. Default: unlimited until `orderNtt` sets a limit. */
   readonly inboundLimit?: bigint
   /** Consistency level of the messages: 1 finalized (default), 200 instant, 201 safe. */
   readonly consistencyLevel?: number
 }
 
-/** Tokens of the user, and of the manager that locks; whole tokens. */
+/** Whole tokens of the user, and of the manager that locks tokens. */
 const supply = 1_000_000n
 const seedOf = (decimals: number) => supply * 10n ** BigInt(decimals)
 
 /**
  * Deploys both ends with the real bytecode of version 2.0.0. The user of each end owns 1,000,000 tokens. Throws Error
- * naming a transaction that reverted.
+ * naming the transaction that reverted.
  */
 export async function deployNtt(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
@@ -70,7 +70,8 @@ async function deployEnd(
   const script = await Script.of(anvil, deployer)
   const token = script.deploy('NttToken', [decimals], tokenCode)
   const code = linked(script.deploy('TransceiverStructs', [], structsCode))
-  // initialize() refuses every sender but the implementation's deployer, so a proxy's constructor can not call it.
+  // A proxy's constructor cannot call initialize(), because that refuses every sender but the implementation's
+  // deployer.
   const proxied = (implementation: string) => script.deploy('ERC1967Proxy', [implementation, '0x'], artifact('ERC1967Proxy'))
   const constants = [token, mode === 'lock' ? 0 : 1, wormholeChainId, rateLimitSeconds, false]
   const manager = proxied(script.deploy('NttManager', constants, code.manager))
@@ -83,18 +84,21 @@ async function deployEnd(
     return transceiver
   })
   script.call(token, tokenCode.abi, 'setMinter', [mode === 'burn' ? manager : ZeroAddress])
-  // The manager holds the tokens that the other end's user owns in minted form.
+  // The manager that locks holds as many tokens as the other end's user owns.
   for (const owner of mode === 'lock' ? [user.address, manager] : [user.address])
     script.call(token, tokenCode.abi, 'mint', [owner, seedOf(decimals)])
   await script.mine()
   return { name, wormholeChainId, anvil, core, deployer, user, token, decimals, manager, transceivers }
 }
 
-/** Both ends must name each other. Each setWormholePeer and each initialize() of a transceiver publishes a message. */
+/**
+ * Makes an end and its peer name each other. Each setWormholePeer, and each initialize() of a transceiver, publishes a
+ * message.
+ */
 async function connect(end: NttEnd, peer: NttEnd, { threshold = end.transceivers.length, inboundLimit }: NttOptions): Promise<void> {
   const { anvil, deployer, user, manager, token, decimals } = end
   const script = await Script.of(anvil, deployer)
-  // The highest possible limit: amounts in the contract have 64 bits and at most 8 decimals.
+  // The highest possible limit, because amounts in the contract have 64 bits and at most 8 decimals.
   const unlimited = (2n ** 64n - 1n) * 10n ** BigInt(decimals - 8)
   const inbound = inboundLimit === undefined ? unlimited : inboundLimit * 10n ** BigInt(decimals)
   script.call(manager, managerAbi, 'setPeer', [peer.wormholeChainId, `0x${toUniversal(peer.manager)}`, peer.decimals, inbound])

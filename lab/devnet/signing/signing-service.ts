@@ -1,16 +1,19 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A signing service's treatment of requests: correct, no answer, or an answer with this status. */
+/**
+ * How a signing service treats requests: `well` is correct, `hang` gives no answer, and a number is the status of each
+ * answer.
+ */
 export type ServiceMode = 'well' | 'hang' | number
 
-/** A signing service of the devnet. It can be made to fail, and counts its requests. */
+/** A signing service of the devnet. Tests can make it fail. It counts its requests. */
 export interface SigningService {
   readonly url: string
   mode: ServiceMode
-  /** How many signatures it has given. */
+  /** Number of signatures that the service has given. */
   readonly signatures: number
-  /** Requests without an answer, or with the status of a failure mode. */
+  /** Number of requests that got no answer, or a status of `ServiceMode`. */
   readonly refusals: number
   stop(): Promise<void>
 }
@@ -19,11 +22,11 @@ export interface Answer {
   readonly status: number
   readonly type: string
   readonly body: string
-  /** True if the answer had a signature. */
+  /** True if the answer contains a signature. */
   readonly signed?: boolean
 }
 
-/** Serves `answer` on a port of 127.0.0.1, by default a free one. */
+/** Serves `answer` on a port of 127.0.0.1, by default on a free one. */
 export async function startSigningService(
   answer: (request: IncomingMessage, body: string) => Answer,
   port = 0,

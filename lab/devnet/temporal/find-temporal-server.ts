@@ -6,19 +6,21 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { goInstall } from './go-install.ts'
 import { programCache } from './temporal-cli.ts'
 
-/** Version of the production server. The CLI's dev server has neither TLS nor authorization. */
+/**
+ * Version of the server for production. Tests need it because the CLI's dev server has neither TLS nor authorization.
+ */
 export const serverVersion = '1.32.0'
 const goModule = `go.temporal.io/server/cmd/server@v${serverVersion}`
 
 export interface FindServerOptions {
   readonly env?: NodeJS.ProcessEnv
-  /** One line of progress. Default: standard error. */
+  /** Gets one line of progress. Default: prints it to standard error. */
   readonly log?: (line: string) => void
 }
 
-/** The Temporal server that TEMPORAL_SERVER names, or an earlier build. Undefined: there is none. */
+/** The Temporal server that TEMPORAL_SERVER names, or an earlier build. Undefined if there is none. */
 export function knownTemporalServer(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  // An explicitly given path is never replaced silently.
+  // If TEMPORAL_SERVER names a missing file, do not replace it silently.
   const path = env['TEMPORAL_SERVER'] || join(programCache(env), `temporal-server-${serverVersion}`)
   return existsSync(path) ? path : undefined
 }
@@ -37,7 +39,7 @@ export async function findTemporalServer({ env = process.env, log = say }: FindS
     const built = await goInstall({ what: 'Temporal server', module: goModule, dir: work, env, log, tried })
     if (!built) throw new RelayerError('SETUP_INCOMPLETE', { detail: `No Temporal server: ${tried.join('; ')}.` })
     const path = join(cache, `temporal-server-${serverVersion}`)
-    // Renamed only when complete, so that another process never sees a part of it.
+    // Rename it only when it is complete, so that another process never sees a part of it.
     await rename(join(work, process.platform === 'win32' ? 'server.exe' : 'server'), path)
     return path
   } finally {
@@ -53,7 +55,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   try {
     say(`Temporal server: ${await findTemporalServer()}`)
   } catch (error) {
-    // Only a few tests need it, so everything else continues without it.
+    // Only a few tests need the server, so continue without it.
     say(error instanceof Error ? error.message : String(error))
     say(
       'NOT RUN: the tests with a Temporal server with TLS and authorization, test/e2e/temporal-access.test.ts and test/e2e/temporal-postgres.test.ts (they need Go 1.26 or newer, or TEMPORAL_SERVER)',

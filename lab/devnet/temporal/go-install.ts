@@ -1,21 +1,19 @@
 import { run } from '../run.ts'
 
 export interface GoInstallOptions {
-  /** For people: `Temporal CLI`. */
+  /** Name of the program for people: `Temporal CLI`. */
   readonly what: string
-  /** `path@version`, of which the module proxy of Go has the source. */
+  /** `path@version` of a module in Go's module proxy. */
   readonly module: string
   /** Gets the binary. */
   readonly dir: string
   readonly env: NodeJS.ProcessEnv
   readonly log: (line: string) => void
-  /** Gets the reason of a failure. */
+  /** Failures add their reasons here. */
   readonly tried: string[]
 }
 
-/**
- * Builds a program with `go install` and prints a line of progress every ten seconds. Returns false after a failure.
- */
+/** Builds a program with `go install` and prints a line of progress every ten seconds. Returns false if it failed. */
 export async function goInstall({ what, module, dir, env, log, tried }: GoInstallOptions): Promise<boolean> {
   const go = await run('go', ['version'], { env, timeoutMs: 20_000 })
   if (go.code !== 0) {

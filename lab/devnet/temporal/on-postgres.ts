@@ -6,7 +6,7 @@ import { knownTemporalServer, serverVersion } from './find-temporal-server.ts'
 import { findPostgres, type Postgres, type PostgresPrograms, startPostgres } from './postgres.ts'
 import { type SecuredTemporal, type SecuredTemporalOptions, startSecuredTemporal, type TemporalStore } from './temporal-server.ts'
 
-/** Programs and files of a Temporal server on PostgreSQL. */
+/** Programs and files for a Temporal server on PostgreSQL. */
 export interface PostgresServerParts {
   /** The program of the Temporal server. */
   readonly path: string
@@ -19,13 +19,13 @@ export interface TemporalOnPostgresOptions extends Omit<SecuredTemporalOptions, 
   readonly parts: PostgresServerParts
   /** Whether a commit waits for the disk. */
   readonly synchronousCommit: boolean
-  /** The dump to restore, with its namespaces. Absent: empty databases. */
+  /** The dump to restore, with its namespaces. Absent: start with empty databases. */
   readonly from?: TemporalDump | undefined
-  /** PostgreSQL's data folder, which its user must be able to enter. Default: next to `dir`. */
+  /** PostgreSQL's data folder. PostgreSQL's user must be able to enter it. Default: next to `dir`. */
   readonly postgresDir?: string
 }
 
-/** The folder with pg_dump's output, one file per database. */
+/** A folder with pg_dump's output: one file for each database. */
 export interface TemporalDump {
   readonly folder: string
 }
@@ -33,26 +33,26 @@ export interface TemporalDump {
 export interface TemporalOnPostgres {
   readonly temporal: SecuredTemporal
   readonly postgres: Postgres
-  /** Dumps each database into a folder, as of one moment, while the server works. Throws pg_dump's Error. */
+  /** Dumps each database into a folder while the server works. Each dump shows one moment. Throws pg_dump's Error. */
   dump(folder: string): Promise<TemporalDump>
   /**
-   * Starts the Temporal server again on the same databases, whether or not it still runs. Takes another address unless
-   * `port` is given.
+   * Ends the Temporal server if it runs, and starts it again on the same databases. The address changes unless `port`
+   * is given.
    */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Databases and where Temporal's schema for them is. */
+/** Each database, and where Temporal has its schema. */
 const databases = [
   ['temporal', 'temporal'],
   ['temporal_visibility', 'visibility'],
 ] as const
 
-/** As the server's own example config for PostgreSQL (config/development-postgres12.yaml). */
+/** The values of the server's own example config for PostgreSQL (config/development-postgres12.yaml). */
 const [shards, connections] = [4, 20] as const
 
-/** The parts on this machine, or the first missing one. */
+/** The parts on this machine. `why` names the first missing part. */
 export async function postgresServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
   const path = knownTemporalServer()
   if (path === undefined) return { why: 'the server is not built: npx tsx lab/devnet/temporal/find-temporal-server.ts, or TEMPORAL_SERVER' }
@@ -65,8 +65,8 @@ export async function postgresServerParts(): Promise<PostgresServerParts | { rea
 }
 
 /**
- * Starts a new PostgreSQL and on it a Temporal server with four history shards. Throws SETUP_INCOMPLETE,
- * TEMPORAL_UNAVAILABLE, Error of psql.
+ * Starts a new PostgreSQL, and on it a Temporal server with four history shards. Throws SETUP_INCOMPLETE,
+ * TEMPORAL_UNAVAILABLE, or psql's Error.
  */
 export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions): Promise<TemporalOnPostgres> {
   const { parts, synchronousCommit, from, postgresDir = `${options.dir}-postgres`, ...secured } = options
@@ -115,7 +115,8 @@ function storeOf({ address, user }: Postgres, databaseName: string): Record<stri
 }
 
 /**
- * Schema version that temporal-sql-tool writes and the server reads at its start: above any version that it asks for.
+ * SQL that writes the schema version, as temporal-sql-tool does. The server reads it at its start. The version is above
+ * any that the server asks for.
  */
 function versionTable(database: string): string {
   return [

@@ -5,17 +5,19 @@ import { freePort } from '../ports.ts'
 import { type PostgresServerParts, startTemporalOnPostgres, type TemporalDump } from './on-postgres.ts'
 import type { TemporalServer } from './temporal.ts'
 
-/** The server of production on PostgreSQL for a devnet; in plain text, open to all users of this machine. */
+/**
+ * Options of a Temporal server on PostgreSQL for a devnet. It has no TLS, and every user of this machine may use it.
+ */
 export interface PostgresTemporalOptions {
   readonly parts: PostgresServerParts
-  /** Folder for logs, configs and copies. */
+  /** Folder for logs, configs and copies of the database. */
   readonly dir: string
 }
 
 /**
- * Temporal as a fleet has it, in place of the dev server. A copy is a dump of both databases under load; a loss removes
- * PostgreSQL and the server at once. `portage setup temporal` makes its namespace. Throws SETUP_INCOMPLETE,
- * TEMPORAL_UNAVAILABLE.
+ * Starts the Temporal server of a fleet in place of the dev server. `copy` dumps both databases under load.
+ * `restartFrom` removes PostgreSQL and the server at once. `portage setup temporal` makes the namespace. Throws
+ * SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE.
  */
 export async function startPostgresTemporal({ parts, dir }: PostgresTemporalOptions): Promise<TemporalServer> {
   const port = await freePort()
@@ -26,7 +28,7 @@ export async function startPostgresTemporal({ parts, dir }: PostgresTemporalOpti
     servers += 1
     return startTemporalOnPostgres({
       ...{ parts, port, from, dir: folder(String(servers)), synchronousCommit: true, namespaces: [], admin: {} },
-      // PostgreSQL runs as another user, who may not enter our folder.
+      // PostgreSQL runs as another user, who may not enter this process's folder.
       postgresDir: join(tmpdir(), `portage-postgres-${process.pid}-${port}-${servers}`),
     })
   }

@@ -8,7 +8,7 @@ import { freePort } from '../ports.ts'
 import { run } from '../run.ts'
 import { until } from '../until.ts'
 
-/** Where PostgreSQL's programs are. */
+/** Paths of PostgreSQL's programs. */
 export interface PostgresPrograms {
   readonly initdb: string
   readonly postgres: string
@@ -18,40 +18,47 @@ export interface PostgresPrograms {
 
 export interface PostgresOptions {
   readonly programs: PostgresPrograms
-  /** Its data folder. `stop` removes it. */
+  /** PostgreSQL's data folder. `stop` removes it. */
   readonly dir: string
   /** Whether a commit waits for the disk. PostgreSQL's default: true. */
   readonly synchronousCommit: boolean
 }
 
-/** A running PostgreSQL on 127.0.0.1 for measurements: everybody on this machine may do everything. */
+/**
+ * A running PostgreSQL on 127.0.0.1. For tests and measurements only, because every user of this machine may do
+ * everything in it.
+ */
 export interface Postgres {
   /** host:port. */
   readonly address: string
-  /** Pid of the process whose children serve connections. It changes at `restart`. */
+  /** Pid of the main process, whose children serve connections. It changes at `restart`. */
   readonly pid: number
   readonly user: string
-  /** Makes a database and runs a file of SQL in it, then these statements. Throws Error with what psql says. */
+  /** Makes a database, and runs a file of SQL and then these statements in it. Throws Error with psql's output. */
   createDatabase(name: string, file: string, statements?: string): Promise<void>
-  /** Dumps a database as SQL at one moment, while others write to it. Throws Error with the output of pg_dump. */
+  /**
+   * Dumps a database as SQL. The dump shows one moment, even while others write. Throws Error with the output of
+   * pg_dump.
+   */
   dump(name: string, file: string): Promise<void>
   /**
-   * Stops it at once, like a crash: connections are cut, nothing more is written, and the next start recovers the log.
+   * Stops it at once, like a crash. Connections are cut and nothing more is written. The next start recovers from the
+   * log.
    */
   crash(): Promise<void>
-  /** Starts it again on the same port and data, and waits until it serves. */
+  /** Starts it again on the same port and data, and waits until it serves connections. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
 const user = 'temporal'
 const names = ['initdb', 'postgres', 'psql', 'pg_dump'] as const
-/** Debian does not put them on the PATH. */
+/** The folder of Debian's packages, which is not on the PATH. */
 const debianFolder = '/usr/lib/postgresql'
 
 /**
- * PostgreSQL's programs, from PATH or where Debian's packages put them (`packages`). Undefined if they are absent or do
- * not run, or if their user may not enter `folder`, which is to hold their data.
+ * Finds PostgreSQL's programs on the PATH or in the folder of Debian's packages. Undefined if they are absent or do not
+ * run, or if their user may not enter `folder`. The data will be in `folder`.
  */
 export async function findPostgres(
   env: NodeJS.ProcessEnv = process.env,
@@ -66,11 +73,11 @@ export async function findPostgres(
   return initdb && postgres && psql && pg_dump && (await runs(initdb, folder)) ? { initdb, postgres, psql, pg_dump } : undefined
 }
 
-/** Whether the user of `startPostgres` may run it and enter the folder. */
+/** Whether PostgreSQL's user can run the program and enter the folder. */
 async function runs(initdb: string, folder: string): Promise<boolean> {
   const as = await otherUser().catch(() => 'none' as const)
   if (as === 'none') return false
-  // Only root needs GNU `env`, which enters a folder as another user.
+  // Only root needs GNU `env`, which enters the folder as the other user.
   const [command, ...args] = [...(as ? [...as.prefix, 'env', `--chdir=${folder}`] : []), initdb, '--version']
   return (await run(command, args, { timeoutMs: 60_000 })).code === 0
 }
@@ -83,7 +90,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   const [setUser = [], port] = [as?.prefix, await freePort()]
   const data = join(dir, 'data')
   const owner = ['--pgdata', data, '--username', user, '--auth', 'trust', '--no-sync']
-  // The environment may name a locale that this machine does not have.
+  // Do not use the locale of the environment, because this machine may not have it.
   const [command, ...args] = [...setUser, programs.initdb, ...owner, '--locale=C', '--encoding=UTF8']
   const made = await run(command, args, { timeoutMs: 120_000 })
   if (made.code !== 0) throw new RelayerError('SETUP_INCOMPLETE', { detail: `initdb: ${made.stderr.trim().slice(-500)}` })
@@ -120,7 +127,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
       await ask('pg_dump', name, ['--file', file])
     },
     async crash() {
-      // The signal of `pg_ctl stop -m immediate`.
+      // `pg_ctl stop -m immediate` sends the same signal.
       child.kill('SIGQUIT')
       await child.exited
     },
@@ -135,7 +142,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   }
 }
 
-/** PostgreSQL accepts connections a little earlier than it serves them. */
+/** Waits until PostgreSQL serves connections. It accepts them a little earlier. */
 async function ready(child: Child, serves: () => Promise<boolean>): Promise<void> {
   try {
     await until(serves, { timeoutMs: 60_000, everyMs: 100, what: 'PostgreSQL to answer', giveUp: () => child.ended })
@@ -145,7 +152,10 @@ async function ready(child: Child, serves: () => Promise<boolean>): Promise<void
   }
 }
 
-/** PostgreSQL refuses to run as root. So it runs as Debian's user for it, or as `nobody`. */
+/**
+ * Another user for PostgreSQL if this process is root, because PostgreSQL refuses to run as root: Debian's user
+ * `postgres`, or else `nobody`.
+ */
 async function otherUser(): Promise<{ readonly uid: number; readonly gid: number; readonly prefix: readonly string[] } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {

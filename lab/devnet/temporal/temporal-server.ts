@@ -12,59 +12,59 @@ import { until } from '../until.ts'
 import type { CertificateFiles } from './certificates.ts'
 import { devServerDynamicConfig } from './temporal.ts'
 
-/** Where a server keeps its data: an entry of `persistence.datastores` in its config. */
+/** Where a server keeps its data, as in `persistence.datastores` of its config. */
 export interface TemporalStore {
   readonly sql: Readonly<Record<string, unknown>>
   readonly visibility: Readonly<Record<string, unknown>>
 }
 
 export interface SecuredTemporalOptions {
-  /** The server's program: find-temporal-server.ts. */
+  /** Path of the server's program (find-temporal-server.ts). */
   readonly path: string
-  /** Folder for its config, its log and the key set. */
+  /** Folder for the server's config, its log and the key set. */
   readonly dir: string
-  /** Of gRPC; default: a free one. */
+  /** Port of gRPC. Default: a free one. */
   readonly port?: number | undefined
   /** Default: SQLite in memory. */
   readonly store?: TemporalStore
-  /** Parts of the history service that work side by side, fixed for a database. Default 1, as the dev server has. */
+  /** Number of parts of the history service. It cannot change for a database. Default 1, as in the dev server. */
   readonly historyShards?: number
-  /** TLS; absent: plain text. */
+  /** TLS settings. Absent: plain text. */
   readonly tls?: {
     readonly server: CertificateFiles
-    /** PEM files of the CAs that client certificates must come from. Absent: clients need no certificate. */
+    /** PEM files of the CAs for client certificates. Absent: clients need no certificate. */
     readonly clientCas?: readonly string[]
   }
   /** The JSON Web Key Set that verifies tokens. Absent: everybody may do everything. */
   readonly keySet?: string
-  /** More dynamic config, key → JSON value; replaces what this file chooses. */
+  /** Further dynamic config, key → JSON value. It overrides the values of this file. */
   readonly dynamicConfig?: Readonly<Record<string, string>>
   /** Namespaces that `admin` makes, with their search attributes. */
   readonly namespaces: readonly string[]
-  /** How the server's administrator connects. `address` and `namespace` are filled in. */
+  /** How the server's administrator connects. `address` and `namespace` are added to it. */
   readonly admin: Omit<TemporalAccess, 'address' | 'namespace'>
 }
 
-/** A running Temporal server as in production, on 127.0.0.1. */
+/** A running Temporal server with TLS and tokens, as in production, on 127.0.0.1. */
 export interface SecuredTemporal {
   /** host:port of gRPC. */
   readonly address: string
   /** Pid of the running process. It changes at `restart()`. */
   readonly pid: number
-  /** Undefined while it runs, then how it ended. Without its database it ends by itself. */
+  /** Undefined while the server runs, then how it ended. It ends by itself if it loses its database. */
   readonly ended: string | undefined
   readonly logFile: string
-  /** Replaces the keys that verify tokens. Takes effect within two seconds. */
+  /** Replaces the keys that verify tokens. The server uses the new ones within two seconds. */
   useKeySet(keySet: string): Promise<void>
   /**
-   * Ends it with SIGTERM, and with SIGKILL after `graceMs`, starts it on the same ports and store, and waits until it
-   * serves its namespaces.
+   * Ends the server with SIGTERM, and after `graceMs` with SIGKILL. Then starts it on the same ports and store, and
+   * waits until it serves its namespaces.
    */
   restart(graceMs: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** SQLite in memory: everything is forgotten when the server ends. */
+/** SQLite in memory, which loses everything when the server ends. */
 const inMemory: TemporalStore = { sql: sqlite(), visibility: sqlite() }
 
 function sqlite() {
@@ -81,13 +81,13 @@ function sqlite() {
 }
 
 /**
- * All services in one process. The server's own workers use the internal frontend, which needs no token and starts only
+ * All services in one process. The server's own workers use the internal frontend, which needs no token. It starts only
  * if it is named.
  */
 const services = ['frontend', 'internal-frontend', 'matching', 'history', 'worker'] as const
 
 /**
- * Starts the server and makes its namespaces. Throws TEMPORAL_UNAVAILABLE with its last lines if it does not come up.
+ * Starts the server and makes its namespaces. If it does not come up, throws TEMPORAL_UNAVAILABLE with its last lines.
  */
 export async function startSecuredTemporal(options: SecuredTemporalOptions): Promise<SecuredTemporal> {
   const { path, dir, keySet, namespaces, admin } = options
@@ -104,7 +104,7 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
   const { config, port } = await serverConfig(options)
   await writeFile(join(dir, 'server.yaml'), stringify(config))
   const logFile = join(dir, 'server.log')
-  // By name, because Node warns of TLS servers that are called by address.
+  // Use a host name, because Node warns about TLS servers that are called by address.
   const address = `localhost:${port}`
   const start = async (ready: (started: Child, access: TemporalAccess) => Promise<void>) => {
     const args = ['--config-file', join(dir, 'server.yaml'), 'start', ...services.flatMap((name) => ['--service', name])]
@@ -217,7 +217,7 @@ async function makeNamespaces(child: Child, admin: TemporalAccess, namespaces: r
         workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: 86_400 as never } })
       await until(() => register().then(() => true), { ...options, what: `the server to make the namespace ${namespace}` })
       const add = () => operatorService.addSearchAttributes({ namespace, searchAttributes: attributes })
-      // The frontend's list of namespaces may be a few seconds old.
+      // Repeat this, because the frontend's list of namespaces may be a few seconds old.
       await until(() => add().then(() => true), { ...options, what: `the server to add search attributes to ${namespace}` })
     }
   } finally {

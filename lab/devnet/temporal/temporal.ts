@@ -10,23 +10,23 @@ import { findTemporalCli } from './temporal-cli.ts'
 import { until } from '../until.ts'
 
 export interface TemporalOptions {
-  /** Folder of the database file and of the server's log. Needed unless `inMemory`. */
+  /** Folder for the database file and the server's log. Required unless `inMemory`. */
   readonly dir?: string
-  /** The data ends with the server, so `restart()` is a wiped Temporal. Default: false with `dir`, true without. */
+  /** Keep the data in memory only, so that `restart()` wipes Temporal. Default: false with `dir`, true without. */
   readonly inMemory?: boolean
-  /** gRPC port; default: a free one. */
+  /** Port of gRPC. Default: a free one. */
   readonly port?: number
-  /** Port of the Web UI; default: a free one. */
+  /** Port of the Web UI. Default: a free one. */
   readonly uiPort?: number
   /** No Web UI. */
   readonly headless?: boolean
-  /** A CLI that was found before. Default: findTemporalCli(). */
+  /** Path of a CLI. Default: findTemporalCli(). */
   readonly cliPath?: string
-  /** More dynamic config, key → JSON value; replaces what this file chooses. */
+  /** Further dynamic config, key → JSON value. It overrides the values of this file. */
   readonly dynamicConfig?: Readonly<Record<string, string>>
-  /** SQLite pragmas in addition to this file's, or in place of them. */
+  /** Further SQLite pragmas. They override the values of this file. */
   readonly sqlitePragmas?: Readonly<Record<string, string>>
-  /** One line of progress (the search for the CLI, its build). Default: standard error. */
+  /** Gets one line of progress (the search for the CLI, its build). Default: prints it to standard error. */
   readonly log?: (line: string) => void
 }
 
@@ -37,34 +37,39 @@ export interface TemporalServer {
   readonly namespace: 'default'
   /** Undefined when headless. */
   readonly uiUrl: string | undefined
-  /** The CLI that runs the server. It can also talk to it. */
+  /** The CLI that runs the server. It can also send commands to the server. */
   readonly cliPath: string
   readonly dbFile: string | undefined
   /** Pid of the running process. It changes at `restart()`. */
   readonly pid: number
   stop(): Promise<void>
-  /** Sends a signal (SIGKILL, SIGSTOP, SIGCONT). Resolves at once, but after SIGKILL when the process has ended. */
+  /**
+   * Sends a signal (SIGKILL, SIGSTOP, SIGCONT). After SIGKILL it resolves when the process has ended, otherwise at
+   * once.
+   */
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Stops it if it runs, starts it again on the same ports and database file, and waits until it is healthy. */
+  /**
+   * Stops the server if it runs. Starts it again on the same ports and database file, and waits until it is healthy.
+   */
   restart(): Promise<void>
   /**
-   * Like `restart`, with an empty database or with one of `copy`: newer data is lost. The server is not asked to stop
-   * first.
+   * Like `restart`, but with an empty database or with the one of `copy`, so newer data is lost. The server is killed
+   * and not stopped in order.
    */
   restartFrom(copy: 'nothing' | DatabaseCopy): Promise<void>
-  /** A copy of the database. The server is stopped (SIGSTOP) during the copy. Needs a database file. */
+  /** Copies the database. The server is paused (SIGSTOP) during the copy. Needs a database file. */
   copy(): Promise<DatabaseCopy>
 }
 
-/** Path of a database's copy. */
+/** A copy of a database file. */
 export interface DatabaseCopy {
   readonly file: string
 }
 
 /**
- * The dev server's settings beyond its defaults: one partition per queue (a poll finds its task without forwarding), no
- * database read per search-attribute or Nexus lookup, limits above what one machine can reach. docs/develop/devnet.md
- * has the reasons.
+ * Settings that differ from the dev server's defaults. Each queue has one partition, so a poll finds its task without
+ * forwarding. Lookups of search attributes and of Nexus read no database. Limits are above what one machine can reach.
+ * docs/develop/devnet.md has the reasons.
  */
 export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'matching.numTaskqueueReadPartitions': '1',
@@ -81,12 +86,12 @@ export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'matching.rps': '100000',
 }
 
-/** Measured by lab/bench/sqlite-pragmas.ts; figures and reason in docs/develop/devnet.md. */
+/** Measured by lab/bench/sqlite-pragmas.ts. docs/develop/devnet.md has the figures and the reason. */
 export const devServerPragmas: Readonly<Record<string, string>> = { journal_mode: 'WAL', synchronous: 'NORMAL' }
 
 /**
- * Starts the dev server and waits until it serves the namespace with all search attributes. Throws SETUP_INCOMPLETE (no
- * CLI) and TEMPORAL_UNAVAILABLE (it did not start; with its last output).
+ * Starts the dev server and waits until it serves the namespace with all search attributes. Throws SETUP_INCOMPLETE if
+ * there is no CLI, and TEMPORAL_UNAVAILABLE with the server's last output if it did not start.
  */
 export async function startTemporal(options: TemporalOptions = {}): Promise<TemporalServer> {
   const cliPath = options.cliPath ?? (await findTemporalCli({ log: options.log })).path
@@ -100,7 +105,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   const start = () => launch(cliPath, flags({ ...options, port, uiPort, dbFile }), port, logFile)
   let child = await start()
   let copies = 0
-  // SIGTERM is answered within a second; a database in memory has nothing to close.
+  // The server reacts to SIGTERM within a second. A database in memory has nothing to close, so kill it at once.
   const stop = () => child.stop(dbFile === undefined ? 0 : 5_000)
   return {
     address: `127.0.0.1:${port}`,
@@ -134,7 +139,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
           timeoutMs: 60_000,
           what: 'Temporal to sleep',
         })
-        // The file with its write-ahead log, as a crash leaves them.
+        // Copy the file with its write-ahead log, as a crash would leave them.
         await replaceDatabase(dbFile, file)
       } finally {
         child.kill('SIGCONT')
@@ -144,12 +149,12 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   }
 }
 
-/** Replaces `to` by `from`. Does nothing if `from` is undefined. */
+/** Replaces the database `to` by the database `from`. If `from` is undefined, only removes `to`. */
 async function replaceDatabase(from: string | undefined, to: string): Promise<void> {
   for (const suffix of ['', '-wal', '-shm']) await rm(to + suffix, { force: true })
   if (from === undefined) return
   await copyFile(from, to)
-  // Absent if everything is in the database file.
+  // This file is absent if everything is in the database file.
   await copyFile(`${from}-wal`, `${to}-wal`).catch(() => undefined)
 }
 
@@ -188,7 +193,7 @@ async function launch(cliPath: string, args: string[], port: number, logFile: st
   }
 }
 
-/** The namespace answers and has every search attribute, which the first workflow start needs. */
+/** Whether the namespace answers and has every search attribute. The first workflow start needs both. */
 async function serves(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: '5s' })
   try {

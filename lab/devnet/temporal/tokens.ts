@@ -1,8 +1,8 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 
-/** Issues JWTs like an operator's identity provider. */
+/** Issues JWTs as an operator's identity provider would. */
 export interface TokenIssuer {
-  /** Its public key as a JSON Web Key. */
+  /** The issuer's public key as a JSON Web Key. */
   readonly publicKey: object
   /**
    * @param permissions `<namespace>:read`, `:write`, `:worker`, `:admin`; `temporal-system:admin` for the whole server
@@ -11,7 +11,7 @@ export interface TokenIssuer {
 }
 
 export interface TokenOptions {
-  /** Seconds from now; negative: it has expired. Default: an hour. */
+  /** Seconds from now until the token expires. Negative: it has expired. Default: an hour. */
   readonly endsInSeconds?: number
   readonly subject?: string
 }
@@ -21,7 +21,7 @@ export function keySetOf(...issuers: readonly TokenIssuer[]): string {
   return JSON.stringify({ keys: issuers.map(({ publicKey }) => publicKey) })
 }
 
-/** An issuer with a new key, for a test. */
+/** Makes an issuer with a new key, for a test. */
 export function createTokenIssuer(): TokenIssuer {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const { n, e } = publicKey.export({ format: 'jwk' })

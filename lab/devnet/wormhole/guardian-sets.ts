@@ -4,7 +4,7 @@ import { artifact, Script } from '../chain/contracts.ts'
 import { governance, signVaa } from './vaa.ts'
 import type { WormholeChain } from './wormhole.ts'
 
-/** How long a replaced set may still sign, seconds (Setters.sol, expireGuardianSet). */
+/** Seconds for which a replaced set may still sign (Setters.sol, expireGuardianSet). */
 const expiryS = 86_400
 
 /** Governance payload of a new guardian set (Governance.sol, parseGuardianSetUpgrade), for every chain. */
@@ -14,8 +14,8 @@ function upgradePayload(setIndex: number, guardians: readonly DevnetAccount[]): 
 }
 
 /**
- * Makes these guardians the chain's set with this index, signed by the previous set. Moves the chain's clock on by a
- * day, so that the previous set expires at once.
+ * Makes these guardians the chain's set with this index. The previous set signs the change. Moves the chain's clock
+ * forward by a day, so that the previous set expires at once.
  */
 export async function upgradeGuardians(chain: WormholeChain, guardians: readonly DevnetAccount[], setIndex: number): Promise<void> {
   const message = {

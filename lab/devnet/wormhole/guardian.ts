@@ -11,50 +11,53 @@ import { startWormholescan } from './wormholescan.ts'
 
 export interface GuardianOptions {
   readonly guardians: readonly DevnetAccount[]
-  /** How many guardians sign: a quorum, as in gossiped messages, or all. Default quorum. */
+  /** Number of guardians that sign: a quorum, as in gossiped messages, or all. Default quorum. */
   readonly sign?: 'quorum' | 'all'
   readonly spyPort?: number
   readonly apiPort?: number
   readonly sendTimeoutMs?: number
-  /** Errors of the watchers (such as a node that is down), which continue by themselves. Default: ignored. */
+  /**
+   * Gets errors of the watchers, such as a node that is down. The watchers continue by themselves. Default: errors are
+   * ignored.
+   */
   readonly log?: (line: string) => void
 }
 
-/** The devnet's guardian network in one object: it observes, signs, gossips (spy) and answers (REST). */
+/** The devnet's guardian network. It observes messages, signs them, gossips them (spy) and answers requests (REST). */
 export interface Guardian {
   readonly spy: Spy
   /** The REST API, and its URL. */
   readonly api: GuardianApi
   readonly apiUrl: string
-  /** Wormholescan, which has all signed messages. */
+  /** A Wormholescan, which has all signed messages. */
   readonly wormholescan: VaaServer
-  /** Signs, gossips and stores a message of a chain outside this devnet, as `treat` says. */
+  /** Signs, gossips and stores a message of a chain outside this devnet, according to `treat`. */
   observe(message: Message): void
   /** Sets the treatment of later messages. */
   treat(how: (message: Message) => Treatment): void
   /**
-   * Signs as the set of this index from now on, with the same keys. The servers have all earlier messages signed again;
-   * the spy sends none of these. `upgradeGuardians` gives the chains the new set.
+   * From now on, signs as the set with this index, with the same keys. The servers have all earlier messages signed
+   * again. The spy does not send them again. `upgradeGuardians` gives the chains the new set.
    */
   renew(setIndex: number): void
-  /** Makes the Governor release its held messages, or the first of them. They are signed and gossiped. */
+  /** Makes the Governor release its held messages, or only the first `most` of them. They are signed and gossiped. */
   release(most?: number): void
   /** Signed VAAs so far, in the order of signing. */
   readonly observations: readonly Observation[]
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
-  /** Resolves with the signed VAA once it exists. Throws Error after `timeoutMs` (default 60,000). */
+  /** Resolves with the signed VAA as soon as it exists. Throws Error after `timeoutMs` (default 60,000). */
   waitFor(chain: number, emitter: string, sequence: bigint | string, timeoutMs?: number): Promise<SignedVaa>
-  /** Signs a message without storing or sending it, for tests that need a VAA which no contract published. */
+  /** Signs a message without storing or sending it. For tests that need a VAA that no contract published. */
   sign(message: Message): SignedVaa
-  /** Stops observing (an outage of the guardians). `resume()` signs what was published meanwhile. */
+  /** Stops observing, as in an outage of the guardians. `resume()` signs the messages that were published meanwhile. */
   pause(): Promise<void>
   resume(): void
   stop(): Promise<void>
 }
 
 /**
- * Starts watching from the first block of each chain. The API serves the messages of the deployment; the spy no longer
- * gossips these old ones.
+ * Watches each chain from its first block. The API serves the messages of the deployment, but the spy no longer gossips
+ * these.
  */
 export async function startGuardian(chains: readonly WormholeChain[], options: GuardianOptions): Promise<Guardian> {
   const { guardians } = options

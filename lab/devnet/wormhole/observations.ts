@@ -1,13 +1,13 @@
 import { digestOf, type Message, type SignedVaa } from './vaa.ts'
 
-/** A signed message and its identity. */
+/** A signed VAA with its message. */
 export interface Observation extends SignedVaa {
   readonly message: Message
 }
 
 /**
- * Treatment of a message that the guardians see. sign: signed and gossiped. mute: signed and kept, but not gossiped.
- * hold: the Governor queues it until `release`. miss: not observed at all.
+ * How the guardians treat a message. sign: sign and gossip it. mute: sign and keep it, but do not gossip it. hold: the
+ * Governor queues it until `release`. miss: do not observe it.
  */
 export type Treatment = 'sign' | 'mute' | 'hold' | 'miss'
 
@@ -17,13 +17,13 @@ export interface Observations {
   readonly all: readonly Observation[]
   observe(message: Message): void
   treat(how: (message: Message) => Treatment): void
-  /** Signs held messages: all, or the first `count`. */
+  /** Signs all held messages, or the first `most` of them. */
   release(most?: number): void
-  /** Signs all signed messages again with the present `sign`. */
+  /** Signs all signed messages again with the present set. */
   signAgain(): void
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
   isHeld(chain: number, emitter: string, sequence: string): boolean
-  /** Resolves with the signed VAA once it exists. Throws Error after `timeoutMs` (default 60,000). */
+  /** Resolves with the signed VAA as soon as it exists. Throws Error after `timeoutMs` (default 60,000). */
   waitFor(chain: number, emitter: string, sequence: bigint | string, timeoutMs?: number): Promise<SignedVaa>
 }
 
@@ -45,7 +45,7 @@ export function createObservations(sign: (message: Message) => SignedVaa, gossip
   return {
     all,
     observe(message) {
-      // After a cursor is rewound, messages are read again. The same digest is the same message.
+      // A rewound cursor reads messages again. A message with a known digest is the same message.
       const digest = digestOf(message)
       if (seen.has(digest)) return
       seen.add(digest)

@@ -3,13 +3,13 @@ import { Server, ServerCredentials, type ServerWritableStream, type ServiceDefin
 import { loadSync } from '@grpc/proto-loader'
 import { freePort } from '../ports.ts'
 
-/** A guardian spy like the network's (node/cmd/spy): signed VAAs over gRPC as they come, without replay. */
+/** A guardian spy like the real one (node/cmd/spy). It sends signed VAAs over gRPC as they come, without replay. */
 export interface Spy {
-  /** host:port; the same after stop and start. */
+  /** host:port. It does not change at `stop` and `start`. */
   readonly address: string
   /** Number of open streams. */
   readonly subscribers: number
-  /** Sends a VAA once per matching filter to each subscriber. Without a subscriber it is lost. */
+  /** Sends a VAA to each subscriber, once for each matching filter. Without a subscriber the VAA is lost. */
   publish(vaa: Uint8Array, emitterChain: number, emitter: string): void
   /** Writes bytes that are no protocol message to every stream, like a hostile spy. */
   publishRaw(bytes: Uint8Array): void
@@ -20,7 +20,9 @@ export interface Spy {
 
 export interface SpyOptions {
   readonly port?: number
-  /** A subscriber that takes no message for this long is dropped with "too slow". The spy's default: 5,000. */
+  /**
+   * A subscriber that takes no message for this time is dropped with "too slow", ms. Default 5,000, as in the real spy.
+   */
   readonly sendTimeoutMs?: number
 }
 
@@ -97,7 +99,7 @@ export async function startSpy(options: SpyOptions = {}): Promise<Spy> {
   return spy
 }
 
-/** Only emitter filters are served; the addresses are hex of at most 32 bytes, left-padded (vaa.StringToAddress). */
+/** Accepts only emitter filters. Addresses are hex of at most 32 bytes, padded on the left (vaa.StringToAddress). */
 function parseFilters(entries: readonly FilterEntry[]): { filters: Filter[] } | { problem: string } {
   const filters: Filter[] = []
   for (const { emitterFilter } of entries) {
@@ -110,7 +112,7 @@ function parseFilters(entries: readonly FilterEntry[]): { filters: Filter[] } | 
   return { filters }
 }
 
-/** One message at a time goes to the stream; a message that is not taken in time ends it. */
+/** Writes one message at a time to the stream. Ends the stream if a message is not taken in time. */
 function subscriberOf(stream: Stream, filters: readonly Filter[], sendTimeoutMs: number): Subscriber {
   const queue: Answer[] = []
   let sending = false
@@ -141,7 +143,7 @@ function subscriberOf(stream: Stream, filters: readonly Filter[], sendTimeoutMs:
   }
 }
 
-/** The spy's service with a method that sends raw bytes. */
+/** The spy's service with an additional method that sends raw bytes. */
 function withRaw(service: ServiceDefinition): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(service).map(([name, method]) => {
@@ -151,7 +153,7 @@ function withRaw(service: ServiceDefinition): ServiceDefinition {
   )
 }
 
-/** The spy's service from Portage's own wire contract. */
+/** The spy's service, from Portage's own protocol files. */
 export function spyService(): ServiceDefinition {
   const protos = fileURLToPath(new URL('../../../intake/spy/protos', import.meta.url))
   const definition = loadSync('spy/v1/spy.proto', { includeDirs: [protos], longs: String, oneofs: true, defaults: false, arrays: true })

@@ -3,7 +3,10 @@ import { createTokenBridge, type TokenBridgeOptions, type TokenBridgeTarget } fr
 
 const nowhere = `0x${'0'.repeat(40)}`
 
-/** The token bridge of a network. @param given Target → its settings. Calls need a contract. */
+/**
+ * Makes the token bridge's messages of a network.
+ * @param given settings by target. Calls need a contract.
+ */
 export function tokenBridgeMessages(
   chainNames: ReadonlyMap<number, string>,
   given: Readonly<Record<string, Partial<TokenBridgeTarget>>> = {},

@@ -7,26 +7,29 @@ import { toUniversal } from './vaa.ts'
 import { published, type WormholeChain } from './wormhole.ts'
 
 /**
- * A user's transfer. `coin`: the chain's coin, arrives wrapped. `token`: the chain's ERC20, arrives wrapped.
- * `coin-home` and `token-home`: the other chain's coin and token, which go back to where they are native (the coin by
- * unwrapping).
+ * Kinds of a user's transfer. `coin`: the chain's coin, which arrives wrapped. `token`: the chain's ERC20, which
+ * arrives wrapped. `coin-home` and `token-home`: the other chain's coin and token, which return to their own chain. The
+ * returning coin is unwrapped.
  */
 export const transferKinds = ['coin', 'token', 'coin-home', 'token-home'] as const
-/** A coin with a payload 3 to the target's redeemer, which gets it wrapped. Needs `receivers` in the config. */
+/**
+ * A coin with a payload 3 to the target's redeemer, which gets the wrapped coin. Needs `receivers` in the options of
+ * the devnet.
+ */
 export const messageKind = 'coin-to-contract'
 export type TransferKind = (typeof transferKinds)[number] | typeof messageKind
 
 export interface UserTransfer {
   readonly kind: TransferKind
-  /** In wei of 18 decimals. The bridge keeps dust, which is anything below 10 decimals. */
+  /** wei of 18 decimals. The bridge carries only 10^10 wei and multiples of it, and keeps the rest (dust). */
   readonly amount: bigint
-  /** Paid to the redeemer from the amount. Default 0. */
+  /** wei that the redeemer gets from the amount. Default 0. */
   readonly fee?: bigint
   /** Default: a fresh address. */
   readonly recipient?: string
 }
 
-/** A sent transfer with what the checker needs. Amounts in wei of 18 decimals, without dust. */
+/** A sent transfer, with the values that the checker needs. Amounts are in wei of 18 decimals, without dust. */
 export interface SentTransfer {
   readonly kind: TransferKind
   readonly source: string
@@ -36,38 +39,38 @@ export interface SentTransfer {
   /** 64 lower-case hex digits. */
   readonly emitter: string
   readonly sequence: bigint
-  /** Lower-case 0x address, as `token`. */
+  /** Lower-case 0x address. So is `token`. */
   readonly recipient: string
   readonly amount: bigint
   readonly fee: bigint
-  /** The ERC20 on the target chain that the recipient gets. `coin` if the target unwraps. */
+  /** Address of the ERC20 that the recipient gets on the target chain, or `coin` if the target unwraps. */
   readonly asset: string
-  /** The token in the VAA: `<wormhole chain id>/<64 hex digits>`, as config tables name it. */
+  /** The token in the VAA as config tables name it: `<wormhole chain id>/<64 hex digits>`. */
   readonly origin: string
   readonly txHash: string
   /** Seconds. */
   readonly sentAt: number
 }
 
-/** A chain with what another process needs to send transfers. */
+/** A chain, with what another process needs to send transfers. */
 export type UserSide = Omit<WormholeChain, 'anvil' | 'deployer' | 'firstSequence'> & { readonly anvil: AnvilNode }
 
-/** Sends users' transfers from one chain to the other, from the devnet's user account. */
+/** Users who send transfers from one chain to the other, all with the devnet's user account. */
 export interface Users {
   /**
-   * Sends all at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if one
-   * reverted.
+   * Sends all transfers at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if
+   * one reverted.
    */
   send(transfers: readonly UserTransfer[]): Promise<SentTransfer[]>
 }
 
 const bridgeAbi = artifact('BridgeImplementation').abi
-/** Token bridges carry at most 8 decimals. */
+/** wei of the smallest amount that token bridges carry, because their messages have at most 8 decimals. */
 const dust = 10n ** 10n
-/** Enough gas for every kind. */
+/** Gas units: enough for every kind. */
 const gasLimit = 400_000n
 
-/** The users of one direction. */
+/** Makes the users of one direction. */
 export function startUsers(source: UserSide, target: UserSide): Users {
   const send = createSender(source.anvil, source.user, gasLimit)
   return {
@@ -84,7 +87,7 @@ interface Plan {
   readonly sent: Omit<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>
 }
 
-/** The user's call, and its expected result. */
+/** The user's call and its expected result. */
 function plan(source: UserSide, target: UserSide, transfer: UserTransfer): Plan {
   const { kind, amount, fee = 0n } = transfer
   const recipient = (transfer.recipient ?? (kind === messageKind ? target.redeemer : freshAddress())).toLowerCase()
@@ -115,7 +118,7 @@ function plan(source: UserSide, target: UserSide, transfer: UserTransfer): Plan 
 }
 
 interface TokenPath {
-  /** The ERC20 that the bridge gets on the source. Undefined: the coin. */
+  /** The ERC20 that the user gives to the bridge. Undefined for the coin. */
   readonly token: string | undefined
   readonly asset: string
   readonly home: UserSide
@@ -133,7 +136,7 @@ function tokens(source: UserSide, target: UserSide): Record<TransferKind, TokenP
   }
 }
 
-/** Throws Error if the transaction reverted, because nothing was published then. */
+/** Throws Error if the transaction published no message, which means that it reverted. */
 function receipt(source: UserSide, mined: Mined): Pick<SentTransfer, 'sequence' | 'txHash' | 'sentAt'> {
   const [message] = published(mined, source.core, source.wormholeChainId)
   if (!message) throw new Error(`The user's transaction ${mined.transactionHash} on ${source.name} reverted`)

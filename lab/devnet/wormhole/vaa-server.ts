@@ -8,11 +8,11 @@ export interface VaaAnswer {
   readonly body: unknown
 }
 
-/** Behaviour until it is set again. */
+/** Faults of a VAA server. They last until `trouble` is called again. */
 export interface Trouble {
   /**
    * Most requests in a window of `perMs`. Further ones get 429, with the end of the window as Retry-After (whole
-   * seconds, rounded up). With `blockMs`, all requests in that time after the first refusal get 429 without
+   * seconds, rounded up). With `blockMs`, all requests in this time after the first refusal get 429 without
    * Retry-After.
    */
   readonly limit?: {
@@ -21,7 +21,7 @@ export interface Trouble {
     readonly retryAfter?: 'seconds' | 'date'
     readonly blockMs?: number
   }
-  /** Refuses every request with this status, and with Retry-After (seconds) if it is given. */
+  /** Refuses every request with this status, and with Retry-After if `retryAfterSeconds` is given. */
   readonly refuse?: { readonly status: number; readonly retryAfterSeconds?: number }
   /** Accepts connections and never answers. */
   readonly silent?: boolean
@@ -30,21 +30,21 @@ export interface Trouble {
 /** A local HTTP server of VAAs that tests can limit, break or silence. */
 export interface VaaServer {
   readonly url: string
-  /** Requested paths in order, including refused ones. */
+  /** Paths of all requests in order, including refused ones. */
   readonly requests: readonly string[]
   /**
-   * Requests that came before the time of an earlier Retry-After, or while they were blocked. Requests that were sent
-   * before that answer arrived do not count.
+   * Number of requests that came before the time of an earlier Retry-After, or while they were blocked. Requests that
+   * were on their way when the refusal was sent do not count.
    */
   readonly early: number
-  /** Sets the behaviour. Without an argument, the server is healthy again. */
+  /** Sets the faults. Without an argument, the server is healthy again. */
   trouble(trouble?: Trouble): void
   stop(): Promise<void>
 }
 
 /**
- * Time in which requests that were sent before the answer was read may still arrive, ms. The client may share two busy
- * cores.
+ * After a refusal, requests that were sent earlier may still arrive for this time, ms. It is long because the client
+ * may share two busy cores.
  */
 const onTheWayMs = 1_000
 
@@ -79,7 +79,7 @@ export async function startVaaServer(
     const refused = refusal()
     if (refused) {
       const { status, waitMs, as } = refused
-      // Rounded up to whole seconds like the header, so that an obedient client is never early.
+      // Round up to whole seconds like the header, so that an obedient client is never early.
       const until = waitMs === undefined ? undefined : Math.ceil((Date.now() + waitMs) / 1_000) * 1_000
       if (until !== undefined && Date.now() >= closedUntil) closedFrom = Date.now() + onTheWayMs
       if (until !== undefined) closedUntil = Math.max(closedUntil, Math.min(until, Date.now() + Math.ceil((waitMs ?? 0) / 1_000) * 1_000))

@@ -2,13 +2,13 @@ import { concat, getBytes, keccak256, SigningKey, toBeHex, zeroPadValue } from '
 import type { DevnetAccount } from '../chain/accounts.ts'
 
 /**
- * A published message before any signature. Written apart from the relayer's own VAA code, so that the two check each
+ * A published message before it is signed. This file does not use the relayer's VAA code, so that the two check each
  * other.
  */
 export interface Message {
-  /** Seconds: time of the block with the message. */
+  /** Time of the message's block, seconds. */
   readonly timestamp: number
-  /** The publisher's number; not the nonce of an account. */
+  /** A number that the publisher chooses. It is not the nonce of an account. */
   readonly vaaNonce: number
   /** Wormhole chain id. */
   readonly emitterChain: number
@@ -20,7 +20,7 @@ export interface Message {
   readonly payload: string
 }
 
-/** A signed VAA and the digest that contracts know it by. */
+/** A signed VAA, and the digest by which contracts know it. */
 export interface SignedVaa {
   readonly bytes: Uint8Array
   /** keccak256(keccak256(body)), 0x hex. */
@@ -32,7 +32,7 @@ export function quorumOf(guardians: number): number {
   return Math.floor((guardians * 2) / 3) + 1
 }
 
-/** The signed part, big-endian. */
+/** The signed part of a VAA, big-endian. */
 export function encodeBody(message: Message): string {
   return concat([
     uint(message.timestamp, 4),
@@ -50,8 +50,10 @@ export function digestOf(message: Message): string {
 }
 
 /**
- * Signs like a guardian set. @param guardians the whole set in its order @param signers indexes of those that sign,
- * ascending; default: the first quorum @param setIndex index of the guardian set; the devnet's is 0
+ * Signs as guardians do.
+ * @param guardians the whole set in its order
+ * @param signers indexes of the guardians that sign, ascending; default: the first quorum
+ * @param setIndex index of the guardian set; the devnet's first set has 0
  */
 export function signVaa(message: Message, guardians: readonly DevnetAccount[], signers?: readonly number[], setIndex = 0): SignedVaa {
   const indices = signers ?? Array.from({ length: quorumOf(guardians.length) }, (_, index) => index)

@@ -3,7 +3,10 @@ import { artifact } from '../chain/contracts.ts'
 import type { Message } from './vaa.ts'
 import { published, type WormholeChain } from './wormhole.ts'
 
-/** On EVM chains: 200 instant, 201 safe, anything else finalized (sdk-base, ConsistencyLevels). */
+/**
+ * Level of a consistency level on EVM chains: 200 is instant, 201 safe, and all others are finalized (sdk-base,
+ * ConsistencyLevels).
+ */
 export function levelOf(consistencyLevel: number): Level {
   if (consistencyLevel === 200) return 'latest'
   return consistencyLevel === 201 ? 'safe' : 'finalized'

@@ -6,35 +6,34 @@ import { governance, registerChainPayload, signVaa, toUniversal, type Message } 
 
 /** A chain before its contracts are deployed. */
 export interface ChainPlan {
-  /** Its name in the config: `ethereum`. */
+  /** The chain's name in the config: `ethereum`. */
   readonly name: string
   readonly wormholeChainId: number
   readonly anvil: Anvil
   readonly deployer: DevnetAccount
-  /** Owns native tokens and the other chain's wrapped ones. Has approved the token bridge for them. */
+  /** Owns tokens of this chain and wrapped tokens of the other one, and has approved the token bridge for them. */
   readonly user: DevnetAccount
 }
 
-/** A chain with the real Wormhole contracts on it. All addresses lower-case 0x. */
+/** A chain with the real Wormhole contracts. All addresses are lower-case 0x. */
 export interface WormholeChain extends ChainPlan {
   readonly core: string
   readonly tokenBridge: string
-  /** WETH9 of this chain, into which wrapAndTransferETH wraps. */
+  /** This chain's WETH9. wrapAndTransferETH wraps coins in it. */
   readonly weth: string
   /** A native ERC20 of this chain, 18 decimals. */
   readonly token: string
-  /** Wrapper of the other chain's WETH on this chain. Bridged back, it unwraps to the other chain's coin. */
+  /** Wrapper on this chain of the other chain's WETH. A transfer back unwraps it to the other chain's coin. */
   readonly wrappedWeth: string
-  /** The wrapper, on this chain, of the other chain's ERC20. */
+  /** Wrapper on this chain of the other chain's ERC20. */
   readonly wrappedToken: string
   /**
-   * An integrator's contract: it receives every payload 3 that is sent to it, and redeems it at this chain's token
-   * bridge.
+   * An integrator's contract. It gets every payload 3 that is sent to it, and redeems it at this chain's token bridge.
    */
   readonly redeemer: string
   /**
-   * The token bridge's first sequence after deployment. Lower ones are attestations and seed transfers, already
-   * completed.
+   * The token bridge's first sequence number after the deployment. Lower ones are attestations and seed transfers,
+   * which are completed.
    */
   readonly firstSequence: bigint
 }
@@ -45,17 +44,17 @@ export interface DeployOptions {
   readonly consistencyLevel?: number
 }
 
-/** The balance of each chain's user in the other chain's coin and token after the deployment, wei. */
+/** wei of the other chain's coin and token that each chain's user owns after the deployment. */
 const seed = 100_000n * 10n ** 18n
-/** Two attestations and two seed transfers. */
+/** Number of messages of a deployment: two attestations and two seed transfers. */
 const messagesPerDeployment = 4n
 const coreAbi = artifact('Implementation').abi
 const bridgeAbi = artifact('BridgeImplementation').abi
 const tokenAbi = artifact('TokenImplementation').abi
 
 /**
- * Plan of the devnet's chain at this position (0 or 1). Each chain has its own accounts, so that no address is the same
- * on both.
+ * Plan of the devnet's chain with this position (0 or 1). The chains have different accounts, so that no address is the
+ * same on both.
  */
 export function chainPlan(name: string, wormholeChainId: number, anvil: Anvil, position: number): ChainPlan {
   const account = (base: number) => devnetAccount(base + position)
@@ -64,7 +63,7 @@ export function chainPlan(name: string, wormholeChainId: number, anvil: Anvil, p
 
 /**
  * Deploys core, token bridge, WETH and an ERC20 on both chains at once, and registers the bridges with each other. Seed
- * transfers of coin and token to the other side make wrappers, so that transfers work both ways.
+ * transfers of coin and token to the other side create the wrappers, so that transfers work in both directions.
  */
 export async function deployWormhole(
   plans: readonly [ChainPlan, ChainPlan],
@@ -84,7 +83,7 @@ interface Site {
   readonly token: string
 }
 
-/** Steps 1 and 2 of reference/wormhole.md §4: everything that needs only this chain. Nothing is mined yet. */
+/** Steps 1 and 2 of reference/wormhole.md §4, which need only this chain. Mines nothing. */
 async function prepare(plan: ChainPlan, { guardians, consistencyLevel = 1 }: DeployOptions): Promise<Site> {
   const { anvil, wormholeChainId } = plan
   const script = await Script.of(anvil, plan.deployer)
@@ -116,7 +115,7 @@ async function prepare(plan: ChainPlan, { guardians, consistencyLevel = 1 }: Dep
   return { plan, script, core, tokenBridge, weth, token }
 }
 
-/** Registers the other bridge, attests both tokens and sends the seed. Returns the four messages in order. */
+/** Registers the other bridge, attests both tokens and sends the seed transfers. Returns the four messages in order. */
 async function connect(site: Site, other: Site, { guardians }: DeployOptions): Promise<Message[]> {
   const { script, tokenBridge, weth, token, plan } = site
   const payload = registerChainPayload(other.plan.wormholeChainId, other.tokenBridge)
@@ -166,7 +165,7 @@ async function receive(site: Site, other: Site, messages: readonly Message[], { 
   }
 }
 
-/** The smallest redeemer: it passes its calls on to the token bridge, which pays the caller. */
+/** Deploys the smallest possible redeemer. It forwards its calls to the token bridge, which pays the caller. */
 export async function deployRedeemer(anvil: Pick<Anvil, 'rpc'>, tokenBridge: string): Promise<string> {
   const address = freshAddress()
   // calldatacopy(0, 0, size); call(gas, bridge, 0, 0, size, 0, 0) or revert.
@@ -196,7 +195,10 @@ export function published(transaction: Mined, core: string, emitterChain: number
     })
 }
 
-/** Wrapper on this chain of a foreign token (an EVM address of its own chain). The zero address if there is none. */
+/**
+ * Address of the wrapper on this chain for a foreign token (an EVM address of its own chain). The zero address if there
+ * is none.
+ */
 export async function wrappedAsset(anvil: Anvil, tokenBridge: string, originChain: number, token: string): Promise<string> {
   const data = bridgeAbi.encodeFunctionData('wrappedAsset', [originChain, `0x${toUniversal(token)}`])
   const answer = await anvil.rpc<string>('eth_call', [{ to: tokenBridge, data }, 'latest'])

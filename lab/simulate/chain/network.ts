@@ -39,16 +39,18 @@ export interface NetworkOptions {
   readonly name: string
   readonly networkId: string
   readonly blockTimeMs: number
-  /** Blocks with this many others above them are final. */
+  /** A block is final when this number of blocks is above it. */
   readonly depth: number
   /** Transactions per block. */
   readonly capacity: number
-  /** If true, the contract reverts a second delivery, as real ones do. If false, the second one counts. */
+  /**
+   * Whether the contract reverts a second delivery, as real contracts do. If false, the second delivery has an effect.
+   */
   readonly guards: boolean
   /** Probability per block, 0 to 1. */
   readonly reorgs: number
   readonly spikes: number
-  /** Probability per transaction and block that the pool forgets the transaction. */
+  /** Probability per transaction and block that the pool drops the transaction. */
   readonly drops: number
   readonly seed: string
 }
@@ -56,7 +58,10 @@ export interface NetworkOptions {
 export type PoolAnswer = 'accepted' | 'known' | 'nonce-too-low' | 'replacement-underpriced' | 'underpriced' | 'pool-limit'
 
 export const gwei = 1_000_000_000
-/** About the highest base fee that Ethereum has seen. Without a limit, repeated rises exceed every lane's balance. */
+/**
+ * About the highest base fee that Ethereum has had, wei. Without a limit, repeated rises would exceed every lane's
+ * balance.
+ */
 const mostBaseFee = 7_500 * gwei
 const quietMs = 5 * 60_000
 const rareMs = 10_000
@@ -66,20 +71,25 @@ const priceBump = 10
 /** go-ethereum's AccountSlots and AccountQueue together. */
 const mostPerAccount = 80
 
-/** A chain with forks, a market for gas and one pool. It knows the truth: nodes of processes show it late. */
+/**
+ * A chain with forks, a market for gas and one pool. It has the true state. Processes see it later, through
+ * `ChainView`.
+ */
 export class Network {
   readonly options: NetworkOptions
   readonly blocks: SimulatedBlock[] = []
-  /** Transfer → its executed deliveries in the present chain. More than one is a second effect. */
+  /** By transfer: its executed deliveries in the present chain. More than one is a second effect. */
   readonly effects = new Map<string, Mined[]>()
   readonly byHash = new Map<string, Mined>()
-  /** Deliveries that the contract reverted because the transfer was delivered. */
+  /** Deliveries that the contract reverted because the transfer was already delivered. */
   wasted = 0
   readonly #chance: Chance
   readonly #pool = new Map<string, Map<number, SimulatedTransaction>>()
   readonly #byNonce = new Map<string, Mined[]>()
   #baseFee = 5 * gwei
-  /** Grows with each spike: a transaction that is too cheap must be raised, because the price does not come back. */
+  /**
+   * Lowest base fee. It grows with each spike and never falls, so a transaction with too low a fee must be replaced.
+   */
   #least = gwei
   #spike = 0
   #forks = 0
@@ -108,7 +118,7 @@ export class Network {
     return this.#baseFee
   }
 
-  /** Average time between two blocks, ms. Long after the last fault blocks are rare, because only waits are left. */
+  /** Average time between two blocks, ms. Long after the last fault blocks are rare, because only waits remain. */
   get intervalMs(): number {
     const { blockTimeMs } = this.options
     return world.clock.now - this.#calmSince > quietMs ? Math.max(blockTimeMs, rareMs) : blockTimeMs
@@ -122,7 +132,7 @@ export class Network {
     next()
   }
 
-  /** No more forks, price rises or forgotten transactions. */
+  /** Ends forks, price rises and dropped transactions. */
   calm(): void {
     this.#isCalm = true
     this.#calmSince = world.clock.now
@@ -133,7 +143,7 @@ export class Network {
     return this.blocks[height]
   }
 
-  /** Transactions of the account in blocks up to `height`. */
+  /** Number of the account's transactions in blocks up to `height`. */
   nonceAt(address: string, height: number): number {
     const all = this.#byNonce.get(address) ?? []
     let count = all.length
@@ -199,7 +209,7 @@ export class Network {
     this.#add(this.#chosen())
   }
 
-  /** EIP-1559 moves the base fee by at most an eighth per block. A spike is filled by the transactions of others. */
+  /** EIP-1559 changes the base fee by at most an eighth per block. During a spike, other users fill the blocks. */
   #price(): void {
     if (this.#spike > 0) {
       this.#spike -= 1
@@ -259,7 +269,7 @@ export class Network {
     return mined
   }
 
-  /** Removes blocks that are not final. Most of their transactions go back to the pool. */
+  /** Replaces some blocks that are not final. Most of their transactions return to the pool. */
   #fork(): void {
     const most = this.head.height - this.finalized
     if (most < 1) return
@@ -270,7 +280,7 @@ export class Network {
       const block = this.blocks.pop()
       for (const one of block?.mined.toReversed() ?? []) this.#undo(one)
     }
-    // Nodes follow the new branch once it is as long as the old one.
+    // Nodes follow the new branch when it is as long as the old one.
     for (let left = depth; left > 0; left--) this.#add(this.#chance.next() < 0.5 ? this.#chosen() : [])
   }
 

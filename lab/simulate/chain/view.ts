@@ -10,9 +10,9 @@ const transferGas = 21_000
 export interface ViewOptions {
   /** Probability that a read fails, 0 to 1. */
   readonly failures: number
-  /** Probability that a transaction is not sent, or is sent without an answer. */
+  /** Probability that a transaction is not sent, or that it is sent and the answer is lost. */
   readonly silence: number
-  /** Whether nodes answer from a block below the newest. */
+  /** Whether nodes may answer with the state of an older block. */
   readonly lags: boolean
 }
 
@@ -20,7 +20,7 @@ interface OpenWatch extends Watch {
   see(): void
 }
 
-/** The chain as one process sees it: later than it is, with failures, and nothing after the process died. */
+/** The chain as one process sees it: late, with failed reads, and never after the process has died. */
 export class ChainView {
   readonly chain: Chain
   readonly #network: Network
@@ -52,7 +52,7 @@ export class ChainView {
     this.#isCalm = true
   }
 
-  /** A read of one node: it takes time, may fail, and shows the state at a height. */
+  /** Reads from one node. The read takes time, may fail, and shows the state at a height. */
   async read<T>(answer: (height: number) => T, at: At = 'latest'): Promise<T> {
     await this.#travel()
     const { failures, lags } = this.#options

@@ -19,7 +19,7 @@ interface StartOperation {
 
 const requestLostMs = 2_000
 
-/** The part of Temporal's client that Portage's processes use. Requests and answers take time and get lost. */
+/** The part of Temporal's client that Portage's processes use. Requests and answers take time and may be lost. */
 export function createClient(server: Server, process: Pick<Worker, 'alive'>): TemporalClient {
   const travel = async () => {
     await world.clock.sleep(server.travelMs())

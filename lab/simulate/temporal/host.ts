@@ -2,7 +2,7 @@ import type { ServiceError } from '@temporalio/client'
 import type { Payload } from '@temporalio/common'
 import type { RunInfo, WorkflowFunction } from './machine.ts'
 
-/** A process of Portage, as the server sees it. */
+/** A process of Portage as the server sees it. */
 export interface Worker {
   readonly name: string
   readonly alive: boolean
@@ -10,10 +10,10 @@ export interface Worker {
   stepOf(queue: string, type: string): (input: unknown) => Promise<unknown>
 }
 
-/** A message on its way that may be lost: a request, its answer, or the result of an activity. */
+/** Messages that may be lost: a request, its answer, or the result of an activity. */
 export type Losable = 'request' | 'answer' | 'report'
 
-/** The server, as far as a run and its activities use it. */
+/** The part of the server that runs and activities use. */
 export interface Host {
   readonly isDown: boolean
   /** Names of local activities. */
@@ -22,23 +22,23 @@ export interface Host {
   travelMs(): number
   loses(what: Losable): boolean
   workflowOf(type: string): WorkflowFunction
-  /** A living process that polls the queue. */
+  /** A living process that polls the queue. Undefined if none does. */
   pollerOf(queue: string, kind: 'workflow' | 'activity', preferred?: Worker): Worker | undefined
   begin(info: RunInfo): unknown
-  /** A run has ended with this result (JSON). */
+  /** Called when a run has ended, with its result as JSON. */
   ended(info: RunInfo, result: string): void
-  /** False if no run takes signals. */
+  /** Returns false if no run takes signals. */
   signal(workflowId: string, signalName: string, input: readonly Payload[]): boolean
-  /** A line of the trace. Absent if nobody reads it. */
+  /** Gets a line of the trace. Absent if nobody reads the trace. */
   readonly log: ((line: string) => void) | undefined
   taskFailed(info: RunInfo, error: unknown): void
   unavailable(): ServiceError
-  /** The error of a caller whose update was not answered before the run closed. */
+  /** The error for a caller whose update has no answer when the run closes. */
   closing(workflowId: string): Error
 }
 
-/** Interval at which work looks for a process if none polls its queue, ms. */
+/** If no process polls a queue, its work looks for one at this interval, ms. */
 export const pollMs = 400
 
-/** Nothing of a dead process goes on. */
+/** A promise that never resolves. Code of a dead process awaits it. */
 export const never = new Promise<never>(() => {})

@@ -5,7 +5,7 @@ import { setActivator } from '@temporalio/workflow/lib/global-attributes.js'
 import { activate, concludeActivation, initialize, tryUnblockConditions } from '@temporalio/workflow/lib/worker-interface.js'
 import { microtasks, world } from '../clock.ts'
 
-/** Payloads hold JSON text in place of bytes, because bytes would cost most of the time. */
+/** A payload with JSON text in place of bytes, because bytes would cost most of the simulation's time. */
 export interface TextPayload extends Payload {
   readonly json: string
 }
@@ -19,13 +19,13 @@ type Options = ConstructorParameters<typeof Activator>[0]
 export type Job = coresdk.workflow_activation.IWorkflowActivationJob & { readonly variant?: string }
 export type Command = coresdk.workflow_commands.IWorkflowCommand
 
-/** The jobs that one activation gave to a workflow, and when. A replay gives them again. */
+/** The jobs that a workflow got in one activation, and when. A replay gives the same jobs again. */
 export interface Activation {
   readonly wall: number
   readonly jobs: readonly Job[]
   /** Length of the history. */
   readonly events: number
-  /** Count of commands that the workflow answered with. */
+  /** Number of commands that the workflow answered with. */
   readonly commands: number
 }
 
@@ -42,12 +42,15 @@ export interface RunInfo {
 
 export type WorkflowFunction = (...args: never[]) => Promise<unknown>
 
-/** Far below the server's limit of 51,200 events, like `limit.historyCount.suggestContinueAsNew`. */
+/**
+ * Length of a history at which Temporal suggests to continue as new (`limit.historyCount.suggestContinueAsNew`). It is
+ * far below the server's limit of 51,200 events.
+ */
 const eventsOfLongHistory = 4_096
 
 const noNumbers: Options['randomnessSeed'] = [1, 2, 3, 4]
 
-/** A run in the memory of a worker: the real workflow on Temporal's own library, without its VM. */
+/** A run in the memory of a worker. It is the real workflow on Temporal's own library, without the library's VM. */
 export class WorkflowMachine {
   readonly #activator: Activator
   readonly #start: Job
@@ -80,7 +83,9 @@ export class WorkflowMachine {
     }
   }
 
-  /** Throws what the workflow throws beyond a failure: a real worker fails the workflow task and tries again. */
+  /**
+   * Throws any error of the workflow that is not a failure. A real worker then fails the workflow task and tries again.
+   */
   async activate(jobs: readonly Job[], events: number): Promise<Command[]> {
     const activator = this.#activator
     setActivator(activator)
@@ -108,7 +113,7 @@ export class WorkflowMachine {
     }
   }
 
-  /** Throws if the workflow does not do again what it did. */
+  /** Throws if the workflow does not repeat its recorded commands. */
   async replay(history: readonly Activation[]): Promise<void> {
     for (const { wall, jobs, events, commands } of history) {
       world.clock.replayed = wall
@@ -123,7 +128,10 @@ export class WorkflowMachine {
   }
 }
 
-/** Core gives signals and updates before results and timers, and queries last. */
+/**
+ * Order of the jobs in an activation. Temporal's Core gives signals and updates before results and timers, and queries
+ * last.
+ */
 function rank({ variant }: Job): number {
   if (variant === 'signalWorkflow') return 0
   if (variant === 'doUpdate') return 1

@@ -8,12 +8,14 @@ import { type Host, pollMs, type Worker } from './host.ts'
 
 export type RunStatus = 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CONTINUED_AS_NEW' | 'GONE'
 
-/** An entry of the server's record of a run. The first entries give the run as it was at an earlier time. */
+/**
+ * An entry of the server's record of a run. The first entries of a record give the run as it was at an earlier time.
+ */
 type Recorded = { readonly kind: 'job'; readonly job: Job } | TaskRecord
 
 interface TaskRecord {
   readonly kind: 'task'
-  /** Ms of the simulation. */
+  /** ms since the start of the simulation. */
   readonly at: number
   readonly jobs: number
   readonly activations: readonly Activation[]
@@ -35,12 +37,15 @@ export interface Answer {
   readonly reject: (error: unknown) => void
 }
 
-/** Server's default: after this time it gives a workflow task to another process, ms. */
+/** After this time the server gives a workflow task to another process, ms. The server's default. */
 const taskTimeoutMs = 10_000
 const taskRetryMs = 1_000
-/** Share of the workflow tasks for which the process has lost the run from its cache. */
+/** Share of the workflow tasks before which the process loses the run from its cache. */
 const uncached = 0.002
-/** Share of the moves to another process in which the run is replayed. A replay gives the same state and takes time. */
+/**
+ * Share of the moves to another process in which the run is really replayed. A replay takes time and gives the same
+ * state.
+ */
 const replayed = 0.1
 
 export class Run {
@@ -54,7 +59,7 @@ export class Run {
   readonly #history: Activation[] = []
   readonly #timers = new Map<number, { readonly at: number; timer?: Timer }>()
   readonly #activities = new Map<number, ActivityTask>()
-  /** Activities that the workflow cancelled: their results come too late. */
+  /** Activities that the workflow cancelled. Their results come too late. */
   readonly #cancelled = new Set<unknown>()
   #events = 3
   #machine: WorkflowMachine | undefined
@@ -71,7 +76,7 @@ export class Run {
     return this.status === 'RUNNING'
   }
 
-  /** A new run, or one with `recorded` of an earlier time. */
+  /** Begins a new run, or repeats the run that `recorded` describes. */
   begin(recorded: readonly Recorded[] = []): void {
     for (const entry of recorded) this.#apply(entry)
     if (!this.isOpen) return
@@ -96,7 +101,7 @@ export class Run {
   }
 
   query(queryType: string): Promise<unknown> {
-    // In an event of its own, because only one activation may run at a time.
+    // Run the query in a separate event, because only one activation may run at a time.
     if (!this.#server.pollerOf(this.info.taskQueue, 'workflow', this.#host)) return Promise.reject(this.#server.unavailable())
     return new Promise((resolve, reject) => {
       world.clock.after(0, () => this.queryNow(queryType).then(resolve, reject))
@@ -108,7 +113,7 @@ export class Run {
     return this.#history.length > 0
   }
 
-  /** Call this only in an event of the clock. */
+  /** Call it only in an event of the clock. */
   async queryNow(queryType: string): Promise<unknown> {
     if (!this.hasBegun) throw this.#server.unavailable()
     const machine = await this.#loaded()
@@ -128,7 +133,7 @@ export class Run {
     this.#machine = undefined
   }
 
-  /** A worker died with the task. The server gives it to another worker after its time-out. */
+  /** The worker died with the task. After its time-out the server gives the task to another worker. */
   onDeath(worker: Worker): void {
     if (this.#host === worker) this.#host = undefined
     const task = this.#task
@@ -260,7 +265,7 @@ export class Run {
     const ends = task.commands.some(
       (one) => one.completeWorkflowExecution ?? one.failWorkflowExecution ?? one.continueAsNewWorkflowExecution,
     )
-    // The server refuses to close a run that has not seen all its signals and results.
+    // The server refuses to close a run that has unseen signals or results.
     if (ends && this.#buffer.slice(task.jobs).some(({ doUpdate }) => !doUpdate)) return this.#loseTask(task)
     this.#task = undefined
     const { activations, commands } = task

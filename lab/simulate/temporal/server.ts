@@ -30,7 +30,7 @@ export interface ServerOptions {
 /** gRPC's UNAVAILABLE and DEADLINE_EXCEEDED. */
 const codes = { unavailable: 14, late: 4 } as const
 
-/** Temporal as far as Portage uses it: runs, tasks, queues, time-outs, retries, updates, queries, signals. */
+/** The part of Temporal that Portage uses: runs, tasks, queues, time-outs, retries, updates, queries, signals. */
 export class Server implements Host {
   isDown = false
   readonly failures: string[] = []
@@ -62,7 +62,7 @@ export class Server implements Host {
     return !this.#isCalm && world.chance.next() < this.#options.losses[what]
   }
 
-  /** From now on nothing is lost. */
+  /** From now on no message is lost. */
   calm(): void {
     this.#isCalm = true
     this.isDown = false
@@ -82,7 +82,7 @@ export class Server implements Host {
     return all.length > 0 ? world.chance.pick(all) : undefined
   }
 
-  /** Throws as the server does if the id is taken. */
+  /** Throws like the real server if the id is taken. */
   start(type: string, options: StartOptions): Run {
     const { workflowId, taskQueue, args, memo = {}, workflowIdReusePolicy: reuse, workflowIdConflictPolicy: conflict } = options
     const known = this.#latest.get(workflowId)
@@ -126,7 +126,7 @@ export class Server implements Host {
     if (!isKnown) throw new WorkflowNotFoundError('workflow not found', workflowId, undefined)
   }
 
-  /** From the ledger as it is, for the judge. 0 if there is none. */
+  /** Reads the next nonce directly from the ledger, for the judge. 0 if there is no ledger. */
   async nextNonce(workflowId: string): Promise<number> {
     const run = this.#latest.get(workflowId)
     return run?.isOpen && run.hasBegun ? ((await run.queryNow('status')) as { next: number }).next : 0
@@ -138,12 +138,12 @@ export class Server implements Host {
     this.#all = []
   }
 
-  /** Remembers what a backup of this moment has. */
+  /** Makes a backup of this moment. */
   backUp(): void {
     this.#snapshot = this.#all.map((run) => ({ run, recorded: run.recorded.length }))
   }
 
-  /** Sets everything back to the backup. Time goes on, so timers that are due fire at once. */
+  /** Sets all runs back to the backup. Time does not go back, so timers that are due fire at once. */
   restore(): void {
     const snapshot = this.#snapshot ?? []
     this.wipe()
