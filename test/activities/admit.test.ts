@@ -24,7 +24,7 @@ interface Scene {
 
 const reverts: Simulation = { ok: false, revert: { data: '0x', reason: 'a reason' } }
 
-/** The admission's answer, and the states of which the effect was read. */
+/** Returns the admission's answer, and the states in which it looked for the effect. */
 async function admit({
   simulation = { ok: true, gas: '100000' },
   shows = {},

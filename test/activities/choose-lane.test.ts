@@ -55,7 +55,7 @@ describe('The lane of a transfer', () => {
     const second = await without.choose()
     expect(second).toMatchObject({ kind: 'lane', lane: expect.not.stringMatching(first.lane) })
     expect(without.passedOver).toEqual([first.lane])
-    // Like a lane that the config does not have.
+    // The answer is the same for a lane that the config does not have.
     expect(second).toEqual(await setting({}, [pausedLane(first.lane, 'by hand')]).choose())
   })
 
@@ -85,7 +85,7 @@ describe('The lane of a transfer', () => {
     const all = lanes.map((lane) => pausedLane(lane, 'grant it', 'unauthorized'))
     expect(await setting({}, all).choose()).toMatchObject({ kind: 'closed', gate: { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' } })
     expect(await setting(everywhere, all.slice(1)).choose()).toEqual({ kind: 'closed', gate: unauthorized })
-    // A bridge without gates needs no role.
+    // Without gates, no lane needs a role of a bridge.
     expect(await setting({}, all, false).choose()).toEqual({ kind: 'none' })
   })
 

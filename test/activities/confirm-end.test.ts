@@ -18,7 +18,9 @@ const transfer = {
   message: '',
 }
 
-/** A transfer with this answer of its ledger. Most nodes show `agreed` as used. */
+/**
+ * Confirms the end of a transfer whose ledger gives the answer `word`. Most nodes show nonces below `agreed` as used.
+ */
 function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [] as LaneNonce[] } = {}) {
   const asked = { agreed: 0, pending: 0 }
   const reads: Partial<Chain> = {

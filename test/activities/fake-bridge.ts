@@ -21,7 +21,7 @@ export function fakeEndpoint(own: Partial<Endpoint>): Endpoint {
 
 export const fakeParties = { bridge: 'native-bridge', targetChain: 'bsc', recipient: '0x1', token: 'weth' } as const
 
-/** The same delivery for every transfer, with the fields that a test gives. */
+/** Gives every transfer the same delivery, with the fields that a test gives. */
 export function fakeDelivery(own: Partial<PlannedDelivery>): Endpoint['delivery'] {
   return () => ({ call: unused('call'), parties: fakeParties, revertsOnceDelivered: false, ...own })
 }

@@ -12,8 +12,8 @@ const input = { lane, intent, orderedAt }
 const delivery = { to: `0x${'22'.repeat(20)}`, data: '0xabcdef01', value: '0' }
 
 /**
- * A chain whose account used these nonces: one block each, the last at the time of the order. @param agreed final
- * nonces
+ * A chain whose account used these nonces. Each is in a block of its own, and the last block has the time of the order.
+ * @param agreed number of final nonces
  */
 function chainWith(calls: readonly (typeof intent | undefined)[], { agreed = calls.length, status = 'success', everyMinutes = 1 } = {}) {
   const asked: number[] = []
@@ -74,8 +74,8 @@ describe('A payment of an earlier ledger', () => {
     const calls = [intent, ...Array.from({ length: 50 }, () => delivery)]
     const { chain, asked } = chainWith(calls)
     expect(await findForgotten(searchOf(chain), input, learntAt(0, 51))).toBeUndefined()
-    // One minute apart, and ten minutes of slack between the clocks, so the twelfth is too old. Eight are read at a
-    // time.
+    // The calls are one minute apart, and the clocks may differ by ten minutes. So the twelfth is too old. Eight are
+    // read at a time.
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 50 - index))
   })
 

@@ -16,8 +16,8 @@ const orderedAt = 3_600_000
 const block = { height: 5, hash: '0xb5' }
 
 /**
- * The second try of a step whose first was granted nonce 4 and died. The ledger has learnt of nonces 1 and 2.
- * @param used calls of the nonces from 1; undefined: the nodes no longer have them
+ * The second try of a step. The first try was granted nonce 4 and died. The ledger has learnt of nonces 1 and 2.
+ * @param used calls of the nonces from 1; undefined: the nodes no longer have the call
  */
 function setting(
   used: readonly (typeof intent | undefined)[],

@@ -23,9 +23,11 @@ const wrappedCall = { to: `0x${'22'.repeat(20)}`, data: '0x87654321', value: '0'
 const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 
 /**
- * Every call simulates well and is in a block with this status. Transfers below 10 share a recipient. @param batched
- * transfers in one call @param unwraps the delivering call runs code of the recipient, and there is one that does not
- * @param codeOf recipients with code @param codeThen those that had code in the block of their delivery
+ * Every call simulates well and is then in a block with this status. Transfers below 10 share a recipient.
+ * @param batched transfers in one call
+ * @param unwraps the delivering call runs code of the recipient, but another call without this exists
+ * @param codeOf recipients that have code now
+ * @param codeThen recipients that had code in the block of their delivery
  */
 function setting({
   status = 'reverted',
@@ -203,7 +205,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     const later = Date.now() + 1
     expect([await prepare(1, later), await broadcast(1, later)]).toMatchObject([{ kind: 'ready' }, { kind: 'included' }])
     expect(signed).toEqual([0, 1])
-    // Transfers that share its call are checked once more when the call is built.
+    // Transfers in one call are checked once more when the call is built.
     expect(retries).toEqual([undefined, later])
   })
 

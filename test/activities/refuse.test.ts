@@ -13,7 +13,10 @@ const transfer = nativeTransfer(7)
 const declined = { kind: 'declined', code: 'AMOUNT_TOO_SMALL', reason: 'below the minimum' } as const
 const rejected = { kind: 'rejected', code: 'NATIVE_ROUTE_UNKNOWN', reason: 'no such route' } as const
 
-/** A transfer without lanes in its memory. Its ledgers give these answers, and most nodes show `agreed` as used. */
+/**
+ * A transfer that remembers no lane. Its ledgers give the answer `word`, and most nodes show nonces below `agreed` as
+ * used.
+ */
 function setting(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, delivered = (): boolean => false } = {}) {
   const asked: At[] = []
   const withdrawn: WithdrawInput[] = []
@@ -61,7 +64,7 @@ describe('a transfer that the checks refuse, and that remembers no nonce', () =>
       code: 'NONCE_NOT_FINAL',
       reason: expect.stringContaining(`nonce 7 of ${lane}`),
     })
-    // A message that is not valid may name the id of an honest one.
+    // An invalid message may name the id of an honest one, so nothing is withdrawn for it.
     const asked = [{ lane, intentId: `${transferId(transfer)}/3`, how: 'cancel' }]
     expect(withdrawn).toEqual(refusal.kind === 'declined' ? asked : [])
   })

@@ -37,7 +37,7 @@ test.each<HaltScope>([{ sourceChain: 'ethereum' }, { chain: 'ethereum' }, { brid
 
 test('a halt of another source holds no transfer that only claims to come from there', () => {
   expect(halted({ sourceChain: 'base' }, { ...fromEthereum, sourceChain: 'base' })).toBeUndefined()
-  // Such bytes are refused later, so the field is good enough here.
+  // Junk bytes are refused at a later step, so here the field `sourceChain` decides.
   expect(halted({ sourceChain: 'ethereum' }, { ...fromEthereum, message: 'junk' })).toBe('HALTED')
 })
 

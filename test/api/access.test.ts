@@ -17,7 +17,7 @@ const ask = (...request: Parameters<OpenApi['ask']>) => setting.ask(...request)
 
 const lane = `evm-1337:0x${'a'.repeat(40)}`
 
-/** Every route of the OpenAPI document, with a value for each parameter. */
+/** Every route of the OpenAPI document, with a value for each of its parameters. */
 async function routes(): Promise<(Route & { isOpen: boolean })[]> {
   const { paths } = (await setting.api.inject('/v1/openapi.json')).json<{
     paths: Record<string, Record<string, { security?: object[] }>>
@@ -90,7 +90,7 @@ describe('with a good token', () => {
   test('each route refuses tokens of a lower level', async () => {
     const levels = ['read', 'write', 'sign', 'admin'] as const
     const least: Record<string, (typeof levels)[number]> = {}
-    // The stream of events does not end, so test/api/events.integration.test.ts covers it.
+    // Skips the stream of events, because it does not end. test/api/events.integration.test.ts covers it.
     for (const route of (await routes()).filter(({ isOpen, path }) => !isOpen && path !== '/v1/events')) {
       const answers = []
       for (const level of levels) answers.push(await ask(route, bearer(await setting.token({ level })), {}))
@@ -135,7 +135,7 @@ describe('with a good token', () => {
     'set-window': { window: 1 },
     reset: { chainReplaced: true },
     send: { to: `0x${'b'.repeat(40)}`, value: '1' },
-    // The paying lane decides.
+    // The lane that pays decides about the scope.
     'top-up': { from: lane, amount: '1' },
   }
   test.each<[string, Route, object]>([
@@ -194,7 +194,7 @@ describe('with a good token', () => {
     expect(await ask(route, mine, body)).toMatchObject({ status: 403, code: 'ACCESS_SCOPE' })
     const lanes = bearer(await setting.token({ lanes: [`evm-1397:0x${'a'.repeat(40)}`] }))
     expect(await ask(route, lanes, body)).toMatchObject({ status: 403, code: 'ACCESS_SCOPE' })
-    // Nothing answers behind this API. Allowed requests go on to Temporal and fail there.
+    // Nothing answers behind this API, so an allowed request fails at Temporal.
     const { code } = await ask(route, bearer(await setting.token()), body)
     expect(code).toBe(/[/](send|top-up)$/.test(route.path) ? 'LANE_NOT_FOUND' : 'TEMPORAL_UNAVAILABLE')
   })

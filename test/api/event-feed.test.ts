@@ -6,7 +6,7 @@ afterEach(async () => {
   for (const feed of feeds.splice(0)) await feed.close()
 })
 
-/** A feed with one event per poll, and the number of polls. */
+/** A feed that makes one event per poll. `looks` returns the number of polls. */
 function counting(options: { most?: number; lingerMs?: number } = {}) {
   let looks = 0
   const feed = new EventFeed(async () => [{ type: 'transfer', data: { number: ++looks } }], {
@@ -36,7 +36,7 @@ test('the feed does not poll without listeners', async () => {
   await expect.poll(() => one.events.length).toBeGreaterThan(2)
   one.leave()
   expect(feed.listeners).toBe(0)
-  // The next listener starts a new polling loop only after this one has ended. The new loop polls at once.
+  // A new listener starts a new polling loop only after this loop has ended. The new loop polls at once.
   const beginsAnew = () => {
     const before = looks()
     listen(feed).leave()

@@ -18,7 +18,7 @@ interface Event {
   readonly data: Readonly<Record<string, string | undefined>>
 }
 
-/** A listener like a browser, with the events of its connection so far. */
+/** A listener like a browser. Keeps the events of its connection. */
 async function listen(url: string, headers: Record<string, string>) {
   const closing = new AbortController()
   const response = await fetch(url, { headers, signal: closing.signal })
@@ -73,7 +73,8 @@ describe('GET /v1/events', () => {
     const ofTransfer = (events: readonly Event[]) =>
       events.filter(({ type }) => type === 'transfer').map(({ data }) => [data['id'], data['execution']])
     await expect.poll(() => ofTransfer(first.events), { timeout: 30_000 }).toEqual([[id, 'RUNNING']])
-    // A new cause: no node of this network answers.
+    // No node answers, so there are causes already. They are not reported, because the first reading reports only
+    // `ready`. The halt is a new cause.
     await expect.poll(() => isReady('causes'), { timeout: 60_000 }).toBe(true)
     const halt = { reason: 'a look', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }
     expect((await setting.api.inject({ method: 'POST', url: '/v1/settings', payload: halt })).statusCode).toBe(200)
@@ -94,7 +95,7 @@ describe('GET /v1/events', () => {
     expect((await fetch(url)).status).toBe(401)
     const begin = async () => listen(url, bearer(await setting.token({ level: 'read', expiresAt: Date.now() + 3_000 })))
     let short = await begin()
-    // On a busy machine the token has expired before the request.
+    // On a busy machine the token may expire before the request, so try again.
     for (let tries = 1; short.response.status === 401 && tries < 10; tries++) short = await begin()
     expect(short.response.status).toBe(200)
     expect(await short.reading).toBe('ended')

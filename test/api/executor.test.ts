@@ -12,7 +12,7 @@ const caps = { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 10n }
 const chainOf = (name: string, payee: string) => ({ name, payee, baseFee: 5n, caps, prefixes: ['ERV1' as const] })
 const gas = (limit: bigint) => `0x01${limit.toString(16).padStart(32, '0')}${'0'.repeat(32)}`
 
-/** Calls of the parts behind the provider. */
+/** Counts the calls of the parts behind the provider. */
 const asked = { signatures: 0, gasPrices: 0 }
 let failing: RelayerError | undefined
 const options: ProviderOptions = {
@@ -56,7 +56,7 @@ test('a quote needs no token, and has a price only with relay instructions', asy
     ...{ quoter: options.quoter, payee: `${'0'.repeat(24)}${'ab'.repeat(20)}`, sourceChain: 2, targetChain: 4 },
     ...{ expiry: 1_600n, baseFee: 5n, gasPrice: 7n, sourcePrice: 3n * 10n ** 10n, targetPrice: 11n * 10n ** 10n },
   })
-  // 5 × 10^8 of base fee, and 7 wei × 100,000 × 11 / 3, rounded up.
+  // The base fee costs 5 × 10^8, and the gas costs 7 wei × 100,000 × 11 / 3, rounded up.
   const withGas = await quote({ ...pair, relayInstructions: gas(100_000n), more: 'ignored' })
   expect(withGas.json()).toEqual({ signedQuote, estimatedCost: '502566667' })
 })

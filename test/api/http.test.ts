@@ -32,11 +32,11 @@ function visitor(port: number, localAddress = '127.0.0.1') {
 test('an idle connection is closed after five seconds', async () => {
   const { seen } = visitor(await opened())
   await expect.poll(() => seen.answered, waitLimit).toBe(true)
-  // After 5 s. Fastify's default would be 72 s.
+  // The server closes it after 5 s. Fastify's default is 72 s.
   await expect.poll(() => seen.closed, { timeout: 40_000 }).toBe(true)
 })
 
-// Other systems need a configuration for 127.0.0.2.
+// Only Linux has 127.0.0.2 without a configuration.
 test.runIf(process.platform === 'linux')('an address has 100 connections at a time, and leaves the rest to others', async () => {
   const port = await opened()
   const first = Array.from({ length: 100 }, () => visitor(port))

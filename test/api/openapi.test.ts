@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => setting.close())
 
-/** Objects with fields, as JSON, with the number of their occurrences. */
+/** Every object with fields in the document, as JSON, with the number of its occurrences. */
 function objectsIn(part: unknown, found = new Map<string, number>()): Map<string, number> {
   if (typeof part !== 'object' || part === null) return found
   if ('properties' in part && 'type' in part) found.set(JSON.stringify(part), (found.get(JSON.stringify(part)) ?? 0) + 1)

@@ -26,7 +26,7 @@ const vaa = signVaa(
 ).bytes
 const base64 = Buffer.from(vaa).toString('base64')
 
-/** The place of a transfer in the table of a source whose nodes do not answer. */
+/** Names a native transfer at a source whose nodes do not answer. */
 const native = { bridge: 'native-bridge', source: 'ethereum', target: 'bsc', nonce: '1' }
 
 let setting: Awaited<ReturnType<typeof openApi>>
@@ -141,7 +141,7 @@ describe('POST /v1/transfers', () => {
 
 describe("GET /relayvaa, spy_relayer's route", () => {
   test('GET /relayvaa accepts raw base64 with slashes, and escaped base64', async () => {
-    // 0xff at the right places makes slashes in the base64.
+    // 0xff bytes at these places give slashes in base64.
     const slashes = Buffer.concat([vaa.slice(0, 6), Buffer.alloc(9, 0xff)]).toString('base64')
     expect(slashes).toContain('//')
     for (const path of [slashes, encodeURIComponent(slashes)]) {
@@ -208,7 +208,7 @@ describe('the rest', () => {
       const begun = performance.now()
       await Promise.all(Array.from({ length: 50 }, ask))
       await ask()
-      // One per second of the test. A busy machine needs more than one second.
+      // The API asks at most once per second of the test. On a busy machine the test takes longer than one second.
       const first = asked.mock.calls.length
       expect(first).toBeLessThanOrEqual(1 + (performance.now() - begun) / 1_000)
       await expect.poll(async () => (await ask(), asked.mock.calls.length)).toBeGreaterThan(first)

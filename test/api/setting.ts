@@ -23,7 +23,10 @@ import { type Metrics, createMetrics } from '../../observability/metrics.ts'
 
 const contract = (digit: string): string => `0x${digit.repeat(40)}`
 
-/** Two chains with the token bridge 0xbb…bb, and a native bridge from the first to the second, all on a closed port. */
+/**
+ * Config of two chains with the token bridge 0xbb…bb, and of a native bridge from the first chain to the second. All
+ * nodes are at a closed port.
+ */
 export function deadConfig(port: number): Config {
   const chain = {
     family: 'evm',
@@ -46,16 +49,16 @@ export interface Route {
 }
 
 export interface OpenApi {
-  /** Requests of an administrator. */
+  /** API to which each request carries an administrator's token. */
   readonly api: Api
-  /** Requests without a token. */
+  /** The same API, whose requests carry no token. */
   readonly bare: Api
-  /** Not connected yet. */
+  /** Chains, which are not connected yet. */
   readonly client: Client
   /** In the API's form. */
   readonly settings: { now: Settings }
   token(request?: Partial<TokenRequest>): Promise<string>
-  /** Sends a request without a token, unless the headers have one. `code`: the code of a refusal. */
+  /** Sends a request. It carries a token only if the headers have one. Returns the code if it is refused. */
   ask(
     route: Route,
     headers?: Record<string, string>,
@@ -65,7 +68,7 @@ export interface OpenApi {
   close(): Promise<void>
 }
 
-/** The same API, whose requests carry the token. */
+/** The same API, but each request carries the token. */
 function asAdministrator(api: Api, token: string): Api {
   const inject = (request: string | InjectOptions) => {
     const options = typeof request === 'string' ? { url: request } : request
@@ -74,13 +77,13 @@ function asAdministrator(api: Api, token: string): Api {
   return Object.assign(Object.create(api) as Api, { inject })
 }
 
-/** The API on real parts: submitter, bridges, chains and client of the config, none of them connected yet. */
+/** The API on real parts: the submitter, bridges, chains and client of the config. None of them is connected yet. */
 export async function openApi(
   config: Config,
   logger: Logger = silentLogger(),
   options: Partial<Pick<ApiDeps, 'heartbeatMs' | 'auditStream' | 'executor' | 'requestsOf'>> = {},
 ): Promise<OpenApi> {
-  // Without the client's retries, which processes do not have either: a retry after the connection was closed would be
+  // Without the client's retries, which processes do not use either. A retry after the end of the connection would be
   // an unhandled error.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] })
   const client = new Client({ connection })
@@ -115,7 +118,7 @@ export async function openApi(
     await api.close()
     for (const chain of chains.values()) chain.close()
     await connection.close()
-    // Folder of the tokens' keys.
+    // The folder with the tokens' keys.
     await rm(config.dataFolder, { recursive: true, force: true })
   }
   return { api: asAdministrator(api, await token()), bare: api, client, settings, token, ask, metrics, close }

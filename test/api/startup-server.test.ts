@@ -33,7 +33,7 @@ test('the start-up server is alive, not ready, and refuses other requests with t
   })
   for (const method of ['GET', 'POST']) {
     const refused = await ask('/v1/transfers', method)
-    // The request has no checked token.
+    // The request's token was not checked, so the answer names no address.
     expect(JSON.stringify([refused, await ask('/ready')])).not.toMatch(/internal|7233|prod|at home/)
     expect(refused).toMatchObject({
       status: 503,

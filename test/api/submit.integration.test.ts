@@ -19,7 +19,7 @@ import { shellBlocks, textOf } from '../helpers/documents.ts'
 
 /**
  * The API and the command line submit, show, cancel and retry transfers on a whole devnet. At first only the role `api`
- * runs, so that transfers without a worker are seen. Later all other roles start.
+ * runs, so that the test sees transfers without a worker. All other roles start afterwards.
  */
 describe('API and command line on a devnet', () => {
   let devnet: Devnet
@@ -27,7 +27,7 @@ describe('API and command line on a devnet', () => {
   let url = ''
   let configFile = ''
   let token = ''
-  /** The process with the role api. */
+  /** Port of the process with the role `api`. */
   let adminPort = 0
   const running: Awaited<ReturnType<typeof runRole>>[] = []
 
@@ -53,7 +53,7 @@ describe('API and command line on a devnet', () => {
 
   beforeAll(async () => {
     devnet = await startDevnet({ blockTimeSeconds: 0.5, inMemory: true, ui: false })
-    // Signers read the environment of their process.
+    // Signers read this process's environment.
     Object.assign(process.env, devnet.env)
     const port = await freePort()
     adminPort = await freePort()
@@ -82,7 +82,7 @@ describe('API and command line on a devnet', () => {
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
     expect([result.code, healthy]).toEqual([0, true])
     expect(checks.find(({ name }) => name === 'core contract')?.detail).toMatch(/guardian set 0 of 1$/)
-    // Keys from the environment, a Temporal that is open to everybody, no listed token, one node per chain.
+    // The keys are in the environment, everybody may use Temporal, no token is listed, and each chain has one node.
     const warnings = checks.filter(({ status }) => status === 'warn').map(({ name }) => name.slice(0, 6))
     expect(warnings).toEqual(['access', 'key of', 'key of', 'number', 'number', 'tokens'])
   })
@@ -102,7 +102,7 @@ describe('API and command line on a devnet', () => {
   })
 
   test('a VAA is fetched by its place; one with a wrong signature starts no transfer', async () => {
-    // Guardians may sign it a block after the first one.
+    // The guardians may sign this message a block after the first one.
     await base64(sent[1]!)
     const at = `--chain ethereum --emitter ${sent[1]!.emitter} --sequence ${sent[1]!.sequence}`.split(' ')
     const fetched = await cli('transfer', 'submit', ...at, '--reason', 'asked by phone')
@@ -111,7 +111,7 @@ describe('API and command line on a devnet', () => {
     forged[20]! ^= 1
     const refused = await cli('transfer', 'submit', forged.toString('base64'))
     expect([refused.code, refused.out, refused.err]).toEqual([1, '', expect.stringMatching(/^VAA_(SIGNATURE_INVALID|NO_QUORUM): .*\n→ /)])
-    // The server's list lags behind the start.
+    // Temporal's list lags behind the start.
     const listed = async () => ((await (await ask('/v1/transfers')).json()) as { transfers: unknown[] }).transfers
     await until(async () => (await listed()).length >= 2, { timeoutMs: 60_000, everyMs: 500, what: 'the server to list both' })
     expect(await listed()).toHaveLength(2)
@@ -182,7 +182,7 @@ describe('API and command line on a devnet', () => {
     const shown = async () => (await cli('lane', 'show', lane, '--json')).json()
     await expect.poll(shown).toMatchObject({ paused: { reason: 'key rotation' } })
     expect((await cli('lane', 'show', lane)).out).toMatch(/^status +paused\nreason +key rotation$/m)
-    // By address, because only one chain has it.
+    // Name the lane by address, because only one chain has it.
     expect((await cli('lane', 'resume', lane.split(':')[1]!, '--reason', 'a test')).code).toBe(0)
     await expect.poll(shown).not.toHaveProperty('paused')
     const unknown = await cli('lane', 'show', `evm-1:0x${'0'.repeat(40)}`)
@@ -196,8 +196,8 @@ describe('API and command line on a devnet', () => {
         metrics.matchAll(/^portage_transfers\{state="(.*)"\} (\d+)$/gm),
         ([, state = '', count]) => [state, Number(count)] as const,
       )
-    // Counted every 30 seconds and kept for at most two counts: the server may list late, or be too slow for all counts
-    // at once.
+    // Transfers are counted every 30 seconds. A count is kept for at most two rounds, because the server may list late,
+    // or may be too slow for all counts at once.
     const isCounted = async () => {
       const { delivered, undone } = Object.fromEntries(countsIn(await scrape()))
       return delivered === 2 && undone !== undefined
@@ -206,7 +206,7 @@ describe('API and command line on a devnet', () => {
     const text = await scrape()
     const counts = countsIn(text)
     expect(counts).toHaveLength(11)
-    // One was cancelled, then started again: both of its runs are counted.
+    // One transfer was cancelled and then started again, so both of its runs are counted.
     expect(Object.fromEntries(counts)).toMatchObject({ delivered: 2, cancelled: 1, parked: 0, undone: 0 })
     expect(text).toMatch(/^portage_intake_started_total\{via="api",bridge="wormhole-token-bridge",status="started"\} 2$/m)
     expect(text).toMatch(/^portage_head_height\{chain="bsc"\} [1-9]/m)
@@ -243,7 +243,8 @@ describe('API and command line on a devnet', () => {
     expect(await send('/v1/transfers/bulk', bulk)).toEqual({ ...many, replayed: 'true' })
     const delivered = await cli('transfer', 'watch', String(first.body['id']), '--json')
     expect(delivered.code).toBe(0)
-    // It is found by the transaction that delivered it and by the one that sent it, with the signed attempts.
+    // The transfer is found by the hash of its source transaction and of its delivery. The answer has the signed
+    // attempts.
     const { txHash } = delivered.json()['delivery'] as { txHash: string }
     for (const hash of [txHash, sent[3]!.txHash]) {
       const found = (await (await ask(`/v1/transfers/${hash}`)).json()) as Record<string, unknown>
@@ -267,7 +268,7 @@ describe('API and command line on a devnet', () => {
         .replace('269170:6d1b4c0c5f0a3e21', known.split(':').slice(-2).join(':'))
         .replace('--max-time 5', '--max-time 1')
       const { code, out } = await shell(script, { PORTAGE_API: url, PORTAGE_TOKEN: token })
-      // The stream of events ends by its own time limit.
+      // Curl ends the stream of events by its own time limit.
       expect([example, code]).toEqual([example, example.includes('/v1/events') ? 28 : 0])
       if (example.includes('/v1/events')) continue
       const answer = JSON.parse(out) as { code?: string; detail?: string }
@@ -281,11 +282,11 @@ describe('API and command line on a devnet', () => {
     const lane = laneOfBsc()
     const lines = readingCommands({ id: known, lane, chain: 'bsc' })
     expect(lines.length).toBeGreaterThan(20)
-    // In the folder of the config, as the README says.
+    // Run the commands in the folder of the config, as the README says.
     const setting = { cwd: devnet.dir, env: { ...process.env, PORTAGE_TOKEN: token } }
     for (const argv of lines) {
       const { code, out, err } = await runCli(argv, setting)
-      // `stuck` may end with 1: no intake runs here.
+      // `stuck` may end with 1, because no intake runs here.
       const expected = argv[0] === 'stuck' && !out.startsWith('Nothing is stuck') ? 1 : 0
       expect([argv.join(' '), code, err]).toEqual([argv.join(' '), expected, ''])
       expect(out).not.toBe('')
@@ -295,7 +296,7 @@ describe('API and command line on a devnet', () => {
   test('every other curl of the documents runs unchanged', async () => {
     const known = await deliveredId()
     const { emitterChain, emitter, sequence } = sent[0]!
-    // An answer of 400 or more is a failure.
+    // Curl fails at an answer of 400 or more.
     await writeFile(join(devnet.dir, '.curlrc'), 'fail-with-body\nsilent\n')
     const blocks = curlBlocks()
     expect(blocks.map(({ document }) => document)).toEqual(curlPages)

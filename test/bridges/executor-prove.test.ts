@@ -38,14 +38,14 @@ const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Arr
     ...{ signedQuote: quote(), request: requestFor(7n), instructions, ...change },
   },
 })
-/** In the form of the source's logs. */
+/** Messages in the form of the source's logs. */
 const logs = [writeMessage(message({}, new Uint8Array()))]
 const record = address('9')
 
 /** Chain id of bsc. */
 interface Setting {
   isDelivered?: boolean
-  /** Found by the guardian API. */
+  /** The VAA that the guardian API finds. */
   published?: Uint8Array
   recordContract?: string
 }
@@ -100,7 +100,7 @@ test('the transfer of a request is the same before and after its message is sign
 })
 
 describe('A key signs only the call that a request paid for', () => {
-  /** The endpoint's own call for this message. A thief may have any call planned. */
+  /** The endpoint's own call for this message. A thief could plan any other call. */
   async function planned(one: ExecutorMessage, options = {}) {
     const endpoint = endpointOf(options)
     return { endpoint, intent: await endpoint.delivery(transferOf(one)).call() }

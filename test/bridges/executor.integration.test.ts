@@ -84,7 +84,7 @@ const requestIn = ({ logs }: Mined, { executor }: ExecutorEnd): RequestForExecut
 const judged = (transaction: Mined, late = 0) =>
   judge(requestIn(transaction, ends[0]), 2, { requestedAt: transaction.timestamp, now: transaction.timestamp + late }, terms())
 
-/** Reads and judges the requests of a transaction, like a source of requests. */
+/** Reads and judges the requests of a transaction, as the stream of a source does. */
 const requestsOf: RequestsOf = async (txHash, chain) => {
   const end = ends.find(({ chain: { wormholeChainId } }) => wormholeChainId === chain)
   const receipt = end && (await chains.get(end.chain.name)!.receipt(txHash))
@@ -165,12 +165,12 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     expect(await balance(from, from.payee)).toBe(sent.estimatedCost)
     const { quote } = judgement as Extract<typeof judgement, { kind: 'accepted' }>
     expect(quote).toMatchObject({ quoter: devnetQuoter.address, payee: toUniversal(from.payee), sourcePrice: 30_000_000_000_000n })
-    // With the margin of 10 percent.
+    // The price includes the margin of 10 percent.
     expect(quote.targetPrice).toBe(33_000_000_000_000n)
     expect(Number(quote.expiry) - Date.now() / 1_000).toBeGreaterThan(3_500)
     expect(requestIn(sent.transaction, from)).toMatchObject({ targetAddress: toUniversal(to.receiver), refundAddress: from.user.address })
 
-    // The receiver accepts the guardians' signature of that message, and its coins.
+    // The receiver accepts the message and its coins, because the guardians signed it.
     const { bytes } = signVaa(message!, devnetGuardians(1))
     const script = await Script.of(to.chain.anvil, to.user)
     const { abi } = await compiledArtifact('MessageReceiver')
@@ -195,7 +195,7 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     const [from, to] = ends
     const { signedQuote, instructions } = await requestDelivery(url, from, to, { payload: '0x05' })
     const cheap = getBytes(signedQuote)
-    // Another payee and a gas price of 0: the payer pays himself.
+    // Names another payee and a gas price of 0, so that the payer pays himself.
     cheap.set(getBytes(from.user.address), 36)
     cheap.fill(0, 68, 84)
     const script = await Script.of(from.chain.anvil, from.user)

@@ -14,7 +14,7 @@ import { metricValue } from '../helpers/metrics.ts'
 const closed = { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'spent' } as const
 const id = (sequence: number) => transferId(nativeTransfer(sequence))
 
-/** A chain whose blocks the test makes, a gate that the test opens, and a server that the test fills. */
+/** A chain whose blocks the test makes, a gate that the test opens, and a server whose transfers the test sets. */
 function setting({ earlier = [] as (number | Transfer)[], lanes = ['evm-1:0xa'] } = {}) {
   const state = {
     gate: (_: Transfer, __: string): Gate => closed,
@@ -73,7 +73,7 @@ function setting({ earlier = [] as (number | Transfer)[], lanes = ['evm-1:0xa'] 
       const blocks = state.bars
       head()
       await until(() => state.bars > blocks, { timeoutMs: 40_000, what: 'a look' })
-      // All work of this block has ended once `stop` resolves.
+      // All work of this block has ended when `stop` resolves.
       await new Promise(setImmediate)
       await new Promise(setImmediate)
     },
@@ -90,7 +90,7 @@ describe('Transfers that wait at a gate', () => {
     await block()
     expect(state.asked.map(([sequence]) => sequence)).toEqual(['2', '9', '10', '100'])
     expect(state.woken).toEqual([])
-    // The gate reserves for transfers that it lets through, so there is room for two.
+    // The gate reserves room for each transfer that it lets through. There is room for two.
     let room = 2
     state.gate = () => (room-- > 0 ? { kind: 'open' } : closed)
     await block()

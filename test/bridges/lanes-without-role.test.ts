@@ -53,7 +53,7 @@ describe('A lane without the role', () => {
     await look()
     const { looks } = state
     await look()
-    // The lane is no longer checked.
+    // The lane is not checked again.
     expect(state.looks).toBe(looks)
   })
 

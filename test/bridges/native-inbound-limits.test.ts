@@ -9,7 +9,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const [bridge, token, fund] = ['b1', 'c2', 'f3'].map((byte) => `0x${byte.repeat(20)}`) as [string, string, string]
 
-/** A contract with scripted answers that counts the calls of each function. */
+/** A contract with scripted answers. It counts the calls of each function. */
 function scriptedChain() {
   const state = {
     height: 100,
@@ -19,7 +19,7 @@ function scriptedChain() {
     funds: [] as string[],
     agreedBalance: 4_000n,
     down: false,
-    /** An answer that only the first node gives. The others give the right one. */
+    /** Answers by view that only the first node gives. The other nodes give the right ones. */
     lies: {} as Readonly<Record<string, unknown>>,
     paused: false,
     disagree: false,
@@ -78,7 +78,7 @@ function scriptedChain() {
   }
 }
 
-/** The log of a completion in a block of this height. */
+/** The log of a completion, in a block of this height. */
 function completion(transfer: NativeTransfer, height: number): PlacedLog {
   const { data, topics } = nativeBridgeAbi.encodeEventLog('BridgeTransferCompleted', completionArguments(transfer))
   return { address: bridge, data, topics, block: { height, hash: `0x${height}` }, index: 0, transactionHash: '0x' }
@@ -116,7 +116,7 @@ describe('the limits of a target contract', () => {
     state.fund = token
     state.balance = 8_000n
     expect((await limits.read(token)).cap).toBe(2_000n)
-    // A node that names a different fund each time does not cause more reads.
+    // A node that names another fund each time must not cause more reads.
     state.height++
     const before = asked('balanceOf')
     state.funds = Array.from({ length: 50 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)
@@ -132,12 +132,12 @@ describe('the way into a target contract', () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     const asks = await Promise.all(Array.from({ length: 100 }, (_, index) => inbound.reserve(entrant(`0x${index}`, 30n), token)))
-    // 33 × 30 = 990 is below 1,000.
+    // 33 × 30 = 990, which is below 1,000.
     expect(asks.map(({ kind }) => kind)).toEqual(asks.map((_, index) => (index < 33 ? 'open' : 'route')))
     expect((await inbound.reserve(entrant('0x0', 30n), token)).kind).toBe('open')
     inbound.release('0x0')
     expect((await inbound.reserve(entrant('0x99', 30n), token)).kind).toBe('open')
-    // Nobody's logs are read within one block.
+    // Within one block, no logs are read.
     expect(state.logs).toBe(0)
   })
 
@@ -247,11 +247,12 @@ describe('a gate that only one node calls closed', () => {
     const inbound = createInbound(chain, bridge)
     const ids = Array.from({ length: 20 }, (_, index) => ({ ...entrant, id: `0x${index}` }))
     expect(new Set((await Promise.all(ids.map((each) => inbound.reserve(each, token)))).map(({ kind }) => kind))).toEqual(new Set(['open']))
-    // Read from the first node, and once from most of them, however many transfers ask.
+    // The method is read once from the first node and once from most nodes. The number of waiting transfers does not
+    // change this.
     expect(asked(method)).toBe(2)
     expect(inbound.fitting([entrant])).toEqual([entrant])
     expect(await inbound.mayComplete(token)).toBe(true)
-    // It waits while they disagree. A lone node is believed.
+    // Transfers wait while the nodes disagree. If only one node answers, its answer counts.
     state.height++
     state.disagree = true
     expect(await inbound.reserve(entrant, token)).toMatchObject({ code })

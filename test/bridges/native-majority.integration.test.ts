@@ -14,7 +14,7 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 const count = 4
 
-/** An answer that only the first of three nodes gives. */
+/** The first of three nodes gives an answer that the others do not give. */
 describe('a source of the native bridge one of whose nodes is wrong', () => {
   let network: NativeBridgeNetwork
   let source: ScannedSource
@@ -37,8 +37,8 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
   }
 
   /**
-   * The first node answers every call of this function with this value. Returns the number of answers, and a function
-   * that ends it.
+   * Makes the first node answer every call of this function with these values. Returns the number of such answers, and
+   * a function that ends the lie.
    */
   function lie(name: 'source' | 'target', method: string, values: readonly unknown[]) {
     const { liar } = ends.get(name) ?? {}

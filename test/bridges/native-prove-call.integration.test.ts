@@ -13,7 +13,10 @@ import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-b
 import { temporaryFolder } from '../helpers/folders.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
-/** The target contract trusts every sender with RELAYER_ROLE. All these calls would succeed if they were signed. */
+/**
+ * The target's contract trusts every sender with RELAYER_ROLE. So each of these calls would succeed if a lane signed
+ * it.
+ */
 describe('The calls that the key of a lane signs for the native bridge', () => {
   let network: NativeBridgeNetwork
   let recorded: readonly NativeTransfer[]
@@ -53,7 +56,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
     })
     const signer = withPolicy(network.relayer, policy)
     await expect(network.deliver(call, '500000', signer)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
-    // The same key still signs what the source recorded.
+    // The same key still signs transfers that the source recorded.
     expect(await network.deliver(completionIntent(to, recorded[5]!), '500000', signer)).toMatchObject({ status: 'success' })
   })
 
@@ -77,7 +80,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
     })
     await refused(encode([twice, double(initiator), double(recipient), double(amount), double(nonce)]))
     await refused(encode([[], [], [], [], []]))
-    // Columns of different lengths.
+    // These columns differ in length.
     await refused(encode([[twice[0]], [initiator], [recipient], double(amount), [nonce]]))
   })
 

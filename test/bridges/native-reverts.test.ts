@@ -8,7 +8,7 @@ import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
 const address = `0x${'ab'.repeat(20)}`
 const role = id('RELAYER_ROLE')
 
-/** Every error that the two contracts can throw in a completion, with arguments and its meaning. */
+/** Every error that the two contracts can throw in a completion, with arguments and the meaning. */
 const meanings: readonly [name: string, args: readonly unknown[], expected: object][] = [
   ['CompletedBridgeTransferId', [], { kind: 'delivered' }],
   ['InboundRateLimitExceeded', [], { kind: 'wait', code: 'BRIDGE_BUDGET' }],
@@ -43,13 +43,13 @@ describe('reverts of the native bridge', () => {
     expect(explainRevert(encoded(name, args))).toMatchObject(expected)
   })
 
-  // The first run on a machine compiles them.
+  // The first run on a machine compiles the contracts.
   test('are the errors of the compiled contracts, none forgotten', async () => {
     const mine = new Map(nativeBridgeAbi.fragments.flatMap((one) => (one.type === 'error' ? [[id(one.format()), one.format()]] : [])))
     const abis = [await compiledAbi('strict'), await compiledAbi('fixed')]
     for (const one of abis.flatMap((abi) => abi.fragments.filter(({ type }) => type === 'error')))
       expect([one.format(), mine.has(id(one.format()))]).toEqual([one.format(), true])
-    // The token's errors that a payment from the pool can throw.
+    // Errors that the token can throw when the pool pays.
     const token = (await compiledArtifact('BridgeToken')).abi
     for (const name of ['ERC20InsufficientBalance', 'ERC20InvalidReceiver'])
       expect(mine.has(id(token.getError(name)?.format() ?? ''))).toBe(true)
@@ -59,12 +59,12 @@ describe('reverts of the native bridge', () => {
   test('reverts distinguish a spent budget from an amount that never fits', () => {
     const data = encoded('InboundRateLimitExceeded')
     const explain = (amount: bigint, changes = {}) => explainRevert(data, { limits: { ...limits, ...changes }, amount, now: 5 })
-    // Above the cap according to one node. The gate asks the others, and parks the transfer.
+    // According to one node, the amount is above the cap. The gate asks the others, and then parks the transfer.
     expect(explain(100n)).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
     expect(explain(99n)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('1970-01-02T00:00:00Z') })
     // The limits were read before the budget was spent, so the contract's answer counts.
     expect(explain(5n, { used: 0n })).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })
-    // No other reading explains this revert.
+    // Neither a pause nor a missing role explains this revert.
     expect(explain(100n, { paused: true, mayComplete: false })).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
     expect(explain(100n, { cap: 0n })).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })
   })

@@ -7,7 +7,7 @@ import { managerMessage, type NttFields, nttPayload } from '../helpers/ntt.ts'
 import { altered } from '../helpers/vaa.ts'
 
 const read = (payload: string, emitterChain = 2) => readNttMessage(getBytes(payload), emitterChain)
-/** `foreign`: a payload of another kind. */
+/** The code of the refusal, or `foreign` for a payload of another product. */
 const codeWith = (payload: string): string => {
   let isForeign = false
   const code = codeOf(() => (isForeign = read(payload) === undefined))
@@ -15,8 +15,8 @@ const codeWith = (payload: string): string => {
 }
 
 /**
- * Payload of Arbitrum's transaction 0xd8cec5a2163774b308d382442a59f3558f0e7d6ebf9817bc5953c27c3d98b671 (event
- * LogMessagePublished), to Base.
+ * Payload of a transfer to Base in Arbitrum's transaction
+ * 0xd8cec5a2163774b308d382442a59f3558f0e7d6ebf9817bc5953c27c3d98b671 (event LogMessagePublished).
  */
 const mainnetPayload = concat([
   '0x9945ff10000000000000000000000000bc51f76178a56811fdfe95d3897e6ac2b11dbb62',
@@ -99,7 +99,8 @@ describe('The message of an NTT transfer', () => {
     expect(codeWith(payload)).toBe('foreign')
   })
 
-  // Offsets in the payload: the message's length at 68, its payload's at 134, the additional payload's at 215.
+  // Offsets of lengths in the payload: of the message at 68, of its payload at 134, and of the additional payload at
+  // 215.
   const additional = nttPayload({ additional: '0xaabb' })
   test.each([
     ['a byte after its end', concat([nttPayload(), '0x00'])],
@@ -153,7 +154,7 @@ function edited(payload: string, at: number, byte: number): string {
   return hexlify(altered(getBytes(payload), at, byte))
 }
 
-/** More bytes at the end of the transfer, which only the lengths around it reveal. */
+/** The payload with more bytes at the end of the transfer. Only the lengths around the transfer show them. */
 function shifted(payload: string, at: number, more: string): string {
   const grown = concat([dataSlice(payload, 0, at), more, dataSlice(payload, at)])
   return edited(edited(grown, 69, 0x92), 135, 0x50)

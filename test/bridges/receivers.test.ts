@@ -24,7 +24,10 @@ const route = (fields: Partial<ReceiverRoute>): ReceiverRoute => ({
   ...{ source: 'ethereum', emitter, where: {}, target: 'bsc', contract, function: 'executeVAAv1(bytes)', delivered },
   ...fields,
 })
-/** Payloads that begin with 01 go to one contract, those with 02 to another, and those with 03 to another chain. */
+/**
+ * Payloads that begin with 01 go to one contract, those with 02 to another contract, and those with 03 to another
+ * chain.
+ */
 const routes = [
   route({ where: { '0': '01' } }),
   route({ where: { '0': '02', '2': 'beef' }, contract: other, function: 'take(bytes)' }),
@@ -49,7 +52,7 @@ function endpointOf(own: readonly ReceiverRoute[], call: (to: string, data: stri
 
 const decode = decodeBy(routes)
 
-/** Reads the arguments of views, and answers each with one word. */
+/** An endpoint whose views answer with one word. Records the arguments of the calls. */
 function endpointWith(answer = 1n, asked: string[] = []) {
   const call = async (_: string, data: string) => {
     asked.push(data)

@@ -80,7 +80,8 @@ describe('the token bridge on a real chain', () => {
 
     test('pays the wrapped coin to a contract that rejects the coin, by a call that runs no code of it', async () => {
       const { weth, tokenBridge } = network.ethereum
-      // Accepts coins only at gas price 0: GASPRICE ISZERO PUSH1 8 JUMPI PUSH0 PUSH0 REVERT JUMPDEST STOP.
+      // A contract that accepts coins only at gas price 0: GASPRICE ISZERO PUSH1 8 JUMPI PUSH0 PUSH0 REVERT JUMPDEST
+      // STOP.
       const contract = freshAddress()
       await network.ethereum.anvil.rpc('anvil_setCode', [contract, '0x3a156008575f5ffd5b00'])
       const { transfer, endpoint } = decode(
@@ -228,7 +229,7 @@ describe('the token bridge on a real chain', () => {
     const receipt = await network.deliver(await endpoint.delivery(transfer).call())
     const reads = async () => {
       let asked = 0
-      // Data that headers prove needs no call to a node.
+      // Headers prove this data, so no node is called.
       const chain: typeof network.chain = { ...network.chain, logs: (range, at) => (asked++, network.chain.logs(range, at)) }
       const { product, messages } = tokenBridgeMessages(new Map([[2, 'ethereum']]), { ethereum: network.ethereum })
       const log = product.log!(messages.read(transfer.message).message)
@@ -243,7 +244,7 @@ describe('the token bridge on a real chain', () => {
     expect(await endpoint.findDelivery(transfer)).toMatchObject({ by: network.signer.address, txHash: receipt.hash })
   })
 
-  // Last: it changes the guardian set for good.
+  // This test comes last, because it changes the guardian set for good.
   test('follows an upgrade of the guardian set: unknown, current, old, expired', async () => {
     const [first, second] = devnetGuardians(2)
     const bySecond = (sequence: bigint) => signBy(transferMessage(network, sequence), [second!], [0], 1)
@@ -255,7 +256,7 @@ describe('the token bridge on a real chain', () => {
 
     expect(await validate(fresh)).toMatchObject({ kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN' })
     expect(await sets.get(0)).toMatchObject({ keys: [first!.address], current: true, expirationTime: 0 })
-    // Junk that names sets of the future costs one read a second.
+    // Junk that names future sets costs one read per second.
     now = 1_000
     const before = calls()
     expect(new Set(await Promise.all([1, 2, 2 ** 32 - 1].map((index) => codeOfAsync(() => sets.get(index)))))).toEqual(
@@ -289,7 +290,10 @@ function transferMessage({ bsc }: TokenBridgeNetwork, sequence: bigint): Message
   return { timestamp: 1, vaaNonce: 0, emitterChain: 4, emitter: toUniversal(bsc.tokenBridge), sequence, consistencyLevel: 1, payload }
 }
 
-/** Governance message of the core contract: a new guardian set of one key (Governance.sol, submitNewGuardianSet). */
+/**
+ * Sends a governance message that gives the core contract a new guardian set of one key (Governance.sol,
+ * submitNewGuardianSet).
+ */
 async function upgrade(network: TokenBridgeNetwork, guardian: string): Promise<void> {
   const core = toBeHex(BigInt('0x436f7265'), 32)
   const payload = concat([core, toBeHex(2, 1), toBeHex(0, 2), toBeHex(1, 4), toBeHex(1, 1), guardian])

@@ -26,7 +26,7 @@ function encoded(signature: string, vaa: Uint8Array): string {
 }
 
 describe('Which call of the token bridge a VAA justifies', () => {
-  /** Every VAA is genuine here. Other tests read real chains. */
+  /** A prover to which every VAA is genuine. Other tests verify VAAs on real chains. */
   const proving = (verify: () => Promise<void>, demandAccepted = verify, calls = {}) => {
     const { routes } = tokenBridgeMessages(names, { ethereum: { tokenBridge, calls } }).product
     const chain = { name: 'ethereum', call: unused('call') }
@@ -42,7 +42,8 @@ describe('Which call of the token bridge a VAA justifies', () => {
   ])('%s', (_, intent) => expect(proveCall({ ...intent, value: '0' })).resolves.toEqual(['bsc']))
 
   const twoArguments = new Interface(['function redeem(bytes vaa, uint256 more)']).encodeFunctionData('redeem', [withCall, 1])
-  // The offset points one word further: another encoding of the same VAA, which could hide anything.
+  // The offset points one word further. This is another encoding of the same VAA, and the word between could hide
+  // anything.
   const usual = encoded('completeTransfer(bytes)', plain)
   const shifted = `${usual.slice(0, 10)}${'40'.padStart(64, '0')}${'00'.repeat(32)}${usual.slice(74)}`
   test.each([

@@ -10,7 +10,10 @@ function panic(code: number): string {
   return concat(['0x4e487b71', toBeHex(code, 32)])
 }
 
-/** Reasons of the contracts, by text (until 2026-05) and by custom error (since), from their source and bytecode. */
+/**
+ * Reasons of the contracts, as text (until 2026-05) and as custom error (since then). They come from the contracts'
+ * source and bytecode.
+ */
 const meanings = [
   ['transfer already completed', '0x2ef04c88', 'delivered', undefined],
   ['no wrapper for this token created yet', '0x1a0ee8b6', 'wait', 'WRAPPER_MISSING'],
@@ -33,7 +36,7 @@ describe('explainRevert', () => {
   test.each(meanings.filter(([text]) => text !== undefined))('knows the text "%s"', (text, _, kind, code) => {
     const meaning = explainRevert({ data: error(text!), reason: 'not looked at when there are bytes' })
     expect(meaning).toMatchObject(code === undefined ? { kind } : { kind, code, reason: text })
-    // Some nodes give the text alone.
+    // Some nodes return only the text.
     expect(explainRevert({ data: '0x', reason: `execution reverted: ${text}` })).toMatchObject({ kind })
   })
 

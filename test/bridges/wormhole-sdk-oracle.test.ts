@@ -10,8 +10,8 @@ import { parseTokenTransfer } from '../../bridges/wormhole-token-bridge/token-br
 import { parseVaa, toHex } from '../../domain/vaa.ts'
 import { bytesOf, mainnetVaas } from '../helpers/vaa.ts'
 
-// Wormhole's own SDK as the judge of our reading. It cannot be the reader itself: it refuses VAAs of chains that were
-// retired (3, Terra), and the domain imports nothing.
+// Compares Portage's parser with Wormhole's own SDK. Portage cannot use the SDK itself: it refuses VAAs of retired
+// chains (3, Terra), and the domain imports nothing.
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const u256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 const address = fc.uint8Array({ minLength: 32, maxLength: 32 })
@@ -34,7 +34,7 @@ describe("Wormhole's own SDK", () => {
             to: { address: new UniversalAddress(body.to), chain: body.toChain },
             fee: body.fee,
           },
-          // The SDK's types of payloads are lost under TypeScript 7.
+          // TypeScript 7 loses the SDK's types of payloads.
         } as never)
         const vaa = parseVaa(serialize(theirs))
         const ours = parseTokenTransfer(vaa.payload)

@@ -4,7 +4,7 @@ import type { SendErrorClass } from '../../chains/port.ts'
 
 const classify = createClassifier()
 
-/** Real messages of nodes, by class (strings of chainlink-evm, go-ethereum, reth, anvil, Nethermind, Besu…). */
+/** Real error texts of nodes by class, from chainlink-evm, go-ethereum, reth, anvil, Nethermind, Besu and others. */
 const said: Record<SendErrorClass, readonly string[]> = {
   'nonce-too-low': [
     '"nonce too low',
@@ -230,7 +230,10 @@ describe('classify', () => {
     for (let round = 0; round < 3; round++) expect(classify('replacement transaction underpriced')).toBe('replacement-underpriced')
   })
 
-  /** One text of each class, in the order in which they win (a gateway's page may quote anything, so it is first). */
+  /**
+   * One text of each class. A class earlier in the list wins over later ones. A gateway's page is first, because it may
+   * quote anything.
+   */
   const inOrder: readonly (readonly [SendErrorClass, string])[] = [
     ['ambiguous', '503 Service Temporarily Unavailable'],
     ['fatal', 'exceeds block gas limit'],

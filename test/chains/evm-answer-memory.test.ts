@@ -7,7 +7,7 @@ import { startHostileServer } from '../helpers/hostile-server.ts'
 const script = fileURLToPath(new URL('../helpers/ask-node.ts', import.meta.url))
 const megabyte = 1_000_000
 
-/** Bytes that stay in a process after a node's answer to eth_getLogs. */
+/** Asks a node for logs. Returns how many bytes of the answer stay in the process. */
 async function ask(result: string) {
   const url = await startHostileServer((body, response) => {
     const { id } = JSON.parse(body) as { id: number }
@@ -20,7 +20,7 @@ async function ask(result: string) {
 const list = (count: number, one: (index: number) => string) => `[${Array.from({ length: count }, (_, index) => one(index)).join(',')}]`
 const digits = (index: number, length: number) => index.toString(36).padStart(length, '0')
 
-/** Just under 600,000 values and 24 MiB. */
+/** Each answer has just under 600,000 values and 24 MiB. */
 const shapes: Readonly<Record<string, () => string>> = {
   'empty objects': () => list(299_000, () => '{}'),
   'objects with a field of another name each': () => list(299_000, (index) => `{"${digits(index, 70)}":0}`),

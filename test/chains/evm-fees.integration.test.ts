@@ -7,7 +7,7 @@ import { head } from '../helpers/heads.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 
 const oracle = '0x420000000000000000000000000000000000000F'
-/** Answers getL1Fee(bytes) with 16 wei per byte of its argument, and reverts for every other function. */
+/** A contract whose getL1Fee(bytes) returns 16 wei per byte of its argument. Every other function reverts. */
 const oracleCode = '0x5f3560e01c6349948e0e146011575f5ffd5b6024356010025f5260205ff3'
 const gwei = 10n ** 9n
 
@@ -37,7 +37,7 @@ describe('The fees of a chain', () => {
     await anvil.mine()
     await head(chain, ({ latest }) => latest.height > height)
     const dear = await chain.quote()
-    // The next base fee after an empty block is an eighth less.
+    // After an empty block, the base fee falls by an eighth.
     expect(BigInt(dear.baseFee ?? '0')).toBe((spike * 7n) / 8n)
     expect(BigInt(dear.maxFee)).toBe(2n * BigInt(dear.baseFee ?? '0') + BigInt(dear.tip))
   })
@@ -63,11 +63,11 @@ describe('The fees of a chain', () => {
     await anvil.rpc('anvil_setCode', [oracle, oracleCode])
     const chain = await connected({ feeModel: 'op-stack' })
     const fee = async (bytes: number) => BigInt(await chain.dataFee({ to: oracle, data: `0x${'ab'.repeat(bytes)}`, value: '0' }))
-    // 16 wei for each further byte, plus half of it as a margin.
+    // Each further byte costs 16 wei, and half of that as a margin.
     expect((await fee(160)) - (await fee(60))).toBe(100n * 16n + 100n * 8n)
     expect(await fee(60)).toBeGreaterThan(100n * 24n)
     expect(chain.raises).toBe(true)
-    // Its signer checks the data fee against the limits.
+    // The key's signer checks the data fee against the limits.
     const key = await devnetSigner(10)
     const noop = { ...payment(key, 0), to: key.address, value: '0' }
     const wei = BigInt(await chain.dataFee({ to: key.address, data: '0x', value: '0' }))
@@ -105,7 +105,7 @@ describe('The fees of a chain', () => {
       expect(quote.baseFee).toBeUndefined()
       expect(quote.maxFee).toBe(quote.tip)
       expect(BigInt(quote.maxFee)).toBe(BigInt(await berlin.rpc<string>('eth_gasPrice')))
-      // It becomes a legacy transaction, which such a chain accepts.
+      // The signer makes a legacy transaction, which such a chain accepts.
       const signer = await devnetSigner(13)
       const signed = await signer.sign(payment(signer, 0, { maxFee: quote.maxFee, tip: quote.tip }))
       expect(await chain.send(signed.raw)).toMatchObject({ kind: 'accepted' })

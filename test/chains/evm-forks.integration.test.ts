@@ -7,7 +7,7 @@ import { head } from '../helpers/heads.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
 
-/** Blocks to finality in these tests. */
+/** A block is final when it has this number of blocks above it. */
 const depth = 6
 
 describe('forks, late nodes and chains that stop', () => {
@@ -28,10 +28,10 @@ describe('forks, late nodes and chains that stop', () => {
     return head(chain, ({ latest }) => latest.hash === hash)
   }
 
-  /** Prefix of hashes of a fork. No true hash begins with it by chance. */
+  /** Prefix of the hashes on a fork. No true hash begins with it by chance. */
   const forkMark = '0xffffffffffff'
 
-  /** A node that is on its own fork from this height on, with other hashes. */
+  /** Puts a node on its own fork. Blocks from this height on have other hashes. */
   function forkAlone(node: RpcProxy, from: number): void {
     const other = (hash: string) => `${forkMark}${hash.slice(forkMark.length)}`
     node.alter = (method, result) => {
@@ -64,7 +64,7 @@ describe('forks, late nodes and chains that stop', () => {
       await inclusion(watch, ({ kind }) => kind === 'unseen')
       const finalities = events.map(({ finalized }) => finalized)
       expect(finalities).toEqual([...finalities].sort((a, b) => a - b))
-      // The same bytes are valid again, and found in their new block.
+      // The same bytes are valid again. They are found in their new block.
       await chain.send(raw)
       await anvil.mine(depth + 1)
       expect(await inclusion(watch, (now) => now.kind === 'included' && now.final)).toMatchObject({ receipt: { hash } })
@@ -94,7 +94,7 @@ describe('forks, late nodes and chains that stop', () => {
     const { finalized, latest } = await caughtUp(chain)
     await head(chain, (event) => event.finalized === latest.height - 2)
     expect(finalized).toBeLessThanOrEqual(latest.height - 2)
-    // The first node says that everything is final, the second that nothing more is.
+    // The first node claims that every block is final, the second that no further block is.
     const tags = new Map([
       [first, await anvil.rpc('eth_getBlockByNumber', ['latest', false])],
       [second, await anvil.rpc('eth_getBlockByNumber', [`0x${(latest.height - 2).toString(16)}`, false])],
@@ -122,7 +122,7 @@ describe('forks, late nodes and chains that stop', () => {
     }
     await anvil.mine(2)
     if (blocks > 5) {
-      // It is detected before the next comparison of all nodes, and is asked last from then on.
+      // The chain notices this before it compares all nodes again. From then on it asks this node last.
       expect((await caughtUp(chain)).latest.height).toBe(newest + 2)
       await expect.poll(() => chain.nodes()[0]?.lag).toBeGreaterThan(5)
     }

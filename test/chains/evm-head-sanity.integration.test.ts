@@ -6,11 +6,11 @@ import { headerHash } from '../../chains/evm/heads/blocks.ts'
 
 const absurd = `0x${(5_000_000).toString(16)}`
 
-/** Blocks that do not link to ours are the word of only one node. */
+/** Blocks that do not link to known blocks are the word of only one node. */
 describe('a node that always shows a head far above the chain’s', () => {
   const { anvil, proxy, connect } = evmSetting(10)
 
-  /** A chain of three nodes, and the node that is asked first. */
+  /** Connects a chain of three nodes. Returns it with the node that is asked first. */
   async function behind(lying: boolean) {
     const first = await proxy()
     const all = [first, await proxy(), await proxy()]
@@ -51,7 +51,7 @@ describe('a node that always shows a head far above the chain’s', () => {
     for (const node of all) node.mode = 503
     await anvil.rpc('anvil_mine', ['0x5dc'])
     for (const node of all) node.mode = 'pass'
-    // One of three is still down.
+    // One of the three nodes is still down.
     first.mode = 503
     const now = await height()
     expect((await head(chain, ({ latest }) => latest.height === now)).latest.height).toBe(now)
@@ -60,7 +60,7 @@ describe('a node that always shows a head far above the chain’s', () => {
 
 type Raw = Record<string, unknown> & { hash: string; number: string; timestamp: string }
 
-/** Time decides when a native bridge's budget renews and when a guardian set expires. */
+/** Times decide when a native bridge's budget renews, and when a guardian set expires. */
 describe('one node of three lies about times', () => {
   const { anvil, proxy, connect } = evmSetting(10)
 
@@ -82,7 +82,7 @@ describe('one node of three lies about times', () => {
     first.alter = (method, _, [at]) => (method === 'eth_getBlockByNumber' && at === 'latest' ? invented : undefined)
     const times: (number | undefined)[] = []
     chain.heads.subscribe((event) => times.push(event.time))
-    // With the third node down, the invented block has as many votes as the true one.
+    // While the third node is down, the invented block has as many votes as the true one.
     third.mode = 503
     await anvil.mine()
     await head(chain, ({ latest }) => latest.height === height + 1)

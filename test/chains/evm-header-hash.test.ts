@@ -23,7 +23,7 @@ const genesis = {
   transactions: [],
 }
 
-/** A block as a node shows it; `fits`: its hash is that of its header. */
+/** A block in a node's form. `fits`: whether the hash is that of the header. */
 function block(height: number, fits: boolean) {
   const raw = { ...genesis, number: `0x${height.toString(16)}` }
   const hash = headerHash(raw) as string

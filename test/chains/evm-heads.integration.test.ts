@@ -15,7 +15,7 @@ describe('head tracker', () => {
     node = await proxy()
   })
 
-  /** A connected chain behind the proxy, and all events of its head tracker. */
+  /** Connects a chain through the proxy. Records all events of its head tracker. */
   async function connected(options: Partial<EvmChainOptions> = {}): Promise<{ chain: EvmChain; events: HeadEvent[] }> {
     const chain = await connect(node.url, options)
     const events: HeadEvent[] = []
@@ -23,7 +23,7 @@ describe('head tracker', () => {
     return { chain, events }
   }
 
-  /** Stops the node's answers. Afterwards no answered poll is pending. */
+  /** Stops the node's answers. Afterwards no poll still waits for an answer. */
   async function cutOff(): Promise<void> {
     node.mode = 503
     const polls = node.requests.length
@@ -35,7 +35,10 @@ describe('head tracker', () => {
     return { height: Number(block.number), hash: block.hash }
   }
 
-  /** Mines blocks, the first with a payment, so that replacing blocks differ (anvil repeats equal empty blocks). */
+  /**
+   * Mines blocks, the first with a payment. Otherwise replacing blocks would not differ, because anvil repeats equal
+   * empty blocks.
+   */
   async function minePaid(chain: EvmChain, blocks: number): Promise<void> {
     const signer = await devnetSigner(32)
     const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [signer.address, 'latest']))
@@ -43,7 +46,7 @@ describe('head tracker', () => {
     await anvil.mine(blocks)
   }
 
-  /** Replays events on a plain list, as a listener would. */
+  /** Applies the events to a plain list, as a listener would. */
   function replay(first: HeadEvent, events: readonly HeadEvent[]): string[] {
     const chain = [first.latest.hash]
     for (const { applied, rolledBack } of events) {
@@ -76,7 +79,7 @@ describe('head tracker', () => {
     }
     const tagged = Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])).number)
     const lag = (chain.heads.current?.latest.height ?? 0) - tagged
-    // A block may come between the two reads of a poll, which makes it less.
+    // A block that comes between the two reads of a poll makes the difference smaller.
     expect(Math.max(...events.map(({ latest, finalized }) => latest.height - finalized))).toBe(lag)
   })
 
@@ -118,7 +121,7 @@ describe('head tracker', () => {
     await anvil.rpc('anvil_reorg', [depth, []])
     const now = await latest()
     await head(chain, (event) => event.latest.hash === now.hash)
-    // In one event, or in several if the node was read in the middle of the change.
+    // This comes in one event, or in several if the node was read in the middle of the change.
     const since = events.slice(reported)
     const rolledBack = since.flatMap((event) => event.rolledBack)
     expect(rolledBack.map(({ height }) => height)).toEqual(Array.from({ length: depth }, (_, index) => before.height - index))
@@ -156,7 +159,7 @@ describe('head tracker', () => {
     const before = (await inclusion(watch, ({ kind }) => kind === 'included')) as Inclusion & { kind: 'included' }
     await head(chain, ({ latest: { height } }) => height === first.latest.height + 4)
     await anvil.rpc('evm_revert', [snapshot])
-    // Another block at the same height: other transactions, another time.
+    // Makes another block at the same height, with other transactions and another time.
     await anvil.rpc('evm_increaseTime', [1000])
     await anvil.mine(1)
     await inclusion(watch, ({ kind }) => kind === 'unseen')
@@ -204,7 +207,7 @@ describe('head tracker', () => {
   })
 
   test('finality by tag lags as the node says, and the wait is estimated by that', async () => {
-    // Such long blocks that the duration of the reads does not matter.
+    // Such long blocks make the duration of the reads irrelevant.
     const { chain } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent
     await anvil.mine(4)
@@ -217,7 +220,7 @@ describe('head tracker', () => {
   })
 
   test('stop and start again: the blocks between are reported', async () => {
-    // The next poll is far away, so none is pending at the stop.
+    // The next poll is far away, so none is pending when the tracker stops.
     const { chain, events } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent
     chain.heads.stop()

@@ -8,7 +8,7 @@ import { evmSetting, unknownHash } from './setting.ts'
 describe('the HTTP of a hostile node', () => {
   const { anvil, connect } = evmSetting(2)
 
-  /** A chain of two nodes. The first turns hostile after the connection, and the second is honest. */
+  /** Connects a chain of two nodes. Then the first one turns hostile. The second stays honest. */
   async function turning(answer: (response: ServerResponse, id: number) => void) {
     let turned = false
     const url = await startHostileServer((body, response) => {
@@ -36,7 +36,7 @@ describe('the HTTP of a hostile node', () => {
     await anvil.mine()
   })
 
-  /** Says that there is code. */
+  /** An answer with code of this length. */
   const code = (id: number, bytes: number) => ({ jsonrpc: '2.0', id, result: `0x${'60'.repeat(bytes)}` })
 
   test.each([

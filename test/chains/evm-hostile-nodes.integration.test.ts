@@ -54,7 +54,7 @@ describe('one node of three is hostile, and is asked first', () => {
     })
 
     test('a start with such a node is as any other; its answers count as its failures', async () => {
-      // Polls are far apart, because each would be a further failure.
+      // Polls are far apart, because each poll would add a failure.
       const { chain, first } = await connectBehind(3, { blockTimeMs: 60_000 })
       expect(chain.nodes()[0]?.failures).toBe(0)
       first.alter = (method) => (method === 'eth_chainId' ? undefined : null)
@@ -70,7 +70,7 @@ describe('one node of three is hostile, and is asked first', () => {
       reverts.refuse = (method) => (method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined)
       malformed.alter = (method) => (method === 'eth_estimateGas' ? '' : method === 'eth_getTransactionCount' ? null : undefined)
       expect(await chain.pendingNonce(address)).toBe(0)
-      // One reverts and one does not answer: no majority for either, and no error of ours.
+      // One node reverts and one does not answer. Neither has a majority, and Portage must throw no error.
       expect(await chain.simulate({ to: address, data: '0x', value: '1' }, address)).toMatchObject({ ok: false })
     })
   })
@@ -90,7 +90,7 @@ describe('one node of three is hostile, and is asked first', () => {
   describe('heads', () => {
     const depth = 10
 
-    /** Blocks above the true head, each with the right hash of its invented header. */
+    /** Blocks above the true head. Each has the right hash of its invented header. */
     async function invented(count: number): Promise<Raw[]> {
       const top = await anvil.rpc<Raw>('eth_getBlockByNumber', ['latest', false])
       const blocks: Raw[] = []
@@ -224,7 +224,7 @@ describe('one node of three is hostile, and is asked first', () => {
       const market = await chain.quote()
       expect(BigInt(market.tip)).toBe(5_000n * gwei)
       expect(firstOffer(market, {}, { gasLimit: '500000' })).toMatchObject({ kind: 'wait', code: 'FEE_LIMIT' })
-      // An operator's own cap replaces it.
+      // An operator's own cap overrides the default one.
       expect(firstOffer(market, { maxFeePerGas: String(6_000n * gwei) }, { gasLimit: '500000' })).toMatchObject({ kind: 'offer' })
     })
 
@@ -279,7 +279,7 @@ describe('one node of three is hostile, and is asked first', () => {
     disable('node-1')
     for (const at of reads) await expect(chain.call(identity, word, at)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
     disable('node-1', 'node-2')
-    // An earlier read of heads may still be pending. A read that begins now has seen this block.
+    // A read of heads that began earlier may still be pending. One that begins now sees this block.
     await anvil.mine(1)
     const next = await height()
     await head(chain, ({ latest }) => latest.height === next)

@@ -35,9 +35,9 @@ describe('inclusions', () => {
     const signer = await devnetSigner(accounts++)
     const signed = await Promise.all(Array.from({ length: 40 }, (_, nonce) => signer.sign(payment(signer, nonce))))
     const hashes = signed.map(({ hash }) => hash)
-    // No poll may come between the watch and the send. It would read an unsent transaction.
+    // Stop the polls: one between the watch and the send would read an unsent transaction.
     chain.heads.stop()
-    // Watched first and then sent, as pending transactions are.
+    // Watch before the send, as pending transactions do.
     const watches = hashes.map((hash) => chain.watch([hash]))
     expect(new Set((await Promise.all(signed.map(({ raw }) => chain.send(raw)))).map(({ kind }) => kind))).toEqual(new Set(['accepted']))
     node.requests.length = 0
@@ -89,7 +89,7 @@ describe('inclusions', () => {
     node.requests.length = 0
     const seen = new Promise((resolve) => chain.watch([`0x${'ab'.repeat(32)}`, hash]).onChange(resolve))
     expect(await seen).toMatchObject({ kind: 'included', receipt: { hash, block: { height: before + 1 } } })
-    // One read for the unknown hash with the next poll, and one for the block's. Later polls add none.
+    // The next poll reads a receipt for the unknown hash and one for the hash in the block. Further polls read none.
     await expect.poll(() => receiptCalls().length).toBeGreaterThanOrEqual(2)
     const polls = node.requests.length
     await expect.poll(() => node.requests.length).toBeGreaterThan(polls + 1)
@@ -125,10 +125,10 @@ describe('inclusions', () => {
     await expect.poll(() => seen).toHaveLength(1)
     const height = before.kind === 'included' ? before.receipt.block.height : 0
     node.mode = 503
-    // No answered poll is pending.
+    // Wait until no poll has an answer on its way.
     const polls = node.requests.length
     await expect.poll(() => node.requests.length).toBeGreaterThan(polls)
-    // Three blocks are replaced; the transaction is now in the second of them.
+    // The fork replaces three blocks. The transaction is then in the second of them.
     await anvil.rpc('anvil_reorg', [3, [[raw, 1]]])
     node.mode = 'pass'
     await inclusion(watch, (now) => now.kind === 'included' && now.receipt.block.height === height + 1)

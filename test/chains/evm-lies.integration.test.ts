@@ -8,7 +8,7 @@ import { deployReverting } from '../helpers/reverting.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
 
-/** A receipt is one node's word. The reported result must be true, also if the node lies. */
+/** Only one node reads a receipt. The reported result must be true even if this node lies. */
 describe('receipts that lie', () => {
   const { anvil, connectBehind: connected } = evmSetting(5)
   let account = 20
@@ -20,7 +20,7 @@ describe('receipts that lie', () => {
     return { signer, hash }
   }
 
-  /** Changes the next `count` receipts that are not null. Returns a function that counts them. */
+  /** Changes the next `times` receipts that are not null. The returned function returns how many it has changed. */
   function lie(node: RpcProxy, times: number, changed: (receipt: Record<string, unknown>) => unknown): () => number {
     let lies = 0
     node.alter = (method, result) => {
@@ -115,7 +115,7 @@ describe('receipts that lie', () => {
     const watch = chain.watch([hash])
     await expect.poll(count).toBe(1)
     await anvil.mine()
-    // The block is older than all kept ones: two equal answers are needed, one block apart.
+    // The block is older than all cached ones. So two equal answers are needed, one block apart.
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height === height)
     await anvil.mine()

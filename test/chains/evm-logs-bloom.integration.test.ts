@@ -7,7 +7,7 @@ import { head } from '../helpers/heads.ts'
 import { evmSetting } from './setting.ts'
 
 const { address: from } = devnetAccount(3)
-/** Logs an event whose topics are the first two words of the call data. */
+/** The contract logs an event. Its topics are the first two words of the call data. */
 const contract = '0x00000000000000000000000000000000000000aa'
 const emitter = '0x6020355f355f5fa200'
 const empty = `0x${'0'.repeat(512)}`
@@ -20,7 +20,7 @@ describe('logs of final blocks', () => {
   const { anvil, connect, connectBehind } = setting
   const asked = callsOf
 
-  /** Mines a block with such a log. Returns its height. */
+  /** Mines a block with a log of the contract. Returns the block's height. */
   async function emit(value: number): Promise<number> {
     await anvil.rpc('anvil_setCode', [contract, emitter])
     const data = `${event}${toBeHex(value, 32).slice(2)}`
@@ -52,7 +52,7 @@ describe('logs of final blocks', () => {
     expect(await chain.logs(range(first, last + 2, [event, toBeHex(77, 32)]))).toEqual([])
     expect(await chain.logs({ ...range(first, last + 2, []), address: from.toLowerCase() })).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(20)
-    // Blocks that are not final, or that are not kept.
+    // These blocks are not final, or are not in the cache.
     expect(await chain.logs(range(last + 3, last + 4))).toEqual([])
     expect(await chain.logs(range(0, 1))).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(22)

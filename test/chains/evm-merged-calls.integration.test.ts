@@ -5,7 +5,7 @@ import { deployReverting } from '../helpers/reverting.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
 
-/** A precompile that returns its call data. */
+/** The precompile that returns its call data. */
 const identity = '0x0000000000000000000000000000000000000004'
 const words = Array.from({ length: 150 }, (_, index) => `0x${(index + 1).toString(16).padStart(64, '0')}${'ab'.repeat(index % 40)}`)
 

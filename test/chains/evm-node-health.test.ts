@@ -8,9 +8,9 @@ describe('circuit breaker', () => {
     return {
       clock,
       health,
-      /** A probe that is answered. Returns whether the health was `during` meanwhile. */
+      /** Makes a probe that succeeds. Calls `during` meanwhile. */
       probe: (during = () => {}) => health.probe('1', async () => (during(), '1'), true),
-      /** A probe that fails together with the call that started it. */
+      /** Makes a probe fail together with the call that started it. */
       failingProbe: async (retryAfterMs?: number) => {
         const read = async () => {
           health.failed(retryAfterMs)

@@ -115,7 +115,7 @@ describe('nodes while everything runs', () => {
     expect(status(chain, 'node-1')).toMatchObject({ state: 'failing', failures: 1 })
     first.requests.length = 0
     expect(await chain.transactionSender(unknownHash)).toBeUndefined()
-    // Probes may reach it, but no call.
+    // Probes may reach this node, but calls may not.
     expect(methods(first)).not.toContain('eth_getTransactionByHash')
   })
 
@@ -172,10 +172,10 @@ describe('nodes while everything runs', () => {
     const disabled = { chain: 'test', name: 'main', disabled: true }
     chain.adjustNodes([added, disabled])
     expect(status(chain, 'main').state).toBe('disabled')
-    // The config has no other node, and an added one alone decides nothing.
+    // The config has no other node, and a node that was added decides nothing alone.
     const isRefused = () => expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     await isRefused()
-    // An earlier read of heads may still be pending.
+    // A read of heads that began earlier may still be pending.
     await anvil.rpc('eth_blockNumber')
     first.requests.length = 0
     await isRefused()
@@ -234,7 +234,7 @@ describe('nodes while everything runs', () => {
     chain.adjustNodes([])
     first.mode = 503
     await expect.poll(() => status(chain, 'main').failures).toBeGreaterThan(0)
-    // Each poll fails again. The number is the present one, unless a poll came while it was written down.
+    // Each poll fails again. Repeat the comparison, because a poll may come while the number is written.
     let text = ''
     const isSo = async () => {
       const { failures } = status(chain, 'main')

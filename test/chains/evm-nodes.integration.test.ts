@@ -20,7 +20,7 @@ describe('nodes', () => {
   test('twenty accounts, a quote and a simulation at once are one HTTP request', async () => {
     const node = await proxy()
     const chain = await connected(node.url, { timeoutMs: 120_000 })
-    // No polls and no retries, so that only this test's calls are seen.
+    // Without polls and retries, only this test's calls are counted.
     chain.heads.stop()
     node.requests.length = 0
     const addresses = Array.from({ length: 20 }, (_, index) => devnetAccount(index).address)
@@ -71,7 +71,7 @@ describe('nodes', () => {
     first.mode = mode
     expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(asked()).toBe(2)
-    // Probes may go to it, but no call.
+    // Probes may reach this node, but calls may not.
     for (let round = 0; round < 3; round++) expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(asked()).toBe(2)
   })
@@ -118,7 +118,7 @@ describe('nodes', () => {
     const signer = await devnetSigner(20)
     const { raw } = await signer.sign(payment(signer, 0))
     expect(await chain.send(raw)).toEqual({ kind: 'accepted' })
-    // One of two is not more than half, so the other's pool is unknown.
+    // One of two nodes is not more than half. The other node's pool is unknown.
     await expect(chain.pendingNonce(signer.address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', facts: { nodes: 2, answered: 1 } })
     await anvil.mine()
   })
@@ -184,7 +184,7 @@ describe('nodes', () => {
     const signer = await devnetSigner(21)
     node.mode = 'hang'
     expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
-    // The other node has not answered: its time-out is not over, and the call did not wait for it.
+    // The other node has not answered. The call did not wait for its time-out.
     expect(chain.nodes().map(({ failures }) => failures)).toEqual([0, 0])
     await anvil.mine()
   })
@@ -199,7 +199,8 @@ describe('nodes', () => {
     const gone = await proxy()
     const withGone = await connected([gone.url, anvil.url], { blockTimeMs: 60_000 })
     gone.stop()
-    // Until this process has noticed the end of its connection, too. That connection might have received the request.
+    // Wait until this process has also noticed the end of its connection. Otherwise the connection might have received
+    // the request.
     await until(async () => !(await accepts(Number(new URL(gone.url).port))), { timeoutMs: 60_000, what: 'the node to be gone' })
     expect(await withGone.send(raw)).toMatchObject({ error: 'fatal', message: 'intrinsic gas too low' })
   })
@@ -228,7 +229,7 @@ describe('nodes', () => {
     await collect(testChain('http://someone:hunter22@127.0.0.1:9/v3/4f5e6d7c8b9a0011?apikey=s3cretkey99').connect())
     node.mode = 'pass'
     await collect(testChain(url, { networkId: 5 }).connect())
-    // A gateway that quotes the request as text, as data, and decoded.
+    // A gateway whose error quotes the request as text, as data, and decoded.
     node.refuse = (method) => ({
       code: -32000,
       message: `${method}: POST ${url} failed (key s3cret+key99, s3cret%2Bkey99)`,

@@ -14,14 +14,14 @@ const intent = { to: address, data: '0x', value: '1' }
 const dear = `0x${(5_000n * gwei).toString(16)}`
 
 /**
- * Reads that one node answers. Where its answer would stop deliveries, or would be remembered, the others are asked
+ * Usually one node answers these reads. If its answer would stop deliveries, or would be stored, the others are asked
  * too.
  */
 describe('one node of three lies, and is asked first', () => {
   const { anvil, connect, connectBehind } = evmSetting(60)
 
   const truth = async () => connect(anvil.url)
-  /** The others do not answer this method. */
+  /** Makes the other nodes refuse this method. */
   const without = (others: readonly RpcProxy[], refused: string) => {
     for (const other of others) other.refuse = refused
   }
@@ -66,7 +66,7 @@ describe('one node of three lies, and is asked first', () => {
   test('a balance of coins or tokens: most nodes decide, in one request per node', async () => {
     const { chain, behind, first } = await connectBehind(3)
     const { balance } = await (await truth()).account(address)
-    // Every contract of this form answers a call with the number 42.
+    // Every contract with this code answers each call with the number 42.
     const [token, other] = [`0x${'70'.repeat(20)}`, `0x${'71'.repeat(20)}`]
     for (const contract of [token, other]) await anvil.rpc('anvil_setCode', [contract, '0x602a60005260206000f3'])
     first.alter = (method) => (method === 'eth_getBalance' ? '0x0' : method === 'eth_call' ? `0x${'0'.repeat(64)}` : undefined)
@@ -75,7 +75,7 @@ describe('one node of three lies, and is asked first', () => {
     expect(await Promise.all([token, other].map((one) => chain.balanceOf(address, one)))).toEqual(['42', '42'])
     for (const node of behind) expect(node.requests).toHaveLength(1)
     first.alter = undefined
-    // An account without code answers nothing.
+    // A call of an account without code returns nothing.
     await expect(chain.balanceOf(address, address)).rejects.toMatchObject({ code: 'NODE_REFUSED' })
   })
 
@@ -155,7 +155,7 @@ describe('one node of three lies, and is asked first', () => {
     await expect(chain.logs(range, 'majority')).rejects.toMatchObject({ code: 'NODE_REFUSED' })
   })
 
-  /** An oracle that always answers 1,000,000. */
+  /** An oracle that always returns 1,000,000. */
   const setOracle = () => anvil.rpc('anvil_setCode', ['0x420000000000000000000000000000000000000f', '0x620f42405f5260205ff3'])
 
   test.each([
@@ -179,7 +179,7 @@ describe('one node of three lies, and is asked first', () => {
       await signer.sign(one)
     }
     expect(signer.spending?.()[0]?.spent).toBe(1_500_000n + 42_000n)
-    // While the others do not answer, or lie too, the last agreed fee per byte counts.
+    // While the other nodes do not answer, or also lie, the last fee per byte that they agreed on counts.
     for (const fail of [(node: RpcProxy) => void (node.refuse = 'eth_call'), lie]) {
       behind.slice(1).forEach(fail)
       await signer.sign({ ...noop, maxFee: '3' })

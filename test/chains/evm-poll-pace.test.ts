@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createPollPace } from '../../chains/evm/heads/poll-pace.ts'
 
 /**
- * Polls a chain whose blocks come at these times, ms, until the last one. Returns the polls per block, and the greatest
- * and mean delay until a block was seen.
+ * Polls a chain until its last block. `blocks`: the times of the blocks, ms. Returns the polls per block, and the
+ * highest and the average delay until a block was seen.
  */
 function run(blockTimeMs: number, blocks: readonly number[], skip = 20) {
   let now = 0
@@ -40,7 +40,7 @@ describe('the pace of polls', () => {
     ['slower than the config says', 1_000, 1_300],
   ])('regular blocks, %s: hardly more than a poll for each, and seen sooner than by two', (_, configured, ms) => {
     const { perBlock, mean, most } = run(configured, regular(400, ms))
-    // One more poll for each doubling of the usual interval without a block.
+    // Each doubling of the usual interval without a block costs one more poll.
     const each = 1.5 + Math.floor((ms - 1) / Math.min(8_000, configured))
     expect(perBlock).toBeLessThan(each)
     expect(mean).toBeLessThan(ms / 8)
@@ -66,7 +66,7 @@ describe('the pace of polls', () => {
     const after = before.map((at) => at + 60_000)
     const { most, perBlock } = run(1_000, [...before, ...after])
     expect(most).toBeLessThanOrEqual(500)
-    // A hundred and twenty polls in the minute without blocks.
+    // The minute without blocks needs a hundred and twenty polls.
     expect(perBlock).toBeLessThan(3.4)
   })
 

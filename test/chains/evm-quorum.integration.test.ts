@@ -10,8 +10,8 @@ import { evmSetting } from './setting.ts'
 const to = devnetAccount(1).address
 
 /**
- * A lone node waits for the next block, or for four block times. Here these are so long that the block always comes
- * first, and a poll comes every two seconds.
+ * A lone node waits for the next block, or for four block times. Here a block time is so long that the next block
+ * always comes first. Polls come every two seconds.
  */
 const patient = { blockTimeMs: 4_000 }
 
@@ -19,12 +19,12 @@ describe('verdicts of more than half of the nodes', () => {
   const { anvil, connectBehind: connected } = evmSetting(5)
 
   const at = (proxy: RpcProxy | undefined): RpcProxy => proxy as RpcProxy
-  /** A call that anvil answers with 32 bytes: the identity precompile. */
+  /** The identity precompile, for which anvil returns 32 bytes. */
   const identity = `0x${'4'.padStart(40, '0')}`
   const word = `0x${'7'.padStart(64, '0')}`
   const lie = `0x${'8'.padStart(64, '0')}`
 
-  /** Height of the node, once the chain is there. */
+  /** Height of the node, once the chain has reached it. */
   async function heightOf(chain: EvmChain): Promise<number> {
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height === height)
@@ -113,7 +113,8 @@ describe('verdicts of more than half of the nodes', () => {
     const truth = await chain.simulate(intent, to)
     expect(truth).toMatchObject({ ok: true })
     const estimates = () => behind.map(({ requests }) => requests.flat().filter((method) => method === 'eth_estimateGas').length)
-    // The first estimate for a function is the median of all; then one node is asked, as long as it says much the same.
+    // The first estimate for a function is the median of all nodes. Then only one node is asked, while its estimates
+    // are similar.
     expect(estimates()).toEqual([2, 1, 1])
     expect(await chain.simulate({ ...intent, data: lie }, to)).toMatchObject({ ok: true })
     expect(estimates()).toEqual([3, 1, 1])
@@ -123,7 +124,7 @@ describe('verdicts of more than half of the nodes', () => {
     const { address } = await deployReverting(anvil, 'a true reason')
     const reverting = { ...intent, to: address }
     expect(await chain.simulate(reverting, to)).toMatchObject({ ok: false, revert: { reason: 'a true reason' } })
-    // The two others disagree: nothing to act upon.
+    // The two other nodes disagree, so no result is certain.
     at(behind[2]).mode = 503
     expect(await chain.simulate(reverting, to)).toMatchObject({
       ok: false,
@@ -224,7 +225,7 @@ describe('verdicts of more than half of the nodes', () => {
     const account = `0x${'7702'.repeat(10)}`
     const height = async () => Number(await anvil.rpc<string>('eth_blockNumber', []))
     const before = await height()
-    // anvil changes the state of its latest block.
+    // anvil changes the state at its latest block.
     await anvil.rpc('anvil_setCode', [account, '0x60'])
     await anvil.mine()
     await anvil.rpc('anvil_setCode', [account, '0x'])
@@ -232,7 +233,7 @@ describe('verdicts of more than half of the nodes', () => {
     await anvil.rpc('anvil_setNonce', [account, '0x2'])
     await anvil.mine()
     await anvil.mine()
-    // The code is there at `before`, and the nonce changes at `before + 2`.
+    // The code exists from `before` on, and the nonce changes at `before + 2`.
     const heights = Array.from({ length: 6 }, (_, index) => before + index - 1)
     expect(await Promise.all(heights.map((at) => chain.hasCode(account, at)))).toEqual([false, true, true, true, false, false])
     expect(await chain.hasCode(account)).toBe(false)

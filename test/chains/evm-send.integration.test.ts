@@ -7,7 +7,7 @@ import { devnetSigner, payment, startManualAnvil, testChain } from '../helpers/e
 import { inclusion } from '../helpers/inclusions.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
-/** These are anvil's texts, so this test fails when a new anvil changes them. */
+/** Uses anvil's own texts, so that these tests fail when a new anvil changes them. */
 describe('answers of anvil to a send', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   let chain: EvmChain
@@ -24,7 +24,7 @@ describe('answers of anvil to a send', () => {
     const watch = chain.watch([hash])
     await anvil.mine()
     await inclusion(watch, ({ kind }) => kind === 'included')
-    // Nonce 1 is in the pool for all later tests.
+    // All later tests need nonce 1 in the pool.
     await chain.send((await signer.sign(payment(signer, 1))).raw)
   })
   afterAll(async () => {
@@ -84,7 +84,9 @@ describe('answers of anvil to a send', () => {
 
     beforeAll(async () => (other = await startRpcProxy(anvil.url)))
 
-    /** Sends through two nodes. The proxied one, first or last, refuses with this text and forwards nothing. */
+    /**
+     * Sends through two nodes. The node behind the proxy, first or last, refuses with this text and forwards nothing.
+     */
     async function sendBeside(message: string, account: number, place: 'first' | 'last'): Promise<SendOutcome> {
       const urls = place === 'first' ? [other.url, anvil.url] : [anvil.url, other.url]
       const both = testChain(urls)

@@ -20,7 +20,7 @@ const complete = '0xc6878519'
 const ping = '0x5c36b186'
 const spender = `0x${'7e'.repeat(20)}`
 const erc20 = new Interface(['function transfer(address to, uint256 amount)', 'function approve(address to, uint256 amount)'])
-/** `approve` with its first argument, and any amount. */
+/** The beginning of the calldata of `approve`: its selector and its first argument, without the amount. */
 const approve = (to: string) => erc20.encodeFunctionData('approve', [to, 9n]).slice(0, 10 + 64)
 const pingOnly = `0x12345678${'0'.repeat(63)}1`
 const policy = testPolicy({
@@ -57,7 +57,7 @@ describe('limits of coins to other lanes', () => {
     for (const ask of [signer.check!, signer.sign]) await expect(ask(coins('41', 2))).rejects.toMatchObject(beyond('maxPerDayWei'))
     await signer.sign(coins('1000', 2, treasury))
     await signer.sign(coins('40', 3))
-    // A raised fee of a counted payment is not counted again.
+    // A counted payment with a higher fee is not counted again.
     await signer.sign({ ...coins('40', 3), maxFee: '40' })
     await expect(signer.sign(coins('1', 4))).rejects.toMatchObject(beyond('maxPerDayWei'))
     expect(signer.spending?.()).toContainEqual({ kind: 'top-up', window: 'day', spent: 100n, limit: 100n })
@@ -137,7 +137,7 @@ describe('signing policy', () => {
 describe('a delivery is proved before the key is asked', () => {
   const delivery = unsigned(bridge, `${complete}00ff`)
 
-  /** A key that counts its signatures, and a proof that counts its calls. */
+  /** A key that counts its signatures, and a proof that records its calls. */
   function setting(answer: () => Promise<TransferRoute[]>, clock?: () => number) {
     const seen = { signed: 0, asked: [] as string[] }
     const key = { address: self, sign: () => Promise.resolve({ raw: String(++seen.signed) } as SignedTransaction) }

@@ -30,7 +30,7 @@ describe('the spending of a key', () => {
     for (const nonce of [1, 2, 3]) await signer.sign(costing(half, nonce))
     const refused = signer.sign(costing(half, 4))
     await expect(refused).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: 'maxSpendingPerHourWei' } })
-    // The same transaction again, and a cheaper one, add no cost.
+    // The same transaction again, and a cheaper one with the same nonce, add no cost.
     await signer.sign(costing(half, 3))
     now += windows.hour + 5 * 60_000
     await signer.sign(costing(half, 4))
@@ -60,7 +60,7 @@ describe('the spending of a key', () => {
     const later = open()
     await later.signer.sign(costing(ether, 2))
     expect(await codeOfAsync(() => later.signer.sign(costing(ether, 3)))).toBe('SIGNING_REFUSED')
-    // Records outside all windows are removed.
+    // Records that are older than all windows are removed.
     now += 30 * windows.day
     for (let hour = 1; hour <= 300; hour++) await writeFile(join(folder, 'lane', `${start - hour * windows.hour}.log`), '')
     await open().signer.sign(costing(ether, 4))
@@ -101,7 +101,7 @@ describe('the spending of a key', () => {
     const one = open()
     for (const nonce of [0, 1]) await one.signer.sign(costing(ether, nonce))
     await repair(await fileIn(folder))
-    // The file grows, so its size alone shows nothing.
+    // The file also grows otherwise, so its size alone shows nothing.
     const other = open()
     for (let nonce = 2; nonce < 7; nonce++) await other.signer.sign(costing(ether / 5n, nonce))
     const spent = async ({ signer }: typeof one) => {
@@ -123,7 +123,7 @@ describe('the spending of a key', () => {
     await one.signer.check!(costing(ether, 2))
     for (const nonce of [0, 1]) await other.signer.sign(costing(ether, nonce))
     expect(await codeOfAsync(() => one.signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
-    // The attempt made it read everything, so it knows.
+    // The attempt made the signer read all records, so it knows the spending.
     expect(await codeOfAsync(() => one.signer.check!(costing(ether, 3)))).toBe('SIGNING_REFUSED')
     expect(one.signed).toEqual([])
   })

@@ -5,7 +5,7 @@ import { readBlock } from '../../chains/evm/heads/blocks.ts'
 
 const hashOf = (branch: string, height: number) => `0x${branch}${String(height).padStart(63, '0')}`
 const block = (branch: string, height: number) => ({ height, hash: hashOf(branch, height) })
-/** In the form of a node's answer. */
+/** A block in the form of a node's answer. */
 const raw = (branch: string, height: number) => ({
   number: `0x${height.toString(16)}`,
   hash: hashOf(branch, height),
@@ -15,9 +15,7 @@ const raw = (branch: string, height: number) => ({
   transactions: [],
 })
 
-/**
- * Nodes on branches of their own, each with its finalized height. The kept blocks of the branch `a` end below `head`.
- */
+/** Nodes on their own branches, each with its finalized height. The cached blocks of branch `a` end below `head`. */
 function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
   const kept = createBlockCache()
   const rises: number[] = []
@@ -31,7 +29,7 @@ function setting(nodes: readonly { branch: string; final: number }[], head = 60)
     kept,
     (height) => void rises.push(height),
   )
-  /** Like a fork below all kept blocks. */
+  /** Follows another branch, as after a fork below all cached blocks. */
   const follow = (branch: string, from: number, to: number) => {
     kept.rollBackTo(-1)
     kept.append(Array.from({ length: to - from + 1 }, (_, index) => readBlock(raw(branch, from + index))))

@@ -3,15 +3,12 @@ import type { EvmChain, EvmChainOptions, EvmNodeOptions } from '../../chains/evm
 import { startManualAnvil, testChain } from '../helpers/evm.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
-/** For a call that any one node answers. */
+/** A hash for calls that any one node can answer. */
 export const unknownHash = `0x${'0'.repeat(64)}`
 
 type ManualAnvil = Awaited<ReturnType<typeof startManualAnvil>>
 
-/**
- * One anvil for the tests of a suite, with this number of blocks. The proxies and chains of each test are closed after
- * it.
- */
+/** One anvil with this number of blocks for the tests of a suite. After each test its proxies and chains are closed. */
 export function evmSetting(blocks: number) {
   let started: ManualAnvil | undefined
   const chains: EvmChain[] = []
@@ -34,7 +31,7 @@ export function evmSetting(blocks: number) {
     return startRpcProxy(running().url)
   }
 
-  /** A connected chain of these nodes. */
+  /** Connects a chain with these nodes. */
   async function connect(
     nodes: string | readonly string[] | readonly EvmNodeOptions[],
     options: Partial<EvmChainOptions> = {},
@@ -46,7 +43,7 @@ export function evmSetting(blocks: number) {
     return chain
   }
 
-  /** A connected chain behind `count` proxies; `first` is asked first. */
+  /** Connects a chain through `count` proxies. `first` is asked first. */
   async function connectBehind(count: number, options: Partial<EvmChainOptions> = {}) {
     const behind = await Promise.all(Array.from({ length: count }, proxy))
     const [first] = behind

@@ -11,12 +11,12 @@ import { temporaryFolder } from '../helpers/folders.ts'
 type Shell = (typeof completedShells)[number]
 type Line = readonly string[]
 
-/** Nothing else ends a call that blocks this process. A shell whose prompt never comes would block the whole run. */
+/** Time limit of a shell, because a shell whose prompt never comes would block this process and the whole run. */
 const ended = { timeout: 120_000, killSignal: 'SIGKILL' } as const
 
 const scriptFor = async (shell: Shell) => (await runCli(['completion', shell])).out
 
-/** The completions of a shell after each line, whose last word is incomplete. */
+/** For each shell: the completions of each line. The last word of a line is incomplete. */
 const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) => string[][]>> = {
   bash: (script, lines) =>
     lines.map((words) => {
@@ -27,7 +27,7 @@ const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) =>
     inFolder((folder) => {
       const [scriptFile, linesFile] = [join(folder, 'script'), join(folder, 'lines')]
       writeFileSync(scriptFile, script)
-      // Each line ends with a dot, because it may end with a space.
+      // End each line with a dot, because a line may end with a space.
       writeFileSync(linesFile, lines.map((words) => `portage ${words.join(' ')}.\n`).join(''))
       const driver = fileURLToPath(new URL('./offers.zsh', import.meta.url))
       const env = { ...process.env, HOME: folder, ZDOTDIR: folder, TMPDIR: folder, TERM: 'xterm', COLUMNS: '1000' }
@@ -75,7 +75,7 @@ const cases: readonly (readonly [Line, readonly string[]])[] = [
   [['deny', 're'], ['recipient']],
   [['transfer', 'show', 'sub'], []],
 ]
-/** Lines with more completions than are named here. */
+/** Lines with further completions that are not listed here. */
 const among: readonly (readonly [Line, readonly string[]])[] = [
   [
     ['transfer', ''],
@@ -109,7 +109,7 @@ test.runIf(hasShell('fish'))('fish says what a command is for', async () => {
   expect(answer.toString()).toMatch(/^expedite\tRaise the fee /)
 })
 
-/** Texts that a shell must not run or expand. */
+/** Texts that a shell must neither run nor expand. */
 const hostile = ['$(echo hidden >&2)', '`echo hidden >&2`', ']', '*', '(e:echo hidden:)']
 
 test.runIf(hasShell('bash'))('bash runs nothing of what is being typed, and loads the script twice', async () => {

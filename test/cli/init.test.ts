@@ -11,7 +11,7 @@ const cwd = temporaryFolder()
 
 const init = (line: string, more: CliSetting = {}) => runCli(['init', ...line.split(' ').filter(Boolean)], { cwd, ...more })
 const text = (file: string) => readFile(join(cwd, file), 'utf8')
-/** The values that a person fills in. */
+/** Replaces the values that a person must fill in. */
 const filledIn = (config: string) => config.replaceAll("'0x…'", `'0x${'1'.repeat(40)}'`)
 
 describe('portage init', () => {
@@ -34,7 +34,7 @@ describe('portage init', () => {
     })
     const before = await runCli(['config', 'check', '--config', 'mine.yaml'], { cwd })
     const problems = before.err.split('\n').filter((line) => line.startsWith('  - '))
-    // The remaining problems: a variable and an address for each of three chains.
+    // The remaining problems: each of three chains needs a variable and an address.
     expect(problems).toHaveLength(6)
     for (const problem of problems) expect(problem).toMatch(/_RPC_URL, which is not set|lanes\[0\]\.address must be an address/)
 
@@ -106,7 +106,7 @@ describe('portage init', () => {
     const env = Object.fromEntries(Object.keys(made.json()['variables'] as object).map((name) => [name, 'https://node.example']))
     const config = parseConfig(filledIn(await text(`${network}.yaml`)), env, network)
     expect(Object.keys(config.chains)).toEqual(names)
-    // Including the chains without a node.
+    // The network includes the chains without a node.
     expect(config.bridges['wormhole-token-bridge']?.everySource).toBe(network)
   })
 })

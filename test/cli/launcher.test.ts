@@ -40,21 +40,23 @@ test('packages are compiled once for all versions of the sources', async () => {
   ])
 })
 
-/** Processes write the code cache of V8 as drafts: `main.cjs.run-v20.20.2-x64.v8.<pid>-<ms>`. */
+/**
+ * Lists the files without V8's code caches that processes are still writing: `main.cjs.run-v20.20.2-x64.v8.<pid>-<ms>`.
+ */
 function filesOf(at: string): string[] {
   return readdirSync(at)
     .filter((name) => !/\.v8(\.|$)/.test(name))
     .toSorted()
 }
 
-/** The output of `program` of the compiled command line. */
+/** Output of `program` when it runs in the compiled command line. */
 async function compiled(program: string): Promise<string> {
   const load = `const { loadMain, keepCode } = require(${JSON.stringify(join((await compiledFolder()) ?? '', 'load.cjs'))})`
   return (await run(process.execPath, ['-e', `${load}; const { main } = loadMain('test'); ${program}`])).stdout
 }
 
-// load.cjs reads the files as ASCII, and esbuild does not escape regular expressions: a short id, `0x5290…9ee7`, was
-// not recognized.
+// load.cjs reads the files as ASCII, and esbuild does not escape regular expressions. Otherwise a short id such as
+// `0x5290…9ee7` would not be recognized.
 test('every compiled file is ASCII', async () => {
   const at = (await compiledFolder()) ?? ''
   const { packages } = createRequire(import.meta.url)(join(at, 'root.cjs')) as { packages: string }
@@ -63,7 +65,7 @@ test('every compiled file is ASCII', async () => {
   expect(files.filter((file) => /[^\0-\x7f]/.test(readFileSync(file, 'latin1')))).toEqual([])
 })
 
-// A module that is no CommonJS keeps its default export apart. Tables ask string-width for widths.
+// The default export of a module that is not CommonJS is separate. Tables use such a module, string-width.
 test('the compiled command line prints tables: packages of every kind are the same there as in the sources', async () => {
   const file = join(folder, 'portage.yaml')
   const { chains, bridges } = deadConfig(1)
@@ -82,7 +84,7 @@ test('a stack of the compiled code names the source', async () => {
 
 const version = `main(['--version'], process).then(() => keepCode())`
 
-/** Output of the first process, and path of its stored copy of V8's code. */
+/** Runs a first process. Returns its output, and the path of its stored copy of V8's code. */
 async function firstCopy(): Promise<{ printed: string; copy: string }> {
   const at = (await compiledFolder()) ?? ''
   const copies = () => readdirSync(at).filter((name) => /^main\.cjs\.test-.*\.v8$/.test(name))
@@ -107,7 +109,7 @@ test('a second process takes what V8 compiled in the first one, and one with a d
 test('a code cache with one changed bit is rejected, which V8 itself would not notice', async () => {
   const { printed, copy } = await firstCopy()
   const damaged = readFileSync(copy)
-  // The last byte belongs to the code's data, which V8 does not check before it accepts the file.
+  // The last byte belongs to the code's data. V8 does not check the data before it accepts the file.
   damaged.writeUInt8(damaged.readUInt8(damaged.length - 1) ^ 1, damaged.length - 1)
   writeFileSync(copy, damaged)
   expect(await compiled(version)).toBe(printed)
@@ -118,7 +120,7 @@ test('a copy of V8 code that cannot be kept leaves no draft, and the command goe
   const at = (await compiledFolder()) ?? ''
   const blocked = join(at, `main.cjs.test-${process.version}-${process.arch}.v8`)
   rmSync(blocked, { recursive: true, force: true })
-  // Nothing can be renamed onto a folder that is not empty.
+  // A folder that is not empty blocks every rename onto it.
   mkdirSync(join(blocked, 'full'), { recursive: true })
   try {
     expect(await compiled(version)).toMatch(/^\d+\.\d+\.\d+\n$/)

@@ -40,13 +40,13 @@ async function writeDeadConfig(): Promise<string> {
     },
     api: { port },
   }
-  // A file per test, because tests run at the same time and must not read half-written files.
+  // Each call writes its own file, because tests run at the same time and must not read half-written files.
   const file = join(cwd, `dead-${++deadConfigs}.yaml`)
   await writeFile(file, stringify(config))
   return file
 }
 
-/** Below the ports that tests find for their servers (lab/devnet/ports.ts) and that operating systems hand out. */
+/** A port below those that tests find for their servers (lab/devnet/ports.ts) and that operating systems hand out. */
 async function closedPort(): Promise<number> {
   for (let port = 9_100; port < 9_900; port++) if (!(await accepts(port))) return port
   throw new Error('Something listens on every port from 9100 to 9899')
@@ -125,7 +125,7 @@ describe('config check', () => {
 })
 
 /**
- * Keystores are slow to open by design, and failing connections run into time-outs, which come much later on a busy
+ * Opening a keystore is slow by design. Failing connections wait for their time-outs, which come late on a busy
  * machine.
  */
 const slow = { timeout: 120_000 }
@@ -170,7 +170,7 @@ describe('keystore', slow, () => {
   })
 })
 
-/** Each waits for a connection that never comes. Run together, they wait only once. */
+/** Each test waits for a connection that never comes. Together they wait only once. */
 describe.concurrent('where nothing answers', slow, () => {
   test('the doctor names every part with its remedy, and no secret', async ({ expect }) => {
     const file = await writeDeadConfig()
@@ -186,7 +186,7 @@ describe.concurrent('where nothing answers', slow, () => {
       'bridge wormhole-token-bridge: guardian API http://127.0.0.1',
       'bridge wormhole-token-bridge: Wormholescan http://127.0.0.1',
     ])
-    // A remedy that names the doctor again would be a circle.
+    // A remedy must not name the doctor itself again.
     expect(failed.filter(({ remedy }) => !remedy || remedy.includes('doctor'))).toEqual([])
     expect(out).not.toContain('secret-path')
   })

@@ -18,15 +18,13 @@ import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 import { runCli } from './run-cli.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
-/**
- * Transfers on a real Temporal whose chains have no worker. The server itself has everything that is shown and ordered.
- */
+/** Transfers on a real Temporal. Their chains have no worker, so all shown data and orders are in the server itself. */
 const folder = temporaryFolder()
 let file = ''
 let ledgers: Ledgers
 const emitter = 'ab'.repeat(32)
 
-/** In order of creation, each with its own digest. */
+/** A transfer with its own digest. Tests create them in order. */
 function wormholeTransfer(sequence: number): Transfer {
   const digest = `0x${createHash('sha256').update(`transfer ${sequence}`).digest('hex')}`
   return { ...nativeTransfer(sequence), bridge: 'wormhole-token-bridge', sourceId: '2', emitter, digest }
@@ -122,7 +120,7 @@ test('a token for one chain must name that target in the filter of an order', as
   expect(await order('--state', 'admitting', '--target', 'ethereum')).toBeUndefined()
 })
 
-/** Terminated transfers, so that no test waits for a worker. */
+/** The transfers are terminated, so that no test waits for a worker. */
 describe('found and shown', () => {
   beforeAll(async () => {
     const end = (id: string) => ledgers.temporal.client.workflow.getHandle(id).terminate('a test')

@@ -175,7 +175,7 @@ describe('help', () => {
     expect(code).toBe(0)
     // The minimum width of a terminal.
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
-    // The examples of a group are at its commands.
+    // A group has its examples at its commands.
     if (!out.includes('Commands:')) expect(out).toContain('Example')
   })
 })

@@ -9,7 +9,7 @@ const chain = (more = '') =>
 const withChains = (chains: string, rest = '') => `chains:\n${chains}\nbridges:\n  wormhole-token-bridge: {}\n${rest}`
 const good = withChains(`  ethereum: ${chain()}`)
 
-/** The error's text. Throws every error but CONFIG_INVALID. */
+/** The text of a CONFIG_INVALID. Rethrows every other error. */
 function refusal(text: string, env: NodeJS.ProcessEnv = {}): string {
   try {
     parseConfig(text, env, 'portage.yaml')
@@ -73,7 +73,7 @@ describe('errors of the YAML', () => {
     const listen = (warning: Error) => said.push(warning)
     process.on('warning', listen)
     expect(refusal('? [HUNTER2secret]\n: x\n')).not.toContain('HUNTER2secret]')
-    // Node reports unhandled rejections in a later turn.
+    // Wait, because Node reports unhandled rejections in a later turn.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     process.off('warning', listen)
     expect(said).toEqual([])

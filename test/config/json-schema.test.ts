@@ -7,8 +7,8 @@ import { runCli } from '../cli/run-cli.ts'
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 /**
- * The committed file, which npm run docs:check holds to the code. Formats (uri) are for editors: ajv has none of its
- * own.
+ * The committed schema. `npm run docs:check` compares it with the code. Formats (uri) are for editors: ajv has none of
+ * its own.
  */
 const schema = JSON.parse(read('config/portage.schema.json')) as object
 const validate = new Ajv2020({ allErrors: true, validateFormats: false, strict: true, allowUnionTypes: true }).compile(schema)

@@ -6,7 +6,7 @@ import type { Intent } from '../../domain/lane/lane.ts'
 import { type ChainName, ofChain, type Transfer } from '../../domain/transfer/transfer.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 
-/** A bridge on a real target chain with its real contracts. */
+/** A bridge with a real target chain and its real contracts. */
 export interface BridgeHarness {
   readonly bridge: Bridge
   readonly target: ChainName
@@ -18,14 +18,14 @@ export interface BridgeHarness {
   forgeries(): readonly { readonly what: string; readonly bytes: Uint8Array }[]
   /** Sender of `deliver`, lower case. */
   readonly sender: string
-  /** Sends a call and mines it. With a gas limit, also a call that reverts. */
+  /** Sends a call and mines it. With a gas limit, it may revert. */
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
   /** Makes the latest block final. */
   finalise(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Obligations of every bridge adapter, as the docstrings of the port say. */
+/** Tests every bridge adapter for the obligations in the docstrings of the port. */
 export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarness>): void {
   describe(`bridge adapter ${name}`, () => {
     let harness: BridgeHarness
@@ -125,11 +125,11 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       for (const { what, call } of calls) {
         await expect(endpoint.proveCall(call), what).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED', retriable: false })
       }
-      // Every byte counts, at any position.
+      // Change bytes at many positions. Each change must be noticed.
       for (let at = 10; at < intent.data.length; at += Math.max(2, Math.ceil(intent.data.length / 128)) & ~1) {
         const byte = (Number.parseInt(intent.data.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0')
         const data = `${intent.data.slice(0, at)}${byte}${intent.data.slice(at + 2)}`
-        // A number that does not exist yet, or an unknown guardian set, makes the message wait.
+        // If the change names a number that does not exist yet, or an unknown guardian set, the message waits.
         expect(['CALL_UNJUSTIFIED', 'NATIVE_NOT_FINAL', 'GUARDIAN_SET_UNKNOWN'], `byte ${at}`).toContain(
           await codeOfAsync(() => endpoint.proveCall({ ...intent, data })),
         )
@@ -161,7 +161,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       expect(again.ok || endpoint.explainRevert(again.revert)).toEqual({ kind: 'delivered' })
       const reverted = await harness.deliver(intent, '400000')
       expect([reverted.status, endpoint.hasEffect(reverted, transfer)]).toEqual(['reverted', false])
-      // A receipt with the event but without success shows nothing.
+      // A receipt that has the event but no success does not show the effect.
       expect(endpoint.hasEffect({ ...receipt, status: 'reverted' }, transfer)).toBe(false)
     })
 

@@ -10,16 +10,16 @@ import { head } from '../helpers/heads.ts'
 
 /** A real network of a family. Blocks come only on demand. */
 export interface ChainHarness {
-  /** A chain of this network (or of other nodes), not connected. */
+  /** Makes a chain of this network, or of other nodes. It is not connected. */
   chain(options?: { nodes?: readonly string[]; networkId?: string; finality?: FinalityPolicy; blockTimeMs?: number }): Chain
   /** The node, as a URL. */
   readonly url: string
   readonly networkId: string
   /** Signers of funded accounts that no other test uses. */
   signer(index: number): Promise<Signer>
-  /** A valid cheap transaction. */
+  /** A valid transaction that costs little. */
   transaction(signer: Signer, nonce: number): UnsignedTransaction
-  /** The same with fees that replace it. */
+  /** The same transaction with fees that allow to replace the first. */
   replacement(transaction: UnsignedTransaction): UnsignedTransaction
   /** A call that reverts with this text. */
   reverting(): Promise<{ intent: Intent; reason: string }>
@@ -29,7 +29,7 @@ export interface ChainHarness {
   stop(): Promise<void>
 }
 
-/** Obligations of every chain adapter, as the docstrings of the port say. Each test has an account of its own. */
+/** Tests every chain adapter for the obligations in the docstrings of the port. Each test has its own account. */
 export function chainAdapterSuite(name: string, start: () => Promise<ChainHarness>): void {
   describe(`chain adapter ${name}`, () => {
     let harness: ChainHarness
@@ -241,7 +241,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       await harness.mine()
       const once = await included(watch)
       const found = chain.mined(signer.address, 0)
-      // One node alone must say it in two blocks.
+      // A lone node must say it in two blocks.
       await harness.mine()
       expect(await found).toEqual({ hash, signingHash, call: { to, data, value }, block: once.receipt.block })
       const [pending] = await Promise.all([chain.mined(signer.address, 1), harness.mine()])

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BlockRange, Bridge, PlacedTransfer, ScannedSource } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 
-/** A scanned source on real chains, without transfers. */
+/** A scanned source on real chains, without transfers at first. */
 export interface ScannedSourceHarness {
   readonly source: ScannedSource
   readonly bridge: Bridge
-  /** Users' transfers, in blocks that are not final yet. */
+  /** Sends users' transfers, in blocks that are not final yet. */
   start(count: number): Promise<void>
-  /** Makes the latest block of the source, or of the target, final. Resolves with the height of that block. */
+  /** Makes the latest block of the source or of the target final. Resolves with that block's height. */
   finalise(end: 'source' | 'target'): Promise<number>
   /** Delivers these transfers in a block of the target that is not final yet. */
   deliver(transfers: readonly Transfer[]): Promise<void>
@@ -17,7 +17,7 @@ export interface ScannedSourceHarness {
 
 const count = 6
 
-/** Obligations of every `scanned` source of bridges/port.ts. */
+/** Tests every `scanned` source for the obligations in bridges/port.ts. */
 export function scannedSourceSuite(name: string, start: () => Promise<ScannedSourceHarness>): void {
   describe(`the scanned source of ${name}`, () => {
     let harness: ScannedSourceHarness
@@ -38,7 +38,7 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
     test('names its stream, and where that begins', () => {
       expect(source.config).toEqual({
         stream: expect.stringMatching(new RegExp(`^${source.bridge}:${source.sourceChain}:`)),
-        // Names network and contract, so that another one's checkpoint is detected.
+        // The origin names network and contract, so that a checkpoint of another source is detected.
         origin: expect.stringMatching(/^.+\/.+$/),
         first: expect.stringMatching(/^[01]$/),
         start: expect.any(Number),

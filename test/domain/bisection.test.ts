@@ -8,7 +8,7 @@ interface Run {
   readonly sizes: readonly number[]
 }
 
-/** Bisects until nothing is left. A batch fails if it contains a bad transfer or is larger than a block allows. */
+/** Bisects until no transfer is left. A batch fails if it has a bad transfer or is larger than a block allows. */
 function run(start: Bisection<number>, transfers: readonly number[], bad: ReadonlySet<number>, room = Infinity): Run {
   const completed: number[] = []
   const isolated: number[] = []
@@ -24,7 +24,7 @@ function run(start: Bisection<number>, transfers: readonly number[], bad: Readon
     if (ok) completed.push(...batch)
     else if (batch.length === 1) isolated.push(...batch)
     state = tried(state, batch, ok ? 'completed' : 'failed')
-    // The history of a workflow holds JSON.
+    // Histories of workflows store JSON, so the state must be JSON.
     expect(JSON.parse(JSON.stringify(state))).toEqual(state)
   }
   return { completed, isolated, sizes }
@@ -47,7 +47,7 @@ describe('bisection of batches', () => {
           expect(ascending(completed)).toEqual(upTo(count).filter((one) => !bad.includes(one)))
           expect(ascending(isolated)).toEqual(ascending(bad))
           expect(Math.max(...sizes)).toBeLessThanOrEqual(most)
-          // Per bad transfer: the steps down to it and its neighbours, and the growth afterwards. The first growth
+          // Each bad transfer costs the steps down to it and its neighbours, and then the growth. The first growth
           // begins at `size`.
           const levels = Math.ceil(Math.log2(most)) + 1
           expect(sizes.length).toBeLessThanOrEqual(Math.ceil(count / most) + levels + bad.length * (3 * levels + 2))
@@ -72,7 +72,7 @@ describe('bisection of batches', () => {
         expect(state.size).toBeLessThanOrEqual(Math.max(answered, 1))
       }),
     )
-    // Half of a batch that could not go together says nothing about sizes. The other half must still be tried.
+    // The failed half shows nothing about sizes. The other half must still be tried.
     const halved = tried(bisection({ size: 8 }), upTo(8), 'failed')
     expect(tried(halved, upTo(4), 'unanswered')).toMatchObject({ halves: [[4, 5, 6, 7]], size: 4 })
   })
@@ -82,8 +82,8 @@ describe('bisection of batches', () => {
       fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }), (room, count) => {
         const { completed, isolated, sizes } = run(bisection(), upTo(count), new Set(), room)
         expect([ascending(completed), isolated]).toEqual([upTo(count), []])
-        // Once the steps from 20 down to the fitting size. Then at worst every third try is too large, followed by its
-        // two halves.
+        // The first tries go from 20 down to the size that fits. After that, at worst every third try is too large. Two
+        // tries with its halves follow.
         expect(sizes.filter((size) => size > room).length).toBeLessThanOrEqual(Math.ceil(sizes.length / 3) + 20)
       }),
     )
@@ -92,7 +92,8 @@ describe('bisection of batches', () => {
   test('batches start with 20, grow to 40, halve and grow again', () => {
     const { sizes } = run(bisection(), upTo(200), new Set([60]))
     expect(sizes.slice(0, 4)).toEqual([20, 40, 40, 20])
-    // 60 is the first of the third batch. It is found on the way down, in addition to the good halves.
+    // Transfer 60 is the first of the third batch. The bisection finds it on the way down, and also tries the good
+    // halves.
     expect(sizes).toEqual([20, 40, 40, 20, 10, 5, 3, 2, 1, 1, 1, 2, 5, 10, 20, 20, 40, 40])
     expect(run(bisection(), upTo(120), new Set()).sizes).toEqual([20, 40, 40, 20])
   })

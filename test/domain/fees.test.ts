@@ -104,7 +104,7 @@ describe('marketFor', () => {
 describe('feeLimitReached', () => {
   const market = { maxFee: '100', tip: '10' }
 
-  /** Raises until the limit, in blocks that do not take the transaction. */
+  /** Raises the fees up to the limit, in blocks that do not take the transaction. */
   function raised(first: { maxFee: string; tip: string }, at: { maxFee: string; tip: string }) {
     const offered = [first]
     while (!feeLimitReached(offered, at) && offered.length < 1_000) offered.push(bumpFees(offered, at))
@@ -140,7 +140,7 @@ describe('firstOffer', () => {
     expect(firstOffer(market, { maxFeePerGas: '110' }, cost)).toEqual({ kind: 'offer', maxFee: '110', tip: '10' })
     expect(firstOffer(market, { maxTip: '3' }, cost)).toEqual({ kind: 'offer', maxFee: '210', tip: '3' })
     expect(firstOffer(market, { maxFeePerTransaction: '150500' }, cost)).toEqual({ kind: 'offer', maxFee: '150', tip: '10' })
-    // The same balance pays the data fee of an L2.
+    // The same balance must also pay the data fee of an L2.
     expect(firstOffer(market, { maxFeePerTransaction: '150500' }, { ...cost, dataFee: '30000' })).toMatchObject({ maxFee: '120' })
   })
 
@@ -218,7 +218,7 @@ describe('nextOffer', () => {
     }
     expect(until({ ...noop, policy: { maxFeePerGas: '100' } }, steep)).toMatchObject({ enough: true })
     expect(until({ ...noop, policy: { maxFeePerGas: '100' } }, steep).tries).toBeLessThan(25)
-    // 21,000 gas: a balance for 2,000 wei each.
+    // The balance pays 2,000 wei for each of 21,000 gas.
     const poor = until({ ...noop, policy: {}, balance: '42000000' }, steep)
     expect(poor.enough).toBe(false)
     expect(poor.maxFee).toBeLessThanOrEqual(2_000n)

@@ -6,11 +6,14 @@ export const first: Attempt = { kind: 'call', gasLimit: '100', maxFee: '10', tip
 export const bump: Attempt = { kind: 'call', gasLimit: '100', maxFee: '12', tip: '2' }
 export const noop: Attempt = { kind: 'noop', gasLimit: '21', maxFee: '15', tip: '3' }
 
-/** A ledger whose account is at nonce 5 and block 100, with window 3, K = 4 blocks, and enough funds. */
+/**
+ * A ledger with enough funds, whose account is at nonce 5 and block 100. The window is 3, and a nonce is filled after 4
+ * blocks (K).
+ */
 export class Bench {
   state: LaneState = newLane({ lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 })
   rolledBack: readonly RolledBack[] = []
-  /** The ledger's clock, ms. */
+  /** Time of the ledger's clock, ms. */
   now = 0
   #seen: Observation = { latest: 5, finalized: 5, height: 100, hash: '0x1', balance: '1000000', claims: [], since: 0 }
 
@@ -29,7 +32,7 @@ export class Bench {
     return this.apply({ requests: [request] }).answers[0]
   }
 
-  /** Changes since the last reading. */
+  /** Reports the account with these changes since the last report. */
   observe({ pending, ...change }: Partial<Observation>) {
     this.#seen = { ...this.#seen, ...change }
     return this.apply({ observe: { ...this.#seen, ...(pending !== undefined && { pending }) }, requests: [] })
@@ -60,7 +63,7 @@ export function owner(name: string): Owner {
   return { intentId: `transfer-${name}/1`, callHash: `0x${name}` }
 }
 
-/** The nonce, or the reason for none. */
+/** The granted nonce, or the reason for the refusal. */
 export function nonceOf(answer: LaneAnswer | undefined): number | string | undefined {
   return answer?.kind === 'granted' ? answer.entry.nonce : answer?.kind === 'refused' ? answer.why : answer?.kind
 }

@@ -1,16 +1,16 @@
 import type { LaneState } from '../../domain/lane/lane.ts'
 import assert from 'node:assert/strict'
 
-/** The checker's own books, made from answers and observations only. */
+/** The checker's own records. Only answers and observations change them. */
 export interface Books {
-  /** Intent → the nonce that it holds. */
+  /** By intent: the nonce that it holds. */
   readonly held: Map<string, number>
-  /** Nonce → most that each of its attempts may cost. */
+  /** By nonce: the most that each of its attempts may cost, wei. */
   readonly costs: Map<number, bigint[]>
-  /** Nonce → wei that its call moves. */
+  /** By nonce: wei that its call moves. */
   readonly values: Map<number, bigint>
   readonly withdrawn: Set<string>
-  /** Nonce → intents that signed for it. */
+  /** By nonce: the intents for which something was signed. */
   readonly signed: Map<number, Set<string>>
 }
 
@@ -18,7 +18,7 @@ export function newBooks(): Books {
   return { held: new Map(), costs: new Map(), values: new Map(), withdrawn: new Set(), signed: new Map() }
 }
 
-/** Wei: most that one attempt of the nonce may cost. */
+/** The most that one attempt of the nonce may cost, wei. */
 export function worstOf({ costs }: Books, nonce: number): bigint {
   return (costs.get(nonce) ?? []).reduce((a, b) => (a > b ? a : b), 0n)
 }
@@ -28,7 +28,8 @@ export function json<T>(value: T): T {
 }
 
 /**
- * Strict equality. Equal JSON is compared first, because Node's own comparison takes most of a property test's time.
+ * Asserts strict equality. Compares the JSON first, because Node's own comparison would take most of the time of a
+ * property test.
  */
 export function assertSame(a: unknown, b: unknown, message?: string): void {
   if (!isSameJson(a, b)) assert.deepEqual(a, b, message)

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { Observation } from '../../domain/lane/messages.ts'
 
-/** A signed transaction of the lane's account. An equal `id` means equal bytes. */
+/** A signed transaction of the lane's account. Two with the same `id` have the same bytes. */
 export interface ModelTx {
   readonly id: string
   readonly nonce: number
@@ -17,11 +17,12 @@ interface ModelBlock {
 }
 
 /**
- * One account on a chain whose pool has go-ethereum's rules: nonces in order, replacements 10 % dearer in both fields.
+ * One account on a chain whose pool has go-ethereum's rules: nonces in order, and replacements that cost 10 % more in
+ * both fields.
  */
 export class ModelChain {
   balance = 0n
-  /** Transactions before there was a lane. */
+  /** Number of transactions before the lane existed. */
   readonly first: number
   readonly #finalDepth: number
   readonly #pool = new Map<number, ModelTx>()
@@ -41,7 +42,7 @@ export class ModelChain {
     return this.#countAt(this.height)
   }
 
-  /** Transaction count including the pool. It stops at the first gap, as on a node. */
+  /** The transaction count with the pool's transactions. It stops at the first gap, as in a node. */
   get pending(): number {
     let nonce = this.latest
     while (this.#pool.has(nonce)) nonce++
@@ -69,7 +70,7 @@ export class ModelChain {
     return 'accepted'
   }
 
-  /** A block with at most `room` of the account's transactions that pay the base fee. */
+  /** Mines a block with at most `room` of the account's transactions that pay the base fee. */
   mine(room: number, baseFee: bigint): void {
     const txs: ModelTx[] = []
     for (let nonce = this.latest; txs.length < room; nonce++) {
@@ -82,8 +83,8 @@ export class ModelChain {
   }
 
   /**
-   * Replaces up to `depth` blocks that are not final by the same number of empty ones. Their transactions return to the
-   * pool, or are lost.
+   * Replaces up to `depth` blocks that are not final by as many empty ones. Their transactions return to the pool, or
+   * are lost if `forget`.
    */
   reorg(depth: number, forget: boolean): void {
     const gone = this.#blocks.splice(this.#blocks.length - Math.min(depth, this.#finalDepth, this.height))
@@ -93,18 +94,18 @@ export class ModelChain {
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
   }
 
-  /** The same below finality. */
+  /** Like `reorg`, but also replaces final blocks. */
   reorgDeep(depth: number): void {
     const gone = this.#blocks.splice(Math.max(1, this.#blocks.length - this.#finalDepth - depth))
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
   }
 
-  /** Drops a nonce's transactions from the pool. */
+  /** Drops the transactions of a nonce from the pool. */
   evict(nonce: number): void {
     this.#pool.delete(nonce)
   }
 
-  /** A stranger with the key uses the nonce. */
+  /** Sends a transaction with this nonce, as a stranger with the key would. */
   external(nonce: number, fee: bigint): void {
     this.send({ id: `external ${nonce} ${++this.#hashes}`, nonce, maxFee: fee, tip: fee })
   }

@@ -14,22 +14,22 @@ interface Past {
   readonly state: LaneState
   readonly books: Books
   readonly request: ApplyRequest
-  /** A signal instead of an update, as batch tools send it. */
+  /** Whether the request came as a signal instead of an update, as from batch tools. */
   readonly signal: boolean
 }
 
-/** Age after which a height that no process has repeated no longer counts, ms. */
+/** A height that no process has repeated no longer counts at this age, ms. */
 const believedMs = 60_000
 
 /**
- * A ledger that is checked at every step. Its state is frozen and goes through JSON, single requests must give the same
- * result as together, and every answer is compared with the checker's own books.
+ * A ledger that is checked at every step. Its state is frozen and goes through JSON. Single requests must have the same
+ * result as the requests together. Every answer is compared with the checker's own records.
  */
 export class CheckedLane {
   state: LaneState
-  /** Number of the ledger. It grows when Temporal is wiped. */
+  /** Number of the ledger. A wipe of Temporal increases it. */
   epoch = 0
-  /** Number of the run. It grows at each reset and continue-as-new. */
+  /** Number of the run. A reset and a continue-as-new increase it. */
   run = 1
   /** ms. */
   now = 1_000_000
@@ -37,7 +37,7 @@ export class CheckedLane {
   #books = newBooks()
   #past: Past[] = []
   #isReset = false
-  /** The state as the last step wrote it. */
+  /** The state that the last step returned. */
   #stored: { readonly of: LaneState; readonly json: LaneState } | undefined
 
   constructor(config: LaneConfig) {
@@ -54,7 +54,9 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /** Resets the workflow, or restores Temporal: the ledger returns to an earlier step of the same era. */
+  /**
+   * Sets the ledger back to an earlier step of the same era, as a reset of the workflow or a restore of Temporal does.
+   */
   setBack(steps: number): void {
     const { state, books } = this.#past[Math.max(0, this.#past.length - steps)] ?? {}
     if (!state || !books) return
@@ -65,7 +67,10 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /** Resets the workflow: later requests are applied again, signals first or last. If they are excluded, none is. */
+  /**
+   * Resets the workflow and applies later requests again. Signals come first or last. With `nothing`, no request is
+   * applied again.
+   */
   reset(steps: number, applied: 'all' | 'late signals' | 'nothing'): void {
     const since = this.#past.slice(-steps)
     const [first] = since
@@ -90,7 +95,7 @@ export class CheckedLane {
     this.paged.nextRun(this.state)
   }
 
-  /** Determined as in workflows/lane.ts. */
+  /** As workflows/lane.ts determines it. */
   #isOfBefore({ run }: ApplyRequest): boolean {
     return this.#isReset && run !== undefined && run !== String(this.run)
   }
@@ -133,7 +138,8 @@ export class CheckedLane {
   }
 
   /**
-   * A process will sign attempt `index` of a nonce that the ledger of `epoch` gave for `intentId` (undefined: a no-op).
+   * Records that a process will sign attempt `index` of a nonce. The ledger of `epoch` gave the nonce for `intentId`
+   * (undefined: for a no-op).
    */
   signing(epoch: number, nonce: number, index: number, attempt: Attempt, intentId: string | undefined): void {
     if (epoch !== this.epoch) return
@@ -164,7 +170,7 @@ export class CheckedLane {
     const latest = after.observed?.latest ?? 0
     const finalized = after.observed?.finalized ?? 0
     assert.ok(seen.undone || finalized >= (before.observed?.finalized ?? 0), 'final stays final')
-    // Their records were removed at finality.
+    // The ledger has removed the records of final nonces. So after a lower final nonce it counts as another ledger.
     if (finalized < (before.observed?.finalized ?? 0)) this.epoch += 1
     for (const entry of Object.values(before.entries)) {
       const now = after.entries[entry.nonce]
@@ -240,7 +246,7 @@ export class CheckedLane {
     }
     if (request.kind === 'withdraw') {
       const nonce = held.get(request.intentId)
-      // A ledger that has not read its account, or has found foreign transactions in the pool, cannot promise that
+      // A ledger that has not read its account, or that has found foreign transactions in the pool, cannot promise that
       // nothing is mined.
       const unsure = request.how === 'cancel' && (!after.synced || hasInherited(after))
       const stale = this.now - (before.observed?.at ?? 0) > withoutWorkerMs

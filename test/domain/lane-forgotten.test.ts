@@ -27,7 +27,7 @@ describe('nonces that a ledger did not give', () => {
   test("nonces above the ledger's own, in blocks and in the pool, are forgotten ones, with a time", () => {
     const restored = apply(granted(synced, 'a'), at(3, 2, { pending: 5 }), 7).state
     expect(view(restored).forgotten).toEqual([{ from: 1, to: 5, at: 7 }])
-    // First its own nonces, then a stranger's.
+    // First the ledger's own nonces, then a stranger's.
     const later = granted(apply(restored, at(5, 3), 8).state, 'b')
     expect(view(apply(later, at(7, 4), 9).state).forgotten).toEqual([
       { from: 1, to: 5, at: 7 },

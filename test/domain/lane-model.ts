@@ -11,7 +11,7 @@ export interface NetworkOptions {
   readonly window: number
   readonly fillAfterBlocks: number
   readonly finalDepth: number
-  /** Transactions of the account from before the lane. */
+  /** Number of the account's transactions before the lane existed. */
   readonly first: number
   /** Wei. */
   readonly minimumBalance: number
@@ -22,13 +22,13 @@ const gasLimit = '1000'
 const processes = 3
 
 /**
- * A chain, a ledger and some processes with the key. Each method is one possible event. Numbers choose among the
+ * A chain, a ledger and some processes with the key. Each method is one possible event. Its numbers choose among the
  * existing things.
  */
 export class Network {
   chain: ModelChain
   readonly lane: CheckedLane
-  /** Nonce → intents whose calls were signed for it, on the word of any ledger. */
+  /** By nonce: intents whose calls a process signed because any ledger gave it the nonce. */
   readonly signers = new Map<number, Set<string>>()
   readonly #options: NetworkOptions
   readonly #processes: Process[]
@@ -47,7 +47,7 @@ export class Network {
     return this.#processes
   }
 
-  /** `answered`: the answer arrives. Otherwise the process keeps waiting. */
+  /** Sends a request. `answered`: whether the answer arrives. If not, the process keeps waiting. */
   ask(
     p: number,
     intent: number,
@@ -66,7 +66,7 @@ export class Network {
     this.#ask(this.#process(p), [request], answered)
   }
 
-  /** Requests within a few milliseconds, together with an observation. */
+  /** Sends several requests within a few milliseconds, together with an observation. */
   askMany(p: number, from: number, count: number): void {
     const process = this.#process(p)
     const attempt: Attempt = { kind: 'call', gasLimit, ...market }
@@ -80,7 +80,7 @@ export class Network {
     this.#ask(process, requests, true, true)
   }
 
-  /** Repeats the request: as the retry of a waiting one, or as a late copy of an answered one. */
+  /** Repeats a request: as the retry of a waiting one, or as a late copy of an answered one. */
   repeat(p: number, which: number): void {
     const process = this.#process(p)
     const one = pick(process.asked, which)
@@ -104,7 +104,7 @@ export class Network {
     if (pending && pending.signed > 0) this.#raise(process, pending, answered)
   }
 
-  /** A try without a signature gives its nonce back. */
+  /** A try that has signed nothing gives its nonce back. */
   release(p: number, which: number, answered: boolean): void {
     const process = this.#process(p)
     const pending = pick(
@@ -125,7 +125,7 @@ export class Network {
   }
 
   /**
-   * Resets a devnet: all processes notice it, drop their nonces, and report it to a ledger that knows a final block.
+   * Resets a devnet. All processes notice it, drop their nonces, and report it to a ledger that knows a final block.
    */
   replaceChain(): void {
     const { final } = this.lane.state.observed ?? {}
@@ -143,14 +143,14 @@ export class Network {
     this.#process(p).head = this.chain.head()
   }
 
-  /** Reads the account at a node that knows the newest block, but has not executed it yet. */
+  /** Reads the account at a node that knows the newest block but has not executed it yet. */
   lookAtLaggingNode(p: number, blocksBehind: number): void {
     const { latest, finalized } = this.chain.head()
     const less = (nonce: number) => Math.max(this.chain.first, nonce - blocksBehind)
     this.#process(p).head = { ...this.chain.head(), latest: less(latest), finalized: less(finalized) }
   }
 
-  /** Sends its last reading to the ledger. It may be old by now. */
+  /** Sends the process's last reading to the ledger. The reading may be old. */
   observe(p: number): void {
     this.#ask(this.#process(p), [], true, true)
   }
@@ -166,7 +166,7 @@ export class Network {
 
   /**
    * From here on nothing fails: funds and blocks come, and processes read, report, obey and raise stuck transactions.
-   * Ends when the ledger owes nothing. Throws if this does not happen.
+   * Ends when the ledger has nothing left to do. Throws if this does not happen.
    */
   settle(): void {
     this.chain.balance = 10n ** 18n
@@ -184,7 +184,7 @@ export class Network {
       }
       this.chain.mine(3, 50n)
       const { synced, next, observed, entries } = this.lane.state
-      // Both must agree: after a reorganisation deeper than finality the ledger learns only a block later that its
+      // Ledger and chain must agree. After a reorg deeper than finality, the ledger learns one block late that its
       // nonces are gone.
       const done = observed?.finalized === next && this.chain.head().finalized === next
       if (synced && done && Object.keys(entries).length === 0) return
@@ -204,11 +204,11 @@ export class Network {
     process.transactions.set(nonce, pending)
     if (attempts.length > pending.attempts.length) pending.attempts = attempts
     if (pending.attempts.at(-1)?.kind !== 'noop') this.#append(process, pending, 'noop', true)
-    // The fees of an inherited transaction are unknown: outbid it step by step.
+    // The fees of an inherited transaction are unknown, so outbid it step by step.
     for (let steps = 0; steps < 30 && this.#signAndSend(pending) === 'underpriced'; steps++) this.#append(process, pending, 'noop', true)
   }
 
-  /** One more attempt of the last one's kind, if there is one. */
+  /** Adds an attempt of the same kind as the last one, if there is one. */
   #raise(process: Process, pending: PendingTransaction, answered: boolean): void {
     const kind = pending.attempts.at(-1)?.kind
     if (kind) this.#append(process, pending, kind, answered)
@@ -219,7 +219,7 @@ export class Network {
     this.#ask(process, [{ kind: 'attempt', id: this.#id(), nonce: pending.nonce, index: pending.attempts.length, attempt }], answered)
   }
 
-  /** Signs recorded attempts without a signature, and sends the last signed one. */
+  /** Signs the recorded attempts that have no signature, and sends the last signed one. */
   #signAndSend(pending: PendingTransaction): ReturnType<ModelChain['send']> | undefined {
     let last: Attempt | undefined
     if (pending.intentId) this.signers.set(pending.nonce, (this.signers.get(pending.nonce) ?? new Set()).add(pending.intentId))

@@ -61,7 +61,7 @@ const events: Record<string, [weight: number, (network: Network, a: number, b: n
   wipe: [1, (network) => network.lane.wipe()],
 }
 
-/** Events of a process that neither dies nor gets lies. */
+/** Events in which no process dies and no node lies. */
 const peaceful = fc.constantFrom(
   ...['ask', 'find', 'askMany', 'repeat', 'sign', 'sign', 'bump', 'release', 'withdraw', 'lookAndObserve', 'obey', 'mine'],
   ...['pause', 'activate', 'pauseSignal', 'activateSignal', 'setWindow', 'runReset', 'nextRun'],
@@ -69,7 +69,7 @@ const peaceful = fc.constantFrom(
 
 type Event = readonly [what: string, a: number, b: number, c: number]
 
-/** An intent that no history has. */
+/** An intent that occurs in no history. */
 const newcomer = 100
 const small = fc.nat({ max: 11 })
 const anything = fc.oneof(...Object.entries(events).map(([what, [weight]]) => ({ weight, arbitrary: fc.constant(what) })))
@@ -83,10 +83,10 @@ const options: fc.Arbitrary<NetworkOptions> = fc.record({
 })
 const histories = fc.array(event, { maxLength: 80, size: 'max' })
 
-/** Seeds that once broke a rule. */
+/** Seeds that broke a rule once. */
 const found: [NetworkOptions, Event[]][] = [
-  // All processes are silent for longer than a height is trusted. Then one reports a lower height, and thereby a
-  // removed block.
+  // All processes are silent for longer than a height is trusted. Then one of them reports a lower height. So a block
+  // must have been removed.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [
@@ -99,7 +99,8 @@ const found: [NetworkOptions, Event[]][] = [
       ['observe', 2, 0, 0],
     ],
   ],
-  // A returned nonce that is in a block meanwhile is inherited after a reset, and packed before the next observation.
+  // A returned nonce is in a block meanwhile. After a reset it is inherited, and it is packed before the next
+  // observation.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [
@@ -138,7 +139,7 @@ function live(settings: NetworkOptions, history: readonly Event[]): Network {
   return network
 }
 
-/** Every step is held against the books of lane-checker.ts: a broken rule throws there. */
+/** lane-checker.ts compares every step with its own records, and throws if a rule is broken. */
 describe('the nonce ledger, whatever happens', () => {
   test('the ledger keeps its rules at every step, and every nonce it handed out ends in a block', () => {
     let granted = 0
@@ -154,9 +155,9 @@ describe('the nonce ledger, whatever happens', () => {
       }),
       { numRuns: 500, examples: found },
     )
-    // The histories do grant nonces.
+    // The histories really grant nonces.
     expect(granted).toBeGreaterThan(500)
-    // They leave entries in blocks that are not final, which a second ledger packs.
+    // They leave entries in blocks that are not final. A second ledger packs these.
     expect(packed).toBeGreaterThan(100)
   }, 600_000)
 

@@ -86,7 +86,7 @@ describe('grant', () => {
     expect(nonceOf(lane.grant('b'))).toBe('funds')
     lane.observe({ balance: '4000' })
     expect(nonceOf(lane.grant('b'))).toBe(6)
-    // The no-op itself moves nothing.
+    // The no-op itself moves no coins.
     lane.attempt(5, 2, { ...noop, maxFee: '200' })
     lane.observe({ balance: '6199' })
     expect(lane.grant('c')).toMatchObject({ why: 'funds', detail: 'balance 6199 wei, needed 6200 wei' })
@@ -141,7 +141,7 @@ describe('release', () => {
     lane.release('b')
     lane.observe({ height: 101 })
     expect(lane.orders).toEqual([[6, 'released']])
-    // Once a no-op is recorded for it, no other intent gets it.
+    // Once a no-op is recorded for a nonce, no other intent gets the nonce.
     lane.attempt(6, 0, noop)
     expect(nonceOf(lane.grant('e'))).toBe('window')
   })
@@ -156,7 +156,7 @@ describe('release', () => {
     expect(['a', 'b', 'c'].map((name) => lane.release(name))).toEqual([5, 6, 7].map((nonce) => ({ kind: 'held', nonce })))
   })
 
-  // Regression: `next` fell below the account's nonce, and the next grant was a used one.
+  // Regression: `next` fell below the account's nonce, so the next grant was a used nonce.
   test('releasing a nonce that was used externally does not lower next', () => {
     const lane = new Bench()
     lane.grant('a')
@@ -165,7 +165,7 @@ describe('release', () => {
     expect(nonceOf(lane.grant('b'))).toBe(6)
   })
 
-  // Regression: an old order made the lane replace the call of the intent that had been given the nonce since.
+  // Regression: an old order to fill replaced the call of the intent that had got the nonce since.
   test('a release and a new grant win over a fill that is still on its way', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
@@ -191,7 +191,7 @@ describe('withdraw', () => {
     expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'held', nonce: 5 })
     expect(lane.withdraw('b', 'cancel')).toEqual({ kind: 'held', nonce: 6 })
     expect(lane.orders).toEqual([[6, 'cancelled']])
-    // The cancelled intent can still ask for its fate.
+    // The cancelled intent can still ask what became of it.
     expect(nonceOf(lane.grant('b', 'late'))).toBe(6)
   })
 
@@ -201,7 +201,7 @@ describe('withdraw', () => {
     expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'held', nonce: 6 })
     lane.observe({ latest: 6, height: 101 })
     lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
-    // It is in a block already, so the lane waits for it.
+    // The call is in a block already, so the lane waits for it.
     expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'held', nonce: 5 })
     expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'free' })
     expect(lane.state.entries[6]).toMatchObject({ fill: 'abandoned', value: '7', maybeSent: true, attempts: [first] })
@@ -225,7 +225,7 @@ describe('withdraw', () => {
     expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'free' })
   })
 
-  // Regression: after the no-op was final, a late step of the cancelled transfer got a new nonce.
+  // Regression: a late step of a cancelled transfer got a new nonce after the no-op was final.
   test('a cancelled intent gets no nonce after its no-op is final', () => {
     const lane = new Bench()
     lane.grant('a')

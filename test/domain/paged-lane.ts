@@ -4,9 +4,12 @@ import { carried, paged, unpaged } from '../../domain/lane/storage/pages.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { assertSame, freeze, json } from './lane-books.ts'
 
-/** A packed ledger next to a plain one. It must answer the same, and be the same once unpacked. */
+/**
+ * A packed ledger that runs together with a plain one. It must give the same answers, and must be equal when it is
+ * unpacked.
+ */
 export class PagedLane {
-  /** Sum of its pages over all steps. */
+  /** Number of its pages, added up over all steps. */
   pages = 0
   #state: LaneState
 
@@ -14,7 +17,7 @@ export class PagedLane {
     this.#state = state
   }
 
-  /** The plain ledger began again, or was set back. */
+  /** Follows the plain ledger, which began again or was set back. */
   restart(state: LaneState): void {
     this.#state = state
   }

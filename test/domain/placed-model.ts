@@ -15,8 +15,8 @@ import { parkOrRelease } from './stream-requests.ts'
 type Found = (readonly [number: string, height: number])[]
 
 /**
- * A contract whose logs have places, on a chain that forks and hides logs; transfers; two agents that hold old states;
- * and the placed stream, held against the truth after every request. Each method is one thing that can happen.
+ * A placed stream that is compared with the truth after every request. Around it are a contract whose logs have places,
+ * a chain that forks and hides logs, transfers, and two agents that hold old states. Each method is one possible event.
  */
 export class PlacedModel {
   readonly chain = new LogChain()
@@ -30,18 +30,18 @@ export class PlacedModel {
   #copies: { state: StreamState; running: Set<string> }[] = []
   #checkpoints: StreamCheckpoint[] = []
   #watermark = 0n
-  /** Numbers that a request reopened: they may be counted again. */
+  /** How many numbers requests have reopened. They may be counted again. */
   #reopened = 0
 
   // The source.
 
-  /** `depth`: as many final blocks are replaced, too. */
+  /** Replaces blocks that are not final, and `depth` final ones. */
   reorg(depth: number, index: number): void {
     const deep = this.#isUnbound() ? 0 : depth
     if (this.chain.fork(deep, index)) this.#forget()
   }
 
-  /** Whether the stream knows numbers above its cursor, which no block hash binds (docs/concepts/streams.md). */
+  /** Whether the stream knows numbers above its cursor. No block hash binds them (docs/concepts/streams.md). */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
     if (cursor && this.chain.hashAt(cursor.height) !== cursor.hash) return false
@@ -54,7 +54,7 @@ export class PlacedModel {
     if (id !== undefined && !this.running.has(id) && !this.#isOver(id)) this.chain.hide(id)
   }
 
-  // The transfers. The stream learns of a delivery only by the outcome of its transfer.
+  // Delivers a transfer. The stream learns of it only from the outcome of the transfer.
 
   deliver(which: number): void {
     const id = pick([...this.running], which)
@@ -63,7 +63,7 @@ export class PlacedModel {
     this.delivered.add(id)
   }
 
-  /** Another relayer delivers before Portage has started the transfer. */
+  /** Delivers a message as another relayer, before Portage has started its transfer. */
   deliverForeign(which: number): void {
     const id = pick(this.chain.all(this.chain.final), which)?.[1]
     if (id !== undefined && !this.running.has(id) && !this.ended.has(id)) this.delivered.add(id)
@@ -76,7 +76,7 @@ export class PlacedModel {
     this.ended.add(id)
   }
 
-  /** The target forgets a delivery, and the audit of deliveries notices it. */
+  /** Removes a delivery from the target, as a deep fork does. The audit of deliveries notices this. */
   undo(which: number): void {
     const id = pick([...this.delivered], which)
     const number = id?.split('-')[0] ?? ''
@@ -118,7 +118,7 @@ export class PlacedModel {
     if (answer?.kind === 'full') this.#some(a, read.numbers)
   }
 
-  /** How the transfers of started numbers ended; open numbers without a transfer are started again. */
+  /** Reports how the transfers of started numbers ended. Starts open numbers that have no transfer again. */
   audit(a: number, crash: boolean): void {
     const known = this.#agent(a)
     const own = this.chain.all(this.chain.final).filter(([number]) => isStarted(known, number) && !outsideReason(known, number)?.condensed)
@@ -133,7 +133,7 @@ export class PlacedModel {
     }
   }
 
-  /** Reads blocks again: lost logs become gaps, and places without a log leave condensed intervals. */
+  /** Reads blocks again. Lost logs become gaps, and places without a log leave the condensed intervals. */
   auditBlocks(a: number, from: number, size: number): void {
     const known = this.#agent(a)
     const to = Math.min(from + size, known.cursor?.height ?? -1)
@@ -170,7 +170,7 @@ export class PlacedModel {
     this.tell(a, { kind: 'seen', numbers, delivered: setOf(delivered), ignored: setOf(ignored) })
   }
 
-  /** A copy of an earlier report. */
+  /** Sends a copy of an earlier report. */
   repeat(which: number): void {
     this.#apply([pick(this.#sent, which)].flatMap((request) => request ?? []))
   }
@@ -178,12 +178,14 @@ export class PlacedModel {
   // Acts of operators, and accidents.
 
   park(which: number): void {
-    // Agents know what is parked in a condensed interval only after they have read its blocks.
+    // An agent knows which numbers are parked in a condensed interval only after it has read its blocks.
     const request = parkOrRelease({ ...this.stream, outside: this.stream.outside.filter(({ condensed }) => !condensed) }, which)
     if (request) this.tell(0, request)
   }
 
-  /** Strangers have parked more transfers than the list has room for: the numbers between count as parked. */
+  /**
+   * Strangers have parked more transfers than the list has room for. The numbers between them then count as parked too.
+   */
   condense(which: number): void {
     const known = this.chain.all(this.chain.final).map(([number]) => number)
     const { open, outside, cursor, backfill, gaps } = this.stream
@@ -214,13 +216,13 @@ export class PlacedModel {
     this.tell(0, { kind: 'skip', number, by: 'ops', reason: 'test' })
   }
 
-  /** An operator reopens a place, which may be nothing. */
+  /** Reopens a place as an operator. The place may have no log. */
   unskip(height: number, index: number): void {
     const number = placeOf(height, index)
     if (BigInt(number) < BigInt(this.stream.next)) this.#apply([{ kind: 'unskip', number, by: 'ops', reason: 'test' }])
   }
 
-  /** A true watermark from outside. */
+  /** Sets a true watermark from outside. */
   trust(): void {
     const open = this.chain.all(this.chain.final).find(([, id]) => !this.#isOver(id))
     const number = String((open ? BigInt(open[0]) : firstIn(this.chain.final + 1)) - 1n)
@@ -235,7 +237,7 @@ export class PlacedModel {
     this.#checkpoints = [...this.#checkpoints, JSON.parse(JSON.stringify(checkpointOf(this.stream))) as StreamCheckpoint].slice(-3)
   }
 
-  /** Temporal as it was: transfers that were started since are gone. */
+  /** Restores Temporal. Transfers that were started since the copy are gone. */
   restore(which: number): void {
     const copy = pick(this.#copies, which)
     if (!copy) return
@@ -252,13 +254,13 @@ export class PlacedModel {
     this.#goneBack()
   }
 
-  /** Requests from before may arrive now, and agents hold newer views. */
+  /** Requests from before the restore may arrive now, and agents hold newer views. */
   #goneBack(): void {
     this.#watermark = 0n
     this.#reopened += this.chain.all().length
   }
 
-  /** From here on everything works, and nodes hide nothing. Throws if the stream does not end. */
+  /** From here on everything works, and nodes hide nothing. Throws if the stream does not come to its end. */
   settle(): void {
     this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
     this.chain.show()
@@ -285,7 +287,7 @@ export class PlacedModel {
   }
 
   startedAll = false
-  /** Audits that found logs which had been hidden. */
+  /** Number of audits that found logs which were hidden before. */
   found = 0
 
   get counted(): { readonly completed: number; readonly most: number } {
@@ -300,7 +302,7 @@ export class PlacedModel {
     return this.#agents[a % 2] ?? this.stream
   }
 
-  /** Starts what the logs of the blocks show. Undefined: the process dies after `survives` starts. */
+  /** Starts the transfers that the blocks' logs show. Undefined: the process died after `survives` starts. */
   #start(known: StreamState, from: number, to: number, survives: number) {
     const numbers: Found = []
     const passed: string[] = []
@@ -320,7 +322,7 @@ export class PlacedModel {
     return setOf(numbers.map(([number]) => number).filter((number) => this.delivered.has(this.chain.idOf(number) ?? '')))
   }
 
-  /** More numbers than there is room for: some are reported alone, and the cursor waits. */
+  /** There are more numbers than there is room for. Some are reported alone, and the cursor waits. */
   #some(a: number, numbers: Found): void {
     const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
     const first = fresh.slice(0, room(this.stream))
@@ -333,7 +335,7 @@ export class PlacedModel {
     this.tell(a, { kind: 'reread', block: { height, hash: this.chain.hashAt(height) }, by: 'quorum' })
   }
 
-  /** Requests, copies and checkpoints from before a fork, or an undone delivery, would be about other transfers. */
+  /** Requests, copies and checkpoints from before a fork or an undone delivery would be about other transfers. */
   #forget(): void {
     this.#sent = []
     this.#copies = []

@@ -5,7 +5,7 @@ import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { LogChain } from './placed-blocks.ts'
 
-/** Sparse numbers never become gaps: each gap has numbers that somebody has named. A number is at one place only. */
+/** Sparse numbers never become gaps. A gap has only numbers that a request has named. A number is at one place only. */
 export function demandNothingTwice(stream: StreamState): void {
   const { gaps, open, exceptions } = stream
   for (const { from, to, state } of gaps) {
@@ -19,7 +19,7 @@ export function demandNothingTwice(stream: StreamState): void {
   assert.equal(new Set(open.map(({ number }) => number)).size, open.length)
 }
 
-/** The watermark is below every unresolved log that nodes have always shown. */
+/** The watermark is below every unresolved log that the nodes have always shown. */
 export function demandTrue(stream: StreamState, chain: LogChain, isOver: (id: string) => boolean): void {
   const { completedNumber = '0', completedHeight } = viewStream(stream)
   const { cursor } = stream
@@ -31,5 +31,5 @@ export function demandTrue(stream: StreamState, chain: LogChain, isOver: (id: st
     assert(isSure(id), `block height ${completedHeight} above open ${number}`)
 }
 
-/** Requests that may lower the watermark, and after which numbers may be counted again. */
+/** Requests that may lower the watermark. After them, numbers may be counted again. */
 export const reopening = new Set<string>(['undone', 'unskip', 'reread', 'audited', 'backfill'])

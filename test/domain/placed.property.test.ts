@@ -45,7 +45,7 @@ const small = fc.nat({ max: 11 })
 const anything = fc.oneof(...Object.entries(happenings).map(([what, [weight]]) => ({ weight, arbitrary: fc.constant(what) })))
 const story = fc.array(fc.tuple(anything, small, small) as fc.Arbitrary<Happening>, { maxLength: 120, size: 'max' })
 
-/** PlacedModel holds the stream against the truth after every request: a broken rule throws there. */
+/** PlacedModel compares the stream with the truth after every request, and throws if a rule is broken. */
 describe('a placed stream, whatever happens', () => {
   test('a placed stream misses no log, starts none twice, and makes no gap of places without a log', () => {
     const seen = { logs: 0, forks: 0, undone: 0, hidden: 0, condensed: 0 }

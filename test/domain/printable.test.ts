@@ -13,7 +13,7 @@ const unit = fc.oneof(
 )
 const texts = fc.array(unit, { maxLength: 400 }).map((units) => units.join(''))
 
-/** Written by code points, not by the classes of Unicode that the functions use. */
+/** Uses code points and not the classes of Unicode, because the tested functions use the classes. */
 const isSeen = (text: string) =>
   Array.from(text).every((sign) => {
     const point = sign.codePointAt(0) ?? 0

@@ -5,13 +5,16 @@ import { isAnyOutside } from '../../domain/stream/outside-window.ts'
 import { applyToStream, initialStream } from '../../domain/stream/reducer.ts'
 import type { StreamCount, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 
-/** Numbers below `base` were completed, but for the dust and the gaps of a test. The next `many` are the test's. */
+/**
+ * All numbers below `base` are completed, except the dust and the gaps of a test. The test uses the next `many`
+ * numbers.
+ */
 const [base, many] = [10_000_000, 24]
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', maxOpen: limits.open }
-/** More parked numbers than the list outside the window can hold one by one. */
+/** More parked numbers than the list outside the window can hold singly. */
 const [dust, dustCount] = [Array.from({ length: 12_400 }, () => '4').join(','), 12_400]
 
-/** A stream, and which numbers really ended in each way. */
+/** A stream, and the true outcome of each number. */
 class Counted {
   state: StreamState
   readonly ended: Partial<Record<StreamCount, Set<number>>> = {}
@@ -43,7 +46,7 @@ class Counted {
     this.tell(request)
   }
 
-  /** Strangers park so much dust that intervals are joined at the next parked number. */
+  /** Strangers park so much dust that intervals are joined when the next number is parked. */
   crowd(): void {
     const packed = `${this.#crowds++ * 100_000 + 4}${dust.slice(1)}`
     this.completedBefore -= dustCount
@@ -116,7 +119,7 @@ describe('the counts of a stream', () => {
           others[what]?.(counted, base + index)
           const { completed, ignored, cancelled, skipped, undone } = counted.state.counts
           const { truth } = counted
-          // An undone number may end again.
+          // A number whose delivery was undone may end again.
           expect(completed + ignored).toBeLessThanOrEqual(truth.completed + truth.ignored + undone)
           for (const [count, most] of [
             [completed, truth.completed],

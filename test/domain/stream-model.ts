@@ -10,8 +10,8 @@ import { parkOrRelease } from './stream-requests.ts'
 import assert from 'node:assert/strict'
 
 /**
- * A source that forks, hides logs and has a table; a target; transfers; two agents that hold old states; and the
- * stream, held against the truth after every step. Each method is one thing that can happen.
+ * A stream that is compared with the truth after every step. Around it are a source that forks, hides logs and has a
+ * table, a target, transfers, and two agents that hold old states. Each method is one possible event.
  */
 export class StreamModel {
   blocks: SourceBlock[] = [{ hash: 'genesis', numbers: [] }]
@@ -21,7 +21,7 @@ export class StreamModel {
   /** Ids. */
   running = new Set<string>()
   readonly delivered = new Map<string, number>()
-  /** Delivered by final proof at some time. Otherwise ended. */
+  /** `proved`: ids that a final proof showed as delivered at some time. `ended`: ids that ended in another way. */
   readonly proved = new Set<string>()
   readonly ended = new Set<string>()
   targetHeight = 0
@@ -46,7 +46,7 @@ export class StreamModel {
     this.final = Math.min(this.blocks.length - 1, this.final + blocks)
   }
 
-  /** Replaces only blocks that are not final. `depth`: also this number below. */
+  /** Replaces the blocks that are not final, and `depth` final ones. */
   reorg(depth: number, transfers: number): void {
     const deep = this.#isUnbound() ? 0 : depth
     const keep = Math.max(1, deep > 0 ? this.final + 1 - deep : this.final + 1)
@@ -62,7 +62,7 @@ export class StreamModel {
    */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
-    // A fork that is not detected yet removes them too.
+    // A fork that nobody has noticed yet also removes them.
     if (cursor && this.blocks[cursor.height]?.hash !== cursor.hash) return false
     const known = Math.max(Number(next) - 1, ...exceptions.map(({ number }) => Number(number)))
     return known > (cursor ? this.all(cursor.height).length : 0)
@@ -94,7 +94,7 @@ export class StreamModel {
     this.#completions.push({ height: this.targetHeight, id })
   }
 
-  /** A reorganisation of the target below its finality, which is reported at once. */
+  /** Undoes a delivery by a reorg of the target below its finality, which is reported at once. */
   undo(which: number): void {
     const id = pick([...this.delivered.keys()], which)
     if (id === undefined || this.idOf(Number(id.split('-')[0])) !== id) return
@@ -104,7 +104,7 @@ export class StreamModel {
       this.#completions.findIndex((one) => one.id === id),
       1,
     )
-    // Its reports no longer hold, and a checkpoint with it is no longer true.
+    // Reports of this number are void, and checkpoints that contain it are no longer true.
     this.#forget()
     this.tell(0, { kind: 'undone', numbers: setOf([Number(id.split('-')[0])]) })
   }
@@ -152,8 +152,8 @@ export class StreamModel {
   }
 
   /**
-   * Reads the count and the table at a final block, then gaps and open numbers, which are started again as far as there
-   * is room.
+   * Reads the count and the table at a final block. Then starts the numbers of gaps, and open numbers again, as far as
+   * there is room.
    */
   audit(a: number, back: number, crash: boolean): void {
     const height = Math.max(0, this.final - back)
@@ -177,13 +177,13 @@ export class StreamModel {
     this.tell(a, { kind: 'seen', numbers, delivered: this.#deliveredOf(numbers) })
   }
 
-  /** A copy of an earlier report. */
+  /** Sends a copy of an earlier report. */
   repeat(which: number): void {
     const request = pick(this.#sent, which)
     if (request) this.#apply([request])
   }
 
-  // Ends without a delivery, acts of operators, accidents.
+  // Ends without a delivery, acts of operators, and accidents.
 
   end(which: number): void {
     const id = pick([...this.running], which)
@@ -213,8 +213,8 @@ export class StreamModel {
   }
 
   /**
-   * A watermark from outside: everything that is true of the source's final blocks, whether the stream knows it or not,
-   * and nothing above `above`.
+   * Sets a watermark from outside. It is true of the source's final blocks, whether the stream knows them or not. It
+   * contains no number above `above`.
    */
   trust(above: number): void {
     const all = this.all(this.final)
@@ -223,7 +223,7 @@ export class StreamModel {
     const number = String(Math.max(resolved, 1) + (above > 0 ? Math.max(0, Number(this.stream.next) - 1 - resolved) + above : 0))
     if (resolved === 0 && above === 0) return
     const request = { kind: 'trust', number, by: 'chain' } as const
-    // A false report is not repeated: once a number is known to exist, the stream believes an operator.
+    // A false watermark is not repeated, because the stream believes an operator once it knows that the number exists.
     const answer = above > 0 ? this.#apply([request])[0] : this.tell(0, request)
     assert.equal(answer?.kind === 'refused', BigInt(number) >= BigInt(this.stream.next))
     assert.equal(viewStream(this.stream).alarms.includes('distrusted'), answer?.kind === 'refused')
@@ -237,7 +237,7 @@ export class StreamModel {
     this.#checkpoints = [...this.#checkpoints, JSON.parse(JSON.stringify(checkpointOf(this.stream))) as StreamCheckpoint].slice(-3)
   }
 
-  /** Temporal as it was: transfers that were started since are gone. */
+  /** Restores Temporal. Transfers that were started since the copy are gone. */
   restore(which: number): void {
     const copy = pick(this.#copies, which)
     if (!copy) return
@@ -254,10 +254,10 @@ export class StreamModel {
     this.#watermark = 0n
   }
 
-  /** From here on everything works, and hidden logs stay hidden. Throws if the stream does not end. */
+  /** From here on everything works, but hidden logs stay hidden. Throws if the stream does not come to its end. */
   settle(): void {
     this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
-    // A fork shows in the block above it.
+    // A fork shows only in the block above it.
     this.mine(0)
     this.finalize(1_000)
     for (let round = 0; round < 400; round++) {
@@ -288,7 +288,7 @@ export class StreamModel {
     return this.#agents[a % 2] ?? this.stream
   }
 
-  /** Starts what the logs of the blocks show. Undefined: the process dies after `survives` starts. */
+  /** Starts the transfers that the blocks' logs show. Undefined: the process died after `survives` starts. */
   #start(known: StreamState, from: number, to: number, survives: number): Read | undefined {
     const found: (readonly [string, number])[] = []
     const passed: number[] = []
@@ -311,7 +311,7 @@ export class StreamModel {
     return setOf(numbers.map(([number]) => Number(number)).filter((number) => this.delivered.has(this.idOf(number) ?? '')))
   }
 
-  /** More numbers than there is room for: some are reported alone, and the cursor waits. */
+  /** There are more numbers than there is room for. Some are reported alone, and the cursor waits. */
   #some(a: number, numbers: readonly (readonly [string, number])[]): void {
     const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
     const first = fresh.slice(0, room(this.stream))
@@ -320,7 +320,7 @@ export class StreamModel {
 
   #reread(a: number): void {
     let height = Math.max(0, (this.stream.cursor?.height ?? 0) - 1)
-    // The agent remembers no hashes. It goes back as far as forks are possible here.
+    // The agent remembers no hashes, so it goes back as far as a fork is possible here.
     height = Math.max(0, height - 6)
     this.#watermark = 0n
     this.tell(a, { kind: 'reread', block: { height, hash: this.blocks[height]?.hash ?? 'none' }, by: 'quorum' })

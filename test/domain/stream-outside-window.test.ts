@@ -8,7 +8,7 @@ import { config, skip, tell } from './stream-requests.ts'
 
 const answered = (state: StreamState, request: StreamRequest) => applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
 
-/** A stream with this number of numbers, one per block. Every second one is dust that is parked at once. */
+/** A stream with `count` numbers, one per block. Every second one is dust and is parked at once. */
 function withDust(count: number, waits?: true): StreamState {
   let state = tell(initialStream(config), { kind: 'setMaxOpen', maxOpen: limits.open, by: 'ops' })
   for (let index = 0; index < count; index++) {
@@ -118,7 +118,7 @@ describe('numbers outside the window', () => {
     ]
     expect(parked.every((number) => outsideReason(state, String(number)))).toBe(true)
     expect([...open.map(({ number }) => number), gap.from].every((number) => !outsideReason(state, number))).toBe(true)
-    // Evidence of each number still resolves it, and an undone delivery is a gap again.
+    // Proof about a single number still resolves it. An undone delivery is a gap again.
     const ended = tell(state, { kind: 'completed', numbers: [['4', '9000']], from: 0, to: 1 })
     expect([outsideReason(ended, '8'), viewStream(ended).completedNumber]).toEqual([undefined, '9000'])
     expect(tell(state, { kind: 'undone', numbers: [['7', '7']] }).gaps).toMatchObject([{ from: '7', to: '7', state: 'undone' }, gap])

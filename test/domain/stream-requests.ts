@@ -17,18 +17,18 @@ export function answered(state: StreamState, request: StreamRequest): StreamAnsw
   return applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
 }
 
-/** One block, whose hash and parent follow from its height. */
+/** A report of one block. Its hash and its parent's follow from its height. */
 export function block(height: number, ...numbers: number[]): StreamRequest {
   const found = numbers.map((number) => [String(number), height] as const)
   return { kind: 'scanned', from: height, to: height, parentHash: `h${height - 1}`, hash: `h${height}`, numbers: found, passed: [] }
 }
 
-/** The target's block 1 shows these numbers as completed. */
+/** A report that the target's block 1 shows these numbers as completed. */
 export function completed(from: number, to = from): StreamRequest {
   return { kind: 'completed', numbers: [[String(from), String(to)]], from: 1, to: 1 }
 }
 
-/** The source has these numbers in its table at a block. */
+/** A report that the source's table has these numbers at a block. */
 export function audited(upTo: number, height: number, ...present: [from: number, to: number][]): StreamRequest {
   return { kind: 'audited', upTo: String(upTo), height, present: present.map(([from, to]) => [String(from), String(to)]) }
 }
@@ -37,7 +37,7 @@ export function skip(number: number): StreamRequest {
   return { kind: 'skip', number: String(number), by: 'ops', reason: 'x' }
 }
 
-/** One of the started numbers is parked, waits long, or runs again after that. Undefined: none is started. */
+/** Parks one of the started numbers, or releases one that is parked. Undefined if none is started. */
 export function parkOrRelease(state: StreamState, which: number): StreamRequest | undefined {
   const outside = intervalsOutside(state).flatMap((intervals) => takeNumbers(intervals, 0n, 1_000))
   const all = [...state.open, ...outside.map((number) => ({ number: String(number), why: true }))]

@@ -44,7 +44,7 @@ const small = fc.nat({ max: 11 })
 const anything = fc.oneof(...Object.entries(happenings).map(([what, [weight]]) => ({ weight, arbitrary: fc.constant(what) })))
 const story = fc.array(fc.tuple(anything, small, small) as fc.Arbitrary<Happening>, { maxLength: 120, size: 'max' })
 
-/** StreamModel holds the stream against the truth after every request: a broken rule throws there. */
+/** StreamModel compares the stream with the truth after every request, and throws if a rule is broken. */
 describe('a stream, whatever happens', () => {
   test('misses no number, and its watermark is never above an unresolved one', () => {
     let [numbers, forks, undone] = [0, 0, 0]

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 const css = readFileSync(fileURLToPath(new URL('../../../api/page/style/colours.css', import.meta.url)), 'utf8')
 
-/** The colours of a theme, by the names of their variables. */
+/** The colours of a theme by variable. */
 function coloursOf(theme: string): Record<string, string> {
   const [, block = ''] = new RegExp(`data-theme='${theme}'\\] \\{([^}]*)\\}`).exec(css) ?? []
   return Object.fromEntries([...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = '', value = '']) => [name, value]))
@@ -26,7 +26,7 @@ function contrast(a: string, b: string): number {
 
 const grounds = ['ground', 'surface', 'raised']
 const tints = ['good-tint', 'wait-tint', 'bad-tint']
-/** Text on its background: WCAG 1.4.3 requires 4.5. */
+/** Text and its background. WCAG 1.4.3 requires a contrast of 4.5. */
 const texts: readonly (readonly [string, readonly string[]])[] = [
   ['ink', [...grounds, ...tints]],
   ['muted', grounds],
@@ -37,7 +37,7 @@ const texts: readonly (readonly [string, readonly string[]])[] = [
   ['on-accent', ['accent']],
   ['surface', ['bad']],
 ]
-/** Edges of fields, and lines of charts: WCAG 1.4.11 requires 3. */
+/** Edges of fields and lines of charts. WCAG 1.4.11 requires a contrast of 3. */
 const shapes: readonly (readonly [string, readonly string[]])[] = [
   ['edge', ['surface', 'raised']],
   ['series-1', ['surface']],
@@ -69,6 +69,6 @@ describe.each(['light', 'dark'])('the %s theme', (theme) => {
 test('the contrast of black and white is computed right', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
-  // A missing colour fails its pairs.
+  // A missing colour makes all its pairs fail.
   expect(contrast('', '#ffffff')).toBeNaN()
 })

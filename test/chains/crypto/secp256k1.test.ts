@@ -11,7 +11,7 @@ const digests = fc.oneof(words, fc.constantFrom(0n, 1n, curveOrder - 1n, curveOr
 const keys = fc
   .oneof(fc.bigInt({ min: 1n, max: curveOrder - 1n }), fc.constantFrom(1n, 2n, curveOrder - 1n, curveOrder / 2n, curveOrder / 2n + 1n))
   .map(toWord)
-/** Values in the place of r or s: the edges of the group among them. */
+/** Values for r or s, including the edges of the group. */
 const numbers = fc.oneof(
   words,
   fc
@@ -94,7 +94,7 @@ describe('native and pure secp256k1', () => {
   })
 
   test('recover nothing where the key would be the point at infinity', () => {
-    // R = G (r is the x of G), s = z: s·R − z·G is no point.
+    // With R = G (r is the x of G) and s = z, s·R − z·G is the point at infinity, so there is no public key.
     const r = Buffer.from('79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798', 'hex')
     for (const z of [1n, 5n, curveOrder - 1n]) {
       for (const one of [quick, slow]) expect(one.recover(toWord(z), joined(r, toWord(z)), 0)).toBeUndefined()
