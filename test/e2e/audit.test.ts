@@ -40,13 +40,13 @@ describe('The audit of what was delivered', () => {
     await until(() => is('1800000'), { timeoutMs: 60_000, what: 'the schedule to be as the second config says' })
     expect((await schedule.describe()).state.paused).toBe(true)
     await stage.end(second)
-    // A wiped Temporal has no schedule.
+    // Delete the schedule, as a wipe of Temporal does.
     await schedule.delete()
     await until(() => is('600000'), { timeoutMs: 90_000, everyMs: 200, what: 'the schedule to be set again' })
   })
 
   test('finds everything where it is; starts again what closed undone, once, and nothing that was cancelled', async () => {
-    // Scheduled audits would find what the audit of this test shall find.
+    // Pause the schedule. A scheduled audit would find what this test's own audit must find.
     const schedule = stage.client.schedule.getHandle(auditId('bsc'))
     await until(() => schedule.pause('by hand for now').then(() => true), { timeoutMs: 60_000, what: 'the schedule to be paused' })
     const sent = await sendCoins(stage, 3)
@@ -66,7 +66,8 @@ describe('The audit of what was delivered', () => {
     if (!killed || !unwanted) throw new Error('two transfers were sent')
     const running = (id: string) => async () => (await stage.client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
     for (const { id } of [killed, unwanted]) await until(running(id), { timeoutMs: 60_000, what: `${id} to run` })
-    // A stream misses terminated transfers too, and fetches them again after a while.
+    // Also stop the servers: a stream misses terminated transfers too, and would fetch their messages again after a
+    // while.
     const { api, wormholescan } = stage.devnet.guardian
     for (const server of [api, wormholescan]) server.trouble({ refuse: { status: 503 } })
     await stage.client.workflow.getHandle(killed.id).terminate('by mistake')
@@ -125,7 +126,7 @@ describe('The audit of what was delivered', () => {
     }
     await until(found, { timeoutMs: 90_000, everyMs: 500, what: 'the audit to find both undone' })
     expect(undone.toSorted()).toEqual(sent.map(({ id }) => id).toSorted())
-    // Receivers that got the deliveries get these records: one for each, written before the transfer was started again.
+    // Each receiver of a delivery gets such a record. It is written before the transfer is started again.
     const recorded = async () => (await stage.client.workflow.count(`WorkflowType = 'reversal'`)).count === sent.length
     await until(recorded, { timeoutMs: 60_000, what: 'a record of each reversal' })
     const logged = async () => (await readFile(portage.logFile, 'utf8')).includes('a delivered effect is gone')
@@ -133,7 +134,8 @@ describe('The audit of what was delivered', () => {
     const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
     expect(metrics).toContain('portage_effects_undone_total{chain="bsc"} 2')
 
-    // The lane notices that final nonces are open again. It waits for their transactions to come back, then fills them.
+    // The lane notices that final nonces are open again. It waits for their transactions to come back, and then fills
+    // the nonces.
     const open = async () => {
       const { entries, observed } = await stage.lane('bsc')
       return observed?.finalized === nonceBefore && entries[nonceBefore]?.fill === 'inherited'

@@ -9,14 +9,14 @@ const coins = Array.from({ length: 10 }, () => ({ kind: 'coin', amount: 10n ** 1
 const budget = { stateTransitions: 7, historyEvents: 26 }
 
 /**
- * Each heartbeat is a state transition: the first after half the time-out of 15 s, then every 4.5 s at most
- * (activities/heartbeats.ts).
+ * Number of heartbeats in a time. Each is a state transition. The first comes after half the time-out of 15 s, and
+ * further ones come at most every 4.5 s (activities/heartbeats.ts).
  */
 const heartbeatsIn = (ms: number) => (ms < 7_500 ? 0 : 1 + Math.floor((ms - 7_500) / 4_500))
 
 /**
- * A block every five seconds, final ten seconds later: `broadcast` takes about 15 s and sends one heartbeat, more on a
- * busy machine.
+ * A block comes every five seconds and is final ten seconds later. So `broadcast` takes about 15 s and sends one
+ * heartbeat, or more on a busy machine.
  */
 test('near finality with slow blocks costs no more', async () => {
   const stage = await startStage({ worker: {}, consistencyLevel: 200, blockTimeSeconds: { ethereum: 5, bsc: 0.5 } })

@@ -11,11 +11,11 @@ import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** Transfers go to bsc, which has two lanes, and are handed in by hand. */
+/** Transfers to bsc, which has two lanes. The tests submit them. */
 describe('Transfers that do not wait for ever', () => {
   let stage: Stage
   let portage: PortageProcess
-  // No server has the messages, because a stream would fetch missing ones and start them without a deadline.
+  // No server has the messages. Otherwise a stream would fetch them and start the transfers without a deadline.
   const byHand = { guardianApis: [], wormholescanApis: [] }
   const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, ...config }) => ({
     ...config,
@@ -29,8 +29,8 @@ describe('Transfers that do not wait for ever', () => {
   const transfer = ({ id }: Sent) => stage.client.workflow.getHandle(id)
 
   /**
-   * Runs `portage transfer submit` as a person would. Resolves with the transfer. The options are read once its message
-   * is signed.
+   * Runs `portage transfer submit`, as a person would. Resolves with the transfer. Calls `options` when its message is
+   * signed.
    */
   async function submit(options: () => readonly string[] = () => []): Promise<Sent> {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
@@ -41,7 +41,10 @@ describe('Transfers that do not wait for ever', () => {
     expect([code, err]).toEqual([0, ''])
     return sent
   }
-  /** Index of the lane that has the transfer's transaction in the pool, and the transaction. Undefined if none has. */
+  /**
+   * The index of the lane that has the transfer's transaction in the pool, with the transaction. Undefined if no lane
+   * has it.
+   */
   const carried = async () => {
     const pools = await Promise.all(lanes().map((lane) => pooled(anvil(), lane)))
     const index = pools.findIndex(({ length }) => length > 0)
@@ -49,8 +52,8 @@ describe('Transfers that do not wait for ever', () => {
   }
   const carrier = () => until(carried, { timeoutMs: 60_000, what: 'the call to be in the pool' })
   /**
-   * A transfer whose call reaches the pool before its deadline. On a busy machine the deadline may pass first. Then the
-   * next one has twice the time, and `late` must be retried.
+   * Submits a transfer whose call reaches the pool before its deadline. If the deadline passes first, which happens on
+   * a busy machine, tries again with twice the time. Transfers in `late` must be retried.
    */
   async function submitInTime(late: Sent[]) {
     for (let withinMs = 20_000; ; withinMs *= 2) {
@@ -116,7 +119,7 @@ describe('Transfers that do not wait for ever', () => {
     expect(lane).toContain(other)
     expect(timeline.map(({ note }) => note).join()).toContain(`nonce ${call.nonce} was left to its lane`)
     await stuck.end()
-    // Both calls are in the pool. The builder chooses which is mined first.
+    // Both calls are in the pool. The builder of the block chooses which is mined first.
     const [end] = await stage.outcomes([sent])
     expect(end).toMatchObject({ state: 'delivered', delivery: { ours: true } })
     expect(lanes()).toContain(end?.delivery?.by)
@@ -136,7 +139,7 @@ describe('Transfers that do not wait for ever', () => {
       until(async () => (await look()) || stuck.passBlock().then(() => false), { timeoutMs: 90_000, everyMs: 500, what })
     await becomes('the other lane to take it', async () => (await pooled(anvil(), other)).length > 0)
     await transfer(sent).signal(cancelSignal, { order: { by: 'a test', reason: 'a change of mind' } })
-    // The other lane's no-op is mined: only the abandoned nonce blocks it.
+    // The other lane's no-op is mined, so only the abandoned nonce still blocks the transfer.
     await becomes('it to wait for the nonce that it left', async () => (await stage.status(sent.id)).code === 'NONCE_NOT_FINAL')
     expect(await stage.status(sent.id)).toMatchObject({ state: 'waiting', reason: expect.stringContaining(`nonce ${call.nonce} of `) })
     expect((await stage.status(sent.id)).reason).toContain(dead)

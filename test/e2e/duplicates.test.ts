@@ -6,14 +6,14 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** Roles in separate processes, as in a fleet. Each is away for a while. */
+/** A fleet with one role per process. Each process is away for a while. */
 describe('Duplicates, and workers that are away', () => {
   let stage: Stage
   let api: PortageProcess
   let chain: PortageProcess
   let lane: PortageProcess
 
-  /** All runs of an id, once the lagging list has the run that the server itself knows as the latest. */
+  /** All runs of an id. Waits until the list, which lags, has the latest run that the server knows. */
   const runsOf = async (id: string, count: number) => {
     const { runId: latest } = await stage.client.workflow.getHandle(id).describe()
     const look = async () => {
@@ -51,7 +51,7 @@ describe('Duplicates, and workers that are away', () => {
     const vaa = await stage.vaa(sent)
     const answers = await Promise.all(Array.from({ length: 10 }, () => stage.submit(api, vaa)))
     expect(new Set(answers.map(({ body }) => body['id']))).toEqual(new Set([sent.id]))
-    // One request starts it. All others learn that it is known.
+    // One request starts the transfer. All others get the answer that it is known.
     expect(answers.filter(({ status }) => status === 202).length).toBeLessThanOrEqual(1)
     stage.devnet.guardian.spy.publish(vaa, sent.emitterChain, sent.emitter)
     const [end] = await stage.outcomes([sent])
@@ -73,7 +73,7 @@ describe('Duplicates, and workers that are away', () => {
     expect(await runsOf(terminated.id, 2)).toHaveLength(2)
     await stage.end(lane, 'SIGKILL')
     await stage.portage({ role: 'chain', name: 'chain-2' })
-    // They are verified and wait, although no process has the key.
+    // They are verified and wait, because no process has the key.
     await Promise.all([early, terminated].map(({ id }) => stage.reaches(id, 'broadcasting')))
     await stage.portage({ role: 'lane', name: 'lane-2' })
     expect((await stage.outcomes([early, terminated])).map(({ state }) => state)).toEqual(['delivered', 'delivered'])

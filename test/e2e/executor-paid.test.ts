@@ -12,7 +12,7 @@ const wishes: readonly ExecutionWish[] = [
   { form: 'dropOffAlone', paidFor: { kind: 'burnV1', amount: 1_000_001n } },
   { form: 'plain', paidFor: { kind: 'burnV2', amount: 1_000_002n } },
   { form: 'dropOffAlone', paidFor: { kind: 'burnV2', amount: 1_000_003n } },
-  // A wei is missing: nothing may come of these.
+  // These payments are one wei too low, so they must have no effect.
   { form: 'plain', underpaid: true, paidFor: { kind: 'ntt', amount: 2n * one } },
   { form: 'plain', underpaid: true, paidFor: { kind: 'burnV1', amount: 2_000_001n } },
   { form: 'plain', underpaid: true, paidFor: { kind: 'burnV2', amount: 2_000_002n } },

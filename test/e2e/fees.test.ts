@@ -9,7 +9,7 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** Transfers go to bsc. */
+/** Transfers to bsc. */
 let stage: Stage
 let portage: PortageProcess
 let lane: string
@@ -39,7 +39,7 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
     expect(ends.map(({ state, rounds }) => [state, rounds])).toEqual(sent.map(() => ['delivered', 1]))
     const { lanes, findings, revertedTransactions } = await expectDelivered(stage)
     expect(revertedTransactions).toBe(0)
-    // As many transactions as transfers, because raised ones took the nonces of the first.
+    // There are as many transactions as transfers, because raised ones took the nonces of the first ones.
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(used + 3)
     const landed = findings.slice(-3).flatMap(({ txHashes }) => txHashes)
     expect(first.filter(({ hash }) => landed.includes(hash))).toEqual([])
@@ -64,7 +64,7 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [first] = await inPool(anvil(), lane, 1)
     await stage.client.workflow.getHandle(sent.id).signal(expediteSignal)
-    // No block comes, so the lane itself raises nothing.
+    // No block comes, so only the order raises the fee.
     const replaced = async () => {
       const [call] = await pooled(anvil(), lane)
       return call && call.hash !== first!.hash && call
@@ -85,7 +85,7 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
   })
 })
 
-/** Spending limits that are set while everything runs. */
+/** Tests of spending limits that are set while everything runs. */
 describe('Fee limits', () => {
   const metric = async (line: RegExp) => Number(line.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
   const settingsVersion = () => metric(/^portage_settings_version(?:\{\})? (\d+)$/m)
@@ -108,7 +108,8 @@ describe('Fee limits', () => {
     const ceiling = 50n * 10n ** 9n
     await limit({ baseFeeCeiling: String(ceiling) })
     const before = await granted()
-    // Each empty block lowers the base fee by an eighth. The chain stalls above the ceiling until the transfer waits.
+    // Each empty block lowers the base fee by an eighth. So the chain stalls above the ceiling until the transfer
+    // waits.
     await stopMining(anvil())
     await mineDear(anvil(), ceiling * 4n)
     const height = Number(await anvil().rpc<string>('eth_blockNumber'))

@@ -9,16 +9,16 @@ import { type ChainKey, type Sent, type Stage, startStage } from '../helpers/e2e
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** Halts and the deny-list through the command line, while everything runs. */
+/** Operators halt and deny by the command line, while everything runs. */
 describe('Settings that operators change at run time', () => {
   let stage: Stage
   let portage: PortageProcess
-  /** Another process of the fleet, which gets no order by itself. */
+  /** A second process of the fleet. It learns of orders only from the settings. */
   let other: PortageProcess
   const anvil = () => stage.devnet.chains.bsc.anvil
   const laneAddress = () => stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
 
-  /** Of the last change. */
+  /** Warnings of the last change. */
   let warnings: unknown
 
   const cli = async (...args: string[]) => {
@@ -49,7 +49,7 @@ describe('Settings that operators change at run time', () => {
     other = await stage.portage({ role: 'api' })
     await stage.outcomes([await send(), await send('bsc')])
   })
-  /** A failed test leaves no halt, denial or change to the next one. */
+  /** A failed test must leave no halt, denial or change to the next test. */
   afterEach(async () => {
     for (const node of stage.devnet.nodes.bsc) node.clear()
     await startMining(anvil())
@@ -93,7 +93,7 @@ describe('Settings that operators change at run time', () => {
   test('a halt that comes while the steps of an admission are tried one by one holds it too', async () => {
     const before = await granted()
     const [node] = stage.devnet.nodes.bsc
-    // An estimate alone would do as the simulation.
+    // Break both methods, because an estimate alone would also do as a simulation.
     const methods = ['eth_call', 'eth_estimateGas']
     const calls = node!.add({ fault: { kind: 'error', code: -32_603, message: 'internal error', forward: false }, methods })
     const sent = await send()
@@ -125,7 +125,7 @@ describe('Settings that operators change at run time', () => {
   })
 
   test('a halt that comes while a transfer waits for its nonce keeps it from being signed', async () => {
-    // The only slot of the lane is taken as long as no block comes.
+    // No block comes, so the lane's only slot stays taken.
     await stopMining(anvil())
     const first = await send()
     await inPool(anvil(), laneAddress(), 1)
@@ -138,7 +138,7 @@ describe('Settings that operators change at run time', () => {
       const { state, code } = await stage.status(second.id)
       return state === 'waiting' && code === 'HALTED'
     }
-    // A transfer that got no slot within a minute waits for that first.
+    // The transfer notices the halt only after it has waited a minute for a slot.
     await until(held, { timeoutMs: 90_000, everyMs: 100, what: `${second.id} to be held by the halt` })
     await expectNotDelivered(stage, [second])
     expect((await stage.lane('bsc')).counts.filled).toBe(0)
@@ -177,7 +177,7 @@ describe('Settings that operators change at run time', () => {
   test('a denied token is declined', async () => {
     const before = await send()
     const token = before.origin
-    // Otherwise the admission or the order decides about it, whichever comes first.
+    // Wait, because otherwise either the admission or the order would decide about this transfer.
     await stage.outcomes([before])
     await change('deny', 'token', token)
     const sent = await send()
@@ -192,12 +192,12 @@ describe('Settings that operators change at run time', () => {
     type Listed = { asOf: string; nodes: { name: string; state: string; source: string; asOf?: string }[] }
     const nodes = async () => {
       const { asOf, nodes: all } = (await cli('node', 'list', '--chain', 'bsc')) as Listed
-      // Answers of nodes have a time limit, which ends no later than the list's.
+      // Answers of nodes have a time limit, which ends no later than the time limit of the list.
       for (const one of all) if (one.asOf !== undefined) expect(Date.parse(asOf) - Date.parse(one.asOf)).toBeGreaterThanOrEqual(0)
       expect(all.every((one) => one.asOf !== undefined || one.state === 'disabled')).toBe(true)
       return all
     }
-    /** All nodes are listed with their states. A node is asked for its network before it is up. */
+    /** Waits until the list has all nodes in the wanted states. Before a node is up, it is asked for its network. */
     const listed = (wanted: string) =>
       until(async () => (await nodes()).map(({ name, state, source }) => `${name} ${state} ${source}`).join(', ') === wanted, {
         timeoutMs: 60_000,
@@ -213,7 +213,7 @@ describe('Settings that operators change at run time', () => {
     const again = await post([{ kind: 'setNode', change: { chain: 'bsc', name: 'node-1', disabled: true } }])
     expect(await again.json()).toMatchObject({ warnings: tooFew })
     await listed('node-1 disabled config, spare up added')
-    // No chain depends on a node that the config lacks, so new transfers wait.
+    // A node that the config lacks is never enough for a chain, so new transfers wait.
     const waiting = await send()
     await change('node', 'enable', 'bsc', 'node-1')
     await stage.outcomes([waiting])

@@ -8,17 +8,20 @@ import { sendCoins } from '../faults/processes.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
-/** With this number, the hash usually chooses each of two lanes for some transfers. Otherwise the test sends more. */
+/**
+ * Number of transfers for which the hash usually chooses each of two lanes at least once. If it does not, the test
+ * sends more.
+ */
 const count = 12
 
-/** Transfers go to bsc, which has two lanes, each with a process of its own. */
+/** Transfers to bsc, which has two lanes. Each lane has its own process. */
 describe('Transfers of a lane that cannot deliver go to the other one', () => {
   let stage: Stage
   let second: PortageProcess
   const lanes = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
   const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
 
-  /** The addresses of the lanes that deliver these transfers. */
+  /** Addresses of the lanes that deliver `count` new transfers. */
   async function deliverers(): Promise<string[]> {
     const ends = await stage.outcomes(await sendCoins(stage, count), 150_000)
     expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(ends.map(() => ['delivered', true]))
@@ -60,7 +63,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
     const { anvil } = stage.devnet.chains.bsc
     const early = await drained(anvil, lanes()[0]!, async () => {
       const sent: Sent[] = []
-      // A lane reads its balance when it has work. The resumed lane may get none of the first transfers.
+      // A lane reads its balance only when it has work, and the resumed lane may get none of the first transfers.
       const known = async () => {
         sent.push(...(await sendCoins(stage, count)))
         return (await ledger(0).query(laneStatusQuery)).observed?.balance === '0'
@@ -75,7 +78,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
 
   test('a lane whose only process was killed gets no transfers once the process has not polled for a while', async () => {
     await stage.end(second, 'SIGKILL')
-    // Twice as many. The chance that none is for the dead lane is one in 17 million.
+    // With twice as many, the chance that none is for the dead lane is one in 17 million.
     const ends = await stage.outcomes(await sendCoins(stage, 2 * count), 170_000)
     const [first, dead] = lanes().map(({ address }) => address)
     expect(ends.map(({ delivery }) => delivery?.by)).toEqual(ends.map(() => first))

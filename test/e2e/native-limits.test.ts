@@ -15,22 +15,22 @@ import { runCli } from '../cli/run-cli.ts'
 import { timedSteps } from '../../observability/step-times.ts'
 import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
-/** A quarter of the fund. The daily limit stays below it. */
+/** The cap: a quarter of the fund. The sum of the amounts of a day must stay below it. */
 const cap = 10n ** 17n / 4n
 const relayerRole = keccakText('RELAYER_ROLE')
 const daySeconds = 86_400
 /**
- * Reads of a watched gate, all in one call. If one of them comes later, the call is another. Reads by streams and lanes
- * are no eth_call.
+ * All reads of a watched gate in one block are one eth_call, and one more if a read comes late. Streams and lanes make
+ * no eth_call.
  */
 const mostCallsPerBlock = 2.5
-/** Below this, the gate was not even read at every second block. */
+/** With fewer calls, the gate was not even read at every second block. */
 const leastCallsPerBlock = 0.5
 const blocksCounted = 8
 
 /**
- * The limits and outages of the bridge itself: no transfer polls, nothing reverts, and no operator is needed when they
- * end.
+ * While the bridge limits or pauses transfers, no transfer polls and nothing reverts. No operator is needed when that
+ * ends.
  */
 describe('Transfers that a native bridge does not let in now', { timeout: 400_000 }, () => {
   let stage: Stage
@@ -46,7 +46,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   }
   const ids = (transfers: readonly SentNativeTransfer[]) => transfers.map(nativeTransferId)
   const outcomes = (transfers: readonly SentNativeTransfer[], timeoutMs = 120_000) => stage.outcomes(ids(transfers), timeoutMs)
-  /** All wait, each for this reason. */
+  /** Resolves when all these transfers wait for this reason. */
   const wait = async (transfers: readonly SentNativeTransfer[], code: string): Promise<TransferStatus[]> =>
     Promise.all(
       ids(transfers).map((id) =>
@@ -59,14 +59,14 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
         ),
       ),
     )
-  /** A transaction of the target contract's admin. */
+  /** Sends a transaction of the target contract's admin. */
   const admin = async (method: string, args: readonly unknown[], contract: 'FixedNativeBridge' | 'BridgeToken' = 'FixedNativeBridge') => {
     const script = await Script.of(anvil(), end().deployer)
     const abi = contract === 'BridgeToken' ? (await compiledArtifact(contract)).abi : await nativeBridgeAbi('fixed')
     script.call(contract === 'BridgeToken' ? end().token : end().bridge, abi, method, args)
     await script.mine()
   }
-  /** Midnight on the target chain: the whole budget is free again. */
+  /** Moves the target chain's time to midnight, when the whole budget is free again. */
   const nextDay = async () => {
     const { timestamp } = await anvil().rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])
     await anvil().rpc('evm_setNextBlockTimestamp', [(Math.floor(Number(timestamp) / daySeconds) + 1) * daySeconds])
@@ -76,10 +76,10 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   const gauge = async (line: string) =>
     Number(new RegExp(`^${line.replaceAll(/[{}|]/g, '\\$&')} (\\d+)$`, 'm').exec(await metrics())?.[1] ?? 0)
   const waiting = (code: string) => gauge(`portage_gate_waiting{route="native-bridge:ethereum:bsc",code="${code}"}`)
-  /** Transfers that wait at the gate, by the gate watcher's count. */
+  /** Waits until the gate watcher reports this number of waiting transfers. */
   const untilWaiting = (code: string, count: number) =>
     until(async () => (await waiting(code)) === count, { timeoutMs: 60_000, everyMs: 100, what: `${count} to be counted: ${code}` })
-  /** The process has read the latest block. A gate is read once per block. */
+  /** Waits until the process has read the latest block. A gate is read once per block. */
   const untilSeen = async () => {
     const height = Number(await anvil().rpc<string>('eth_blockNumber'))
     await until(async () => (await gauge('portage_head_height{chain="bsc"}')) >= height, {
@@ -91,7 +91,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   const lane = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index)).query<LaneState>('status')
   const keys = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc').map(({ address }) => address.toLowerCase())
 
-  /** eth_calls until the next new block was seen and read, so that no count cuts a read in two. */
+  /** Number of eth_calls when the next new block has been read, so that no block's reads are counted only in part. */
   const countAtEdge = async () => {
     const height = () => gauge('portage_head_height{chain="bsc"}')
     const calls = () => gauge('portage_rpc_calls_total{chain="bsc",method="eth_call",node="node-1"}')
@@ -99,7 +99,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const before = await height()
     const edge = await until(async () => ((await height()) > before ? height() : undefined), { ...waitLimit, what: 'a new block' })
     let known = await calls()
-    // A block's reads are over when two counts are equal.
+    // The reads of a block are over when two successive counts are equal.
     const quiet = async () => {
       const now = await calls()
       const same = now === known
@@ -109,7 +109,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     await until(quiet, { ...waitLimit, everyMs: 150, what: 'the reads of a block' })
     return { calls: known, height: edge }
   }
-  /** eth_calls per block of the target, from one block's edge to another's. */
+  /** eth_calls per block of the target, over a window that begins and ends between the reads of two blocks. */
   const callsOfWindow = async () => {
     const before = await countAtEdge()
     const over = async () => (await gauge('portage_head_height{chain="bsc"}')) >= before.height + blocksCounted
@@ -118,9 +118,9 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     return (after.calls - before.calls) / (after.height - before.height)
   }
   /**
-   * Measured over a window with hardly any reads but those of the gate. A busy machine skips polls, or makes up for
-   * earlier ones. Such windows do not count, and the next is tried. One read per waiting transfer would show in each
-   * window.
+   * Measures a window in which the process reads almost only the gate. A busy machine skips polls, or makes up for
+   * earlier ones. Such windows do not count, and the next one is tried. If each waiting transfer made reads, every
+   * window would show it.
    */
   const callsPerBlock = (waiters: number) =>
     until(
@@ -131,7 +131,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
       },
       { timeoutMs: 150_000, everyMs: 0, what: `at most ${mostCallsPerBlock} eth_calls per block with ${waiters} waiting` },
     )
-  /** No transaction reverted, no nonce is missing, each transfer came once. */
+  /** Checks that no transaction reverted, no nonce is missing, and each transfer arrived once. */
   const expectSound = async () => {
     const { lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions } = await stage.devnet.check(sent)
     const nothing = { lost: 0, duplicates: 0, wrongBalances: 0, foreignCompletions: 0, nonceHoles: 0, wastedTransactions: 0 }
@@ -139,9 +139,9 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   }
 
   beforeAll(async () => {
-    // No audits, because they read open numbers, and this test counts reads.
+    // Disable audits, because they read open numbers and this test counts reads.
     stage = await startStage({ native: 'fixed', wormhole: false, keysPerChain: 2, auditMinutes: 120 })
-    // A whole day lies ahead.
+    // Begin a new day, so that a whole day lies ahead.
     await nextDay()
     portage = await stage.portage()
   })
@@ -157,7 +157,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
       const text = await metrics()
       return counters.filter((name) => !new RegExp(`^${name}\\{.*\\} 0$`, 'm').test(text))
     }
-    // The counters of a key come with the first answer of its ledger.
+    // A key's counters appear with the first answer of its ledger.
     await until(async () => (await missing()).length === 0, { timeoutMs: 60_000, what: `0 of each of ${counters.join(', ')}` })
     expect(await missing()).toEqual([])
   })
@@ -166,7 +166,8 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const [most] = await send(cap - 1_000n)
     await outcomes([most!])
     const ten = await send(300n, 300n, 300n, ...Array.from({ length: 10 }, () => 2_000n))
-    // Three fit into the remaining 900 of 999. They do not delay the others, nor do the others delay them.
+    // The used amount must stay below 1,000, so three fit into the remaining 900. They and the other transfers do not
+    // delay each other.
     expect(await outcomes(ten.slice(0, 3))).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }, { state: 'delivered' }])
     const few = ten.slice(3)
     held.push(...few)
@@ -179,7 +180,8 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     held.push(...many)
     await wait(many, 'BRIDGE_BUDGET')
     await untilWaiting('BRIDGE_BUDGET', 100)
-    // As many reads as before. If each of the 90 polled every ten seconds, there would be 4 more per block.
+    // The number of reads is the same. If each of the 90 waiting transfers polled every ten seconds, there would be 4
+    // more per block.
     await callsPerBlock(100)
   })
 
@@ -201,8 +203,8 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const tenth = cap / 10n
     const many = await send(...Array.from({ length: 14 }, () => tenth))
     const state = async () => (await Promise.all(ids(many).map((id) => stage.status(id).catch(() => undefined)))).map((one) => one?.state)
-    // Ten tenths are not below the cap. One of the nine may wait for a block in which another counts twice: as pending
-    // and as used.
+    // Ten amounts of a tenth are not below the cap. One of the nine may wait for a block, in which another one counts
+    // twice: as pending and as used.
     const settled = async () => {
       const states = await state()
       const count = (wanted: string) => states.filter((one) => one === wanted).length
@@ -213,7 +215,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     await nextDay()
     await outcomes(many)
     await expectSound()
-    // Deliveries at the first try show the time of each step, and of the whole.
+    // Deliveries at the first attempt show how long each step took, and how long all of them took.
     const text = await metrics()
     const labels = 'chain="bsc",bridge="native-bridge"'
     for (const step of timedSteps)
@@ -244,7 +246,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     for (const status of await wait(two, 'BRIDGE_PAUSED')) expect(status.nonce).toBeUndefined()
     await untilWaiting('BRIDGE_PAUSED', 2)
     await admin('togglePause', [])
-    // Otherwise they would check by themselves after a quarter of an hour.
+    // Otherwise these transfers would do their own check only after a quarter of an hour.
     await outcomes(two)
     await expectSound()
   })
@@ -252,7 +254,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   test('a key without the role pauses its lane while the other delivers, and the role resumes it', async () => {
     const [first, second] = keys() as [string, string]
     await admin('revokeRole', [relayerRole, first])
-    // Each chooses its lane by a hash: of this many, one is for the first.
+    // Each transfer chooses its lane by a hash. Of this many, at least one chooses the first lane.
     const many = await send(...Array.from({ length: 20 }, () => 13n))
     for (const { delivery } of await outcomes(many)) expect(delivery?.by).toBe(second)
     const paused = await until(async () => (await lane(0)).paused, { timeoutMs: 60_000, everyMs: 200, what: 'the lane to be paused' })
@@ -262,7 +264,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
       new RegExp(`^portage_lane_unauthorized\\{lane="[^"]*${first}",bridge="native-bridge"\\} 1$`, 'm').test(await metrics())
     await until(isUnauthorized, { timeoutMs: 60_000, everyMs: 100, what: 'the metric to report the lane' })
 
-    // The other lane too, so all transfers wait for the role.
+    // Also revoke the other lane's role, so that all transfers wait for it.
     await admin('revokeRole', [relayerRole, second])
     const all = await send(...Array.from({ length: 8 }, () => 14n))
     await wait(all, 'BRIDGE_ROLE_MISSING')

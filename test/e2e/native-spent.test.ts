@@ -12,7 +12,7 @@ const daySeconds = 86_400
 let stage: Stage
 const anvil = () => stage.devnet.chains.bsc.anvil
 
-/** Midnight comes on the target chain. */
+/** Moves the target chain's time to midnight. */
 async function nextDay(): Promise<void> {
   const { timestamp } = await anvil().rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])
   await anvil().rpc('evm_setNextBlockTimestamp', [(Math.floor(Number(timestamp) / daySeconds) + 1) * daySeconds])
@@ -29,7 +29,7 @@ afterAll(async () => {
   await stage?.close()
 })
 
-/** In the deployed contract, anybody may spend the day's budget. */
+/** In the deployed contract, anybody can spend the day's budget. */
 test('a budget spent by a stranger keeps a transfer unsigned, and it is delivered at midnight', async () => {
   const { users, ends } = stage.devnet.native!
   const { address } = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!
@@ -39,7 +39,7 @@ test('a budget spent by a stranger keeps a transfer unsigned, and it is delivere
     sent.push(one!)
     return nativeTransferId(one!)
   }
-  // The only slot of the lane is taken as long as no block comes.
+  // No block comes, so the lane's only slot stays taken.
   await stopMining(anvil())
   const first = await send(100n)
   await inPool(anvil(), address, 1)

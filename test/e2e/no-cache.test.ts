@@ -12,18 +12,18 @@ import { startOtlpReceiver } from '../helpers/otlp-receiver.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 
 /**
- * Every workflow task replays its history from the first event, so non-deterministic code fails here.
- * PORTAGE_E2E_NO_CACHE=1 runs every file that uses the stage so.
+ * Every workflow task replays its history from the first event, so code that is not deterministic fails here.
+ * PORTAGE_E2E_NO_CACHE=1 does the same for every file that uses the stage.
  */
 describe('Without a workflow cache', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
-  /** With traces, whose headers must change no command either. */
+  /** Also send traces, because their headers must not change a command. */
   let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
 
   beforeAll(async () => {
     stage = await startStage({ noCache: true, consistencyLevel: 200 })
-    // Ledgers that continue as new after a few updates, so that these replay too.
+    // Ledgers continue as new after a few updates, so that the tests also replay these runs.
     receiver = await startOtlpReceiver()
     const env = { PORTAGE_LANE_UPDATES_PER_RUN: '5', OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }
     portage = await stage.portage({ env, args: ['--log-level', 'debug'] })
@@ -46,7 +46,7 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
 
     await stage.reaches(waiting.id, 'waiting')
     const attested = await stage.identify(await token.attest())
-    // The transfer may have checked by itself meanwhile, and be delivered.
+    // The transfer may have done its own check meanwhile, and may be delivered.
     const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
     await stage.client.workflow.getHandle(waiting.id).signal('retry').catch(isOver)
     expect(await stage.outcomes(attested)).toMatchObject([{ state: 'delivered' }])

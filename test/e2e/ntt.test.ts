@@ -14,7 +14,7 @@ import { runCli } from '../cli/run-cli.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
 const rateLimitSeconds = 25
-/** One token, as users name amounts. */
+/** One token, as users state amounts. */
 const one = 10n ** 8n
 /** Whole tokens. */
 const inboundLimit = 1_000n
@@ -24,7 +24,7 @@ describe('Native token transfers, delivered by a Portage process', () => {
   let stage: Stage
   let portage: PortageProcess
   let single: NttNetwork
-  /** Of two transceivers, both of which must attest. */
+  /** Each manager has two transceivers, and both must attest. */
   let double: NttNetwork
 
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('Native token transfers, delivered by a Portage process', () => {
     return { ...config, bridges: { ...config.bridges, ntt: { tokens } } }
   }
 
-  /** The transfers of Portage, one for each message. */
+  /** The ids of Portage's transfers. There is one for each message. */
   const idsOf = ({ emitterChain, messages }: SentNttTransfer) =>
     Promise.all(
       messages.map(async ({ emitter, sequence }) => {

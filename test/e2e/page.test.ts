@@ -18,8 +18,8 @@ if (chromium === undefined)
 const hostile = '<img src=x onerror=alert(1)><b>rotate</b>'
 
 /**
- * The page at / in a browser, as an operator has it: one network for all. Transfers go to bsc, whose lane is paused at
- * first.
+ * The page at / in a browser, as an operator sees it. All tests share one network. Transfers to bsc, whose lane is
+ * paused at first.
  */
 describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => {
   let on: PageStage
@@ -53,7 +53,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await field.fill(await token('read'))
     await field.press('Enter')
     await part(page, 'Stuck').waitFor()
-    // Nothing that outlives the tab has the token.
+    // The token is stored nowhere that outlives the tab.
     expect(await page.evaluate(`[localStorage.length, document.cookie, location.href.includes('eyJ')]`)).toEqual([0, '', false])
     await page.getByRole('button', { name: 'Forget token' }).click()
     await field.waitFor()
@@ -68,7 +68,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     // Causes come first.
     const titles = await page.getByRole('heading', { level: 2 }).allTextContents()
     expect(titles).toEqual(['Stuck', 'Flow between chains', 'Parked transfers', 'Lanes', 'Streams', 'Nodes'])
-    // Each part says how old its figures are.
+    // Each part of the page shows how old its figures are.
     for (const title of titles.slice(1))
       await part(page, title)
         .getByText(/^read (now|\d+ s ago)$/)
@@ -82,7 +82,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await stage.reaches(parked.id, 'parked')
     const lanes = part(page, 'Lanes')
     await lanes.getByText('paused', { exact: true }).waitFor()
-    // Texts of strangers stay texts.
+    // Strangers' texts are shown as text and not run.
     await lanes.getByText(hostile).waitFor()
     const stuck = part(page, 'Stuck')
     await stuck.getByText('LANE_PAUSED').first().waitFor()
@@ -146,10 +146,10 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       await transfer.getByText(text, { exact: false }).first().waitFor()
     const signed = transfer.getByRole('table', { name: 'Signed transactions' })
     await signed.getByText('mined').waitFor()
-    // The cost in a readable unit. Only the list of all processes' transactions has it.
+    // The cost is in a readable unit. Only the list of the transactions of all processes shows it.
     expect(await signed.getByTitle(/^[1-9][0-9]* wei$/).textContent()).toMatch(/^[0-9\u202f]+(\.[0-9]+)? (gwei|BNB)$/)
     expect(await transfer.getByRole('listitem').count()).toBeGreaterThanOrEqual(timeline.length)
-    // The config names the explorer of its chain, and this Temporal has no Web UI.
+    // The config names the explorer of this chain, and this Temporal has no Web UI.
     const out = await outward(page)
     expect(out.map(({ href }) => href)).toContain(`${explorer}/tx/${delivery?.txHash}`)
     for (const one of out) {
@@ -170,7 +170,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     const page = await open({ token: await token('read') }, `${portage.apiUrl}/#/transfer/${encodeURIComponent(parked.id)}`)
     const { delivery } = await stage.status(parked.id)
     for (const [index, address] of ['javascript:alert(1)//', 'data:,x', 'http://explorer.example', 'https://a:b@x.example'].entries()) {
-      // The name shows that the page has read the change.
+      // The changed name shows when the page has read the change.
       const restore = await replaceLinks(page, `put in its place ${index}`, { bsc: { explorer: address } })
       await page.reload()
       await page.getByText(`put in its place ${index}`).waitFor()
@@ -198,7 +198,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     }
     await expect.poll(listed).toBe(many.length)
     await expect.poll(() => list.getByRole('row', { name: /ethereum → bsc/ }).count()).toBe(many.length)
-    // The page also offers codes that none of the newest transfers has.
+    // The list of codes also has codes that none of the newest transfers has.
     await chooseHiddenCode(page, 'DEADLINE_PASSED')
     await list.getByRole('combobox', { name: 'Target' }).selectOption('bsc')
     await list.getByRole('button', { name: 'Retry all of these' }).click()
@@ -206,11 +206,11 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await dialog.getByText('with the code DEADLINE_PASSED to bsc').waitFor()
     await dialog.getByText('2 would be retried.').waitFor()
     expect(await inaccessible(page)).toEqual([])
-    // A user with a token for one chain must choose the chain.
+    // A user whose token is for one chain must choose this chain.
     const scoped = await open({ token: await token('write', 'desk', ['ethereum']) })
     await part(scoped, 'Parked transfers').getByRole('button', { name: 'Retry all of these' }).click()
     await scoped.getByRole('dialog').getByText('The token of desk is only for ethereum').waitFor()
-    // Nothing is ordered without a reason and a confirmation.
+    // The page sends no order without a reason and a confirmation.
     expect(await dialog.getByRole('button', { name: 'Retry 2' }).isDisabled()).toBe(true)
     for (const { id } of many) expect(await stage.status(id)).toMatchObject({ state: 'parked' })
     await dialog.getByLabel(/^Reason/).fill('the keys are back')
@@ -256,9 +256,9 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       const lanes = part(page, 'Lanes')
       await lanes.getByText('TEMPORAL_UNAVAILABLE').waitFor()
       await lanes.getByText(errorCatalogue.TEMPORAL_UNAVAILABLE.remedy).waitFor()
-      // The server is reported, not the connection to it.
+      // The page reports Temporal's server, and not its own connection to the API.
       expect(await page.getByRole('alert').count()).toBe(0)
-      // Both chains, whose nodes are dead, have a row below it.
+      // The rows of both chains, whose nodes are dead, follow below.
       const causes = ['TEMPORAL_UNAVAILABLE', 'CHAIN_UNREACHABLE', 'CHAIN_UNREACHABLE'].map((code) => ({ code }))
       expect((await dead.api.inject('/v1/stuck')).json()).toMatchObject({ stuck: true, causes })
     } finally {
@@ -280,7 +280,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       expect([await overflow(page), await inaccessible(page)]).toEqual([0, []])
       await page.setViewportSize(narrow.viewport)
       expect(await overflow(page)).toBe(0)
-      // The reader's choice overrides the system's, and is kept.
+      // The reader's choice overrides the system's, and is stored.
       await page.getByRole('radio', { name: colorScheme === 'light' ? 'Dark' : 'Light' }).check()
       await page.reload()
       expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(colorScheme === 'light' ? 'dark' : 'light')
@@ -294,7 +294,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.id')).toBe('main')
-    // Every focused element shows the focus.
+    // Every focused element shows that it has the focus.
     await page.keyboard.press('Tab')
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none')
   })

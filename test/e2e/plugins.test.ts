@@ -26,7 +26,9 @@ describe('Plug-in packages', () => {
   let changed: { readonly module: string; readonly text: string }
   let receivers: readonly [string, string]
 
-  /** Delivers payloads with this first byte in two calls: to one receiver, then to the other. */
+  /**
+   * Source of a plug-in that delivers payloads with this first byte by two calls: to one receiver, then to the other.
+   */
   const source = (name: string, byte: string, decode: string) => `import { appendFileSync } from 'node:fs'
 import { plugin, z } from 'portage/plugin'
 appendFileSync(${JSON.stringify(loads)}, process.argv.at(-1) + '\\n')
@@ -119,7 +121,7 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
     await stage.reaches(token!.id, 'delivered')
     await stage.reaches(delivered, 'delivered')
 
-    // Two calls, each planned without a copy of the message.
+    // Each of the two calls is planned without a copy of the message.
     const inputs = await broadcastsOf(delivered)
     expect(inputs.map(({ stage: name, plan }) => [name, plan?.to])).toEqual([
       ['first', receivers[0]],
@@ -129,7 +131,7 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
       expect(JSON.stringify(plan)).not.toContain('cdcdcdcd')
       expect(JSON.stringify(plan).length).toBeLessThan(transfer.message.length)
     }
-    // The process with the keys has imported none of them.
+    // The process with the keys has imported no plug-in.
     expect(new Set((await readFile(loads, 'utf8')).trim().split('\n'))).toEqual(new Set(['keyless']))
   })
 

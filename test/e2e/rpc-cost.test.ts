@@ -9,21 +9,21 @@ import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
 /**
- * An estimate, which is also the simulation, and a send. A hundred share one call for reads of contracts, and receipts
- * of a block share one unless it has few. Measured: 2.5.
+ * A transfer costs an estimate, which is also the simulation, and a send. A hundred transfers share one call for reads
+ * of contracts. The receipts of a block share one call, unless the block has few. Measured: 2.5.
  */
 const mostPerTransfer = 3.5
-/** The head with the tag of the final block, three reads of one lane, the market. Measured: 4.4 to 5.5. */
+/** The head with the tag of the final block, three reads of one lane, and the market. Measured: 4.4 to 5.5. */
 const mostPerBlock = 7
-/** The same of both chains; the source's lane has no work. Measured: 7.2 to 8. */
+/** Calls per block of both chains together. The source's lane has no work. Measured: 7.2 to 8. */
 const mostPerBlockOfAll = 11
 /**
- * Total with a hundred in flight: all requests to both chains, divided by the number of transfers. A free machine
- * delivers a hundred within this number of blocks. A busy one takes longer, and each further block adds its cost.
+ * All requests to both chains with a hundred transfers in flight, divided by the number of transfers. A free machine
+ * delivers a hundred within `usualBlocks`. A busy machine takes longer, and each further block adds its cost.
  */
 const mostAllInAll = { wormhole: 4, native: 5, ntt: 4 }
 const usualBlocks = 12
-/** Of the target, without what comes once per block: as many as a transfer of the token bridge costs. */
+/** Calls to the target without those that come once per block. A transfer of the token bridge costs as many. */
 const mostPerNttTransfer = 2.45
 
 const blockMs = 500
@@ -41,7 +41,7 @@ let stage: Stage
 let portage: PortageProcess
 
 beforeAll(async () => {
-  // Audits of streams run at fixed times, so their calls do not belong to a transfer.
+  // Streams are audited rarely, because calls of audits do not belong to a transfer.
   const pace = { blockTimeSeconds: blockMs / 1_000, consistencyLevel: 200, window: 128, auditMinutes: 60 }
   stage = await startStage({ worker: {}, native: 'fixed', ntt: { consistencyLevel: 200 }, ...pace })
   portage = await stage.portage({ configure: withoutNative })
@@ -64,14 +64,15 @@ async function reading(): Promise<Reading> {
 }
 
 /**
- * Requests to the chains during a number of deliveries. `perTransfer` and `perBlock`: of the target; `all…`: of both
- * chains.
+ * Counts requests to the chains while `deliver` runs. `perTransfer` and `perBlock` are for the target. `all…` are for
+ * both chains.
  */
 async function costOf(transfers: number, deliver: () => Promise<unknown>) {
   const before = await reading()
   await deliver()
   const after = await reading()
-  // Polls of the head in a block time, with or without a block, because a busy node's blocks come late.
+  // Blocks of the elapsed time count even if they have not come. The head is polled anyway, and blocks of a busy node
+  // come late.
   const blocks = Math.max(after.height - before.height, (after.at - before.at) / blockMs)
   const spent = [...after.calls].map(
     ([key, calls]) => [...key.split(' '), calls - (before.calls.get(key) ?? 0)] as [string, string, number],
@@ -91,7 +92,7 @@ async function costOf(transfers: number, deliver: () => Promise<unknown>) {
 
 type Figures = Awaited<ReturnType<typeof costOf>>
 
-/** Delivers this many at once, this many times. */
+/** Delivers `count` transfers at once, in `rounds` rounds. */
 function cost(count: number, rounds = 1) {
   return costOf(count * rounds, async () => {
     for (let round = 0; round < rounds; round++) {
@@ -130,11 +131,11 @@ const mostOf = (perTransfer: number, { transfers, blocks }: { transfers: number;
   perTransfer * transfers + mostPerBlockOfAll * Math.max(0, blocks - usualBlocks)
 
 test('a Wormhole transfer costs four RPC calls at most with a hundred in flight, and as many as with ten', async () => {
-  // Constant data is read once: guardian sets, emitters, the wrapped coin.
+  // One transfer first, because constant data is read once: guardian sets, emitters, the wrapped coin.
   await cost(1)
   const isWithin = ({ perTransfer, perBlock, allPerBlock }: Figures) =>
     perTransfer <= mostPerTransfer && perBlock <= mostPerBlock && allPerBlock <= mostPerBlockOfAll
-  // Repeated, so that calls at fixed times do not count as the transfers'.
+  // Repeat the measurement, so that calls at fixed times do not count as calls of transfers.
   const few = await cheapLot(() => cost(10, 5), isWithin)
   const many = await cheapLot(
     () => cost(100),

@@ -21,7 +21,7 @@ import { type SecretNode, startSecretNode } from '../helpers/secret-node.ts'
 
 const password = 'secret-password-of-the-keystore'
 const signerPassword = 'secret-password-of-the-signer'
-/** Keys of payloads, test-only. */
+/** Keys for payloads, for this test only. */
 const payloadKeys = { one: randomBytes(32), two: randomBytes(32) }
 type PayloadKeyId = keyof typeof payloadKeys
 const encryption = {
@@ -40,9 +40,9 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   let signer: Web3Signer
   let portage: PortageProcess
   let codecServer: { child: Child; url: string; logFile: string } | undefined
-  /** Receiver of its traces. */
+  /** Receiver of the process's traces. */
   let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
-  /** All text that is readable outside the process, by place. */
+  /** All text that can be read outside the process, by the place where it was found. */
   const collected = new Map<string, string>()
 
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await signer?.stop()
   })
 
-  /** A process with these payload keys. The first one encrypts. */
+  /** Starts a process with these payload keys. The first key encrypts. */
   function start(...keys: readonly PayloadKeyId[]): Promise<PortageProcess> {
     return stage.portage({ configure: (config) => encrypted(withSecrets(config), keys), args: ['--log-level', 'debug'], env })
   }
@@ -87,7 +87,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     return { ...config, temporal: { ...config.temporal, encryption: payloads }, codecServer: { port: 0, origins: [ui] } }
   }
 
-  /** Runs a command of the process's config with these keys. */
+  /** Writes the process's config with these payload keys, for a command. Returns the file. */
   async function configOf(keys: readonly PayloadKeyId[]): Promise<string> {
     const file = join(stage.devnet.dir, `keys-${keys.join('-')}.yaml`)
     await writeFile(file, stringify(encrypted(withSecrets(stage.devnet.relayerConfig()), keys)))
@@ -106,7 +106,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     return { child, url, logFile }
   }
 
-  /** Nodes whose URLs are secrets; ethereum's lane by a keystore, BSC's by a remote signer with a password. */
+  /** Makes the nodes' URLs secret. Ethereum's lane has a keystore, and bsc's lane a remote signer with a password. */
   function withSecrets(config: ConfigInput): ConfigInput {
     const remote = { kind: 'remote' as const, url: signer.url.replace('//', `//secret-user-of-the-signer:${signerPassword}@`) }
     const keystore = { kind: 'keystore' as const, file: 'lane.json', passwordFile: 'lane.password' }
@@ -155,7 +155,10 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       tell(`the admin port: ${path}`, await (await fetch(portage.adminUrl + path)).text())
   }
 
-  /** Histories, memos, search attributes and failures of retried activities: as stored in Temporal, and decrypted. */
+  /**
+   * Collects histories, memos, search attributes and failures of retried activities, both as Temporal stores them and
+   * decrypted.
+   */
   async function readTemporal(): Promise<number> {
     let read = 0
     for await (const { workflowId, runId } of stage.client.workflow.list()) {
@@ -186,7 +189,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     ])
     await stage.outcomes([...early, ...back])
 
-    // Trouble: nodes quote their own URLs in errors, then the remote signer is away.
+    // Makes trouble: nodes quote their own URLs in errors, and then the remote signer is away.
     signer.mode = 503
     const late = await stage.send('ethereum', [coin, coin])
     await until(() => signer.refusals > 2, { timeoutMs: 120_000, what: 'the signer to have been asked in vain' })
@@ -246,7 +249,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
         .map((secret) => `${where}: ${secret}`),
     )
     expect(leaks).toEqual([])
-    // Proves that the search finds something: it reads the inside of payloads, and errors about nodes and signers.
+    // Shows that the search can find something: it reads the inside of payloads, and errors about nodes and signers.
     const all = [...collected.values()].join('\n')
     expect(collected.get(`temporal workflow show ${late[0]?.id}`)).toContain('"callHash"')
     expect(all).toContain('SIGNER_OFFLINE')
@@ -255,14 +258,15 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     for (const url of [signer.url, ...Object.values(nodes).map((node) => node.url)]) expect(all).toContain(new URL(url).host)
     expect(Object.values(nodes).every(({ served }) => served > 0)).toBe(true)
 
-    // Without a key, Temporal shows ids, search attributes and error codes.
+    // Without a key, Temporal shows only ids, search attributes and error codes.
     const raw = [...collected].flatMap(([where, text]) => (where.startsWith('raw ') ? [text] : [])).join('\n')
     for (const text of ['callHash', 'gasLimit', 'maxFee', 'The signer', 'digest', 'Error:', late[0]?.recipient ?? 'no recipient'])
       expect(raw.toLowerCase()).not.toContain(text.toLowerCase())
     expect(raw).toContain('TransferState')
     expect([raw.includes('SIGNER_OFFLINE'), raw.includes('binary/encrypted')]).toEqual([true, true])
 
-    // With one of several keys: what this key encrypted, and an error that names the other key.
+    // A command with one of several keys shows what this key encrypted, and for the rest an error that names the other
+    // key.
     const show = async (id = '', keys: readonly PayloadKeyId[] = ['two']) => {
       const args = [launcher, '--config', await configOf(keys), '--json', 'transfer', 'show', id]
       const { code, stdout } = await run(process.execPath, args, { timeoutMs: 60_000, env: { ...process.env, ...env } })
@@ -301,7 +305,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   })
 })
 
-/** A JSON value in which every encrypted payload is replaced by what was encrypted. Throws if one cannot be. */
+/** Replaces every encrypted payload in a JSON value by its plain content. Throws if one cannot be decrypted. */
 async function decrypted(value: unknown): Promise<unknown> {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return Promise.all(value.map(decrypted))

@@ -21,7 +21,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     stage = await startStage()
     remote = await startWeb3Signer(stage.devnet.lanes.filter(({ chain }) => chain === 'ethereum'))
     kms = await startKms(stage.devnet.lanes.filter(({ chain }) => chain === 'bsc'))
-    // The process does not get the lane keys that devnets usually have in the environment.
+    // Take the lane keys, which devnets usually have in the environment, from the process.
     const noKeys = Object.fromEntries(stage.devnet.lanes.map(({ variable }) => [variable, '']))
     await stage.portage({ configure: withServices, env: { ...noKeys, ...kmsEnvironment } })
   })
@@ -32,7 +32,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     await kms?.stop()
   })
 
-  /** Ethereum's lane signs by web3signer, BSC's by KMS. */
+  /** Ethereum's lane signs by web3signer, and bsc's lane by KMS. */
   function withServices(config: ConfigInput): ConfigInput {
     const chains = Object.fromEntries(
       Object.entries(config.chains).map(([name, chain]) => {

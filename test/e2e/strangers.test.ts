@@ -17,16 +17,17 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const home = { kind: 'coin-home', amount: 10n ** 16n } as const
 /**
- * Transfers of each bridge that fill its stream: `limits.open` of any stream's state, and `maxOpen` of this emitter.
+ * Number of transfers of each bridge that fill its stream. It is `limits.open` of every stream's state, and `maxOpen`
+ * of this emitter.
  */
 const [dust, newcomers] = [limits.open, 40]
 /**
- * Accepts coins if gas has no price, as in a simulation, and in no block: GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH1 0
- * DUP1 REVERT.
+ * Code of a contract that accepts coins while gas has no price, as in a simulation, and refuses them in a block:
+ * GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH1 0 DUP1 REVERT.
  */
 const trapCode = '0x3a600557005b600080fd'
 
-/** A sender of transfers that cannot be delivered causes little cost and stops nobody else. */
+/** A stranger sends transfers that cannot be delivered. They must cost little and stop nobody else. */
 describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -85,14 +86,14 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
 
   test(`${newcomers} tokens without a wrapper do not stop gap filling: what the spy never sent is found and delivered`, async () => {
     const { guardian } = stage.devnet
-    // Both floods run at once. The next test checks the other one.
+    // Both floods run at once. The next test checks the second one.
     nothings = stage.devnet.native!.users.ethereum.send(Array.from({ length: dust }, () => ({ amount: 1n, recipient: ZeroAddress })))
     await sendUnattested(stage, 'ethereum', newcomers)
     await shows(emitterStream(), 'all of them to be known', (now) => now.open >= newcomers)
     guardian.treat(() => 'mute')
     const [unheard] = (await stage.send('ethereum', [coin])) as [Sent]
     guardian.treat(() => 'sign')
-    // Shows that the stream had one before.
+    // This message shows the stream that it lacks the one before.
     const [heard] = (await stage.send('ethereum', [coin])) as [Sent]
     await stage.outcomes([unheard, heard], 120_000)
     honest.push(unheard, heard)
@@ -122,7 +123,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     const { delivered, duplicates, wrongBalances, revertedTransactions, nonceHoles } = await stage.devnet.check([...honest, plain])
     expect({ delivered, duplicates, wrongBalances, revertedTransactions, nonceHoles }).toEqual({
       ...{ delivered: honest.length + 1, duplicates: 0, wrongBalances: 0 },
-      // The trap's transaction. Nothing else of this cost gas.
+      // Only the trap's transaction reverted and cost gas.
       ...{ revertedTransactions: 1, nonceHoles: 0 },
     })
   })

@@ -17,8 +17,8 @@ const caseOf = (name: string): StuckCase => {
 }
 
 /**
- * Faults on real parts, several at once as in a bad night. One `portage stuck --json` names each, with the next
- * command, and shows when it is over.
+ * Makes faults on real parts, several at once. One `portage stuck --json` must name each fault with the next command,
+ * and must show when it is over.
  */
 describe('portage stuck', { timeout: 600_000 }, () => {
   let stage: Stage
@@ -26,7 +26,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   let scene: StuckScene
 
   const cli = (...argv: string[]) => runCli([...argv, '--config', portage.configPath])
-  /** The command's answers since `asked` was emptied. */
+  /** The command's answers since the test emptied this list. */
   const asked: Report[] = []
   async function stuck(): Promise<Report> {
     const { json, code } = await cli('stuck', '--json')
@@ -38,7 +38,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   async function stuckByApi(): Promise<Report> {
     return causeReportSchema.parse(await (await fetch(`${portage.apiUrl}/v1/stuck`, { headers: portage.admin })).json())
   }
-  /** One answer that satisfies all of this. */
+  /** Waits for one answer that satisfies all conditions. */
   function answer(what: string, isSo: (report: Report) => boolean, ask: () => Promise<Report> = stuck): Promise<Report> {
     let last: Report | undefined
     const look = async () => {
@@ -53,7 +53,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     answer(`the cause ${code}`, ({ causes }) => causes.some((cause) => cause.code === code && isWanted(cause))).then(({ causes }) =>
       causes.find((cause) => cause.code === code && isWanted(cause))!,
     )
-  /** Makes all faults, and resolves with the one answer that has a row for each. */
+  /** Makes all these faults. Resolves with the one answer that has a row for each. */
   async function madeAtOnce(...names: string[]): Promise<{ report: Report; mend: () => Promise<void> }> {
     const made: (readonly [StuckCase, Fault])[] = await Promise.all(
       names.map(async (name) => [caseOf(name), await caseOf(name).make(scene)] as const),
@@ -79,7 +79,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
       async cli(...argv) {
         const { code, err } = await cli(...argv)
         if (code !== 0 || err !== '') throw new Error(`portage ${argv.join(' ')} ended with ${code}: ${err}`)
-        // Transfers from before the process knows an order are delivered despite it.
+        // A transfer from before the process knows an order would be delivered despite the order.
         await settingsReach(stage, portage)
       },
       kill: () => Promise.reject(new Error('there is one process for everything')),
@@ -89,12 +89,12 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   afterAll(() => stage?.close())
 
   test('says that nothing is stuck where nothing is', async () => {
-    // A node that waits for a busy machine is a cause for a moment.
+    // Try again, because on a busy machine a node may be late and thus be a cause for a moment.
     await expect
       .poll(() => cli('stuck'), { timeout: 90_000, interval: 200 })
       .toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing is stuck \(read /) })
-    // Only the process knows whether its spy subscription is open. It expects messages that are published later by the
-    // chain's clock too.
+    // Only the process knows whether its spy subscription is open. It expects only messages that are later by the
+    // chain's clock, so also wait for a later block.
     await answer('nothing to be stuck by GET /v1/stuck', ({ causes }) => causes.length === 0, stuckByApi)
     const { anvil } = stage.devnet.chains.bsc
     const latestAt = async () =>
@@ -104,8 +104,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   })
 
   test('names all that is wrong at once, by the command and by GET /v1/stuck, and nothing once it is mended', async () => {
-    // Until then the spy sends nothing of bsc's stream, because one message would end its silence. Transfers from there
-    // come later.
+    // No transfer from bsc may be sent before this, because one message of bsc's stream would end the spy's silence.
     const { report, mend } = await madeAtOnce(
       ...['lane-paused', 'lane-draining', 'lane-window-zero', 'lane-funds', 'halted', 'node-wrong-network'],
       ...['node-down', 'node-lags', 'bridge-paused', 'bug', 'spy-silent', 'gap-held'],
@@ -124,7 +123,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   test('names what is wrong with a whole chain or stream', async () => {
     const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'fee-ceiling', 'denied')
     await mend()
-    // Alone, because without a majority a stream cannot count, and so cannot notice missing messages.
+    // Make this fault alone. Without a majority a stream cannot count, and so cannot notice missing messages.
     const { mend: again } = await madeAtOnce('no-majority')
     await again()
   })
@@ -135,7 +134,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   })
 
   test('names a dead node with the messages that wait for it: none of them is called unobserved', async () => {
-    // For the last test: a transfer to ethereum that waits until the end of the halt.
+    // For the last test, send a transfer to ethereum that waits until the halt ends.
     await scene.cli('halt', '--bridge', 'wormhole-token-bridge', '--source', 'bsc', ...reason)
     const [waits] = await stage.send('bsc', [{ kind: 'coin', amount: ether }])
     await stage.reaches(waits!.id, 'waiting')
@@ -143,7 +142,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     await named('CHAIN_UNREACHABLE', ({ where }) => where.id === 'bsc')
     asked.length = 0
     await stage.devnet.users.ethereum.send([{ kind: 'coin', amount: ether }])
-    // A gap is reported from an age of 3 s on.
+    // A gap is reported when it is 3 s old.
     const isOld = ({ oldest }: Report['causes'][number]) => oldest !== undefined && Date.now() - Date.parse(oldest) > 10_000
     const waiting = await named('CHAIN_UNREACHABLE', isOld)
     expect(waiting.next[0]).toBe('portage node list --chain bsc')

@@ -29,12 +29,13 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const namespace = 'bridge'
 const good = { transfers: 2, delivered: 2, duplicates: 0, wrongBalances: 0 }
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
-/** Two reads of a process's files (workers/process/temporal-credentials.ts), and the delay of a busy machine. */
+/**
+ * Longest wait for a new credential, ms: two reads of the process's files (workers/process/temporal-credentials.ts),
+ * and the delays of a busy machine.
+ */
 const rereadMs = 60_000
 
-/**
- * A Temporal server as in production: it requires a client certificate, and a JWT with a permission in the namespace.
- */
+/** Temporal as in production: it requires a client certificate, and a JWT that permits the namespace. */
 describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_000 }, () => {
   const dir = temporaryFolder()
   let server: SecuredTemporal
@@ -44,7 +45,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
   let other: TestCa
   let client: CertificateFiles
   const issuer = createTokenIssuer()
-  /** A key of an issuer that the server will stop trusting. */
+  /** The server will stop trusting this issuer's key. */
   const leaving = createTokenIssuer()
   const revoked = leaving.issue([`${namespace}:write`])
   const tokens = {
@@ -55,7 +56,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     expired: issuer.issue([`${namespace}:write`], { endsInSeconds: -60 }),
     forged: createTokenIssuer().issue([`${namespace}:write`]),
   }
-  /** Outputs of commands, and logs of processes. */
+  /** Outputs of commands. `logs`: logs of processes. */
   const said: string[] = []
   const logs: string[] = []
 
@@ -74,7 +75,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
         apiKey: { from: 'a test', read: () => tokens.admin },
       },
     })
-    // Only its address is used: the devnet's own server stays out.
+    // The devnet uses only the address of this server. It starts no Temporal server of its own.
     const temporal = { ...server, namespace: 'default' } as unknown as TemporalServer
     devnet = await startDevnet({ temporal, blockTimeSeconds: 0.25, worker: quickTakeover })
   })
@@ -92,7 +93,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     ...more,
   })
 
-  /** A command with a config of its own; environment variables as given, and no others. */
+  /** Runs a command with its own config, and with only these environment variables. */
   async function cli(args: readonly string[], { temporal = {}, env = {} }: { temporal?: TemporalInput; env?: NodeJS.ProcessEnv } = {}) {
     const config = join(dir, `cli-${said.length}.yaml`)
     await writeFile(config, stringify({ ...devnet.relayerConfig(), temporal: access(temporal) }))
@@ -126,14 +127,14 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
 
     await writeFile(files.key, tokens.writes)
     await until(() => logged('the API key of Temporal was read again'), { timeoutMs: rereadMs, what: 'the new API key' })
-    // A certificate without its key is not used, and does not stop the process.
+    // A certificate without its key is not used. The process does not stop.
     const renewed = await ca.issue('renewed')
     await writeFile(files.certificate, await readFile(renewed.certificate))
     const refused = 'new credentials for Temporal cannot be used; going on with those before'
     await until(() => logged(refused), { timeoutMs: rereadMs, what: 'half a pair to be refused' })
     await renew(renewed)
     await until(() => logged('the credentials of Temporal were read again'), { timeoutMs: rereadMs, what: 'the new certificate' })
-    // The first key is no longer valid.
+    // The first issuer's key is no longer valid.
     await server.useKeySet(keySetOf(issuer))
     const refusedKey = async () => {
       const { out } = await cli(['transfer', 'list'], { env: { TEMPORAL_API_KEY: revoked } })
@@ -145,7 +146,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       const { out } = await cli(['transfer', 'list', '--state', 'delivered'], { env: { TEMPORAL_API_KEY: tokens.reads } })
       return (JSON.parse(out) as { transfers?: object[] }).transfers?.length === 4
     }
-    // The chain shows a delivery before it is final.
+    // Wait for the list, because the chain shows a delivery before it is final.
     await until(listed, { timeoutMs: 60_000, everyMs: 250, what: 'the list to have four delivered transfers' })
   })
 
@@ -165,7 +166,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       1,
       { error: { code: 'TEMPORAL_PERMISSION', remedy: expect.stringContaining('write for workers and orders') } },
     ])
-    // A variable overrides the config.
+    // An environment variable overrides the config.
     const ordered = await cli(pause, { temporal: { apiKeyFile: '/not/there' }, env: { TEMPORAL_API_KEY: tokens.writes } })
     expect([ordered.code, ordered.err]).toEqual([0, ''])
     expect((await cli(['lane', 'resume', lane, '--reason', 'a test'], { env: { TEMPORAL_API_KEY: tokens.writes } })).code).toBe(0)
@@ -224,7 +225,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       await writeFile(config, stringify({ ...devnet.relayerConfig(), temporal: access() }))
       const child = await startChild(process.execPath, [launcher, '--config', config, 'run', '--role', 'ledger'], {
         logFile,
-        // Nothing of the user's environment.
+        // The process gets nothing else of the user's environment.
         env: { PATH: process.env['PATH'], HOME: dir, ...devnet.env, TEMPORAL_API_KEY: token },
       })
       const giveUp = () => child.ended && `${child.ended}: ${child.tail()}`

@@ -12,7 +12,7 @@ describe('Temporal goes away', { timeout: 400_000 }, () => {
   let stage: Stage
 
   beforeAll(async () => {
-    // Few slots, so that some transfers are in flight and others wait when the server stops.
+    // There are few slots, so that some transfers are in flight and others wait when the server stops.
     stage = await startStage({ inMemory: false, window, consistencyLevel: 200 })
     await stage.portage()
   })
@@ -22,7 +22,7 @@ describe('Temporal goes away', { timeout: 400_000 }, () => {
   test('killed in the middle of 20 transfers, with more coming while it is away: all are delivered once', async () => {
     const { temporal, chains, lanes } = stage.devnet
     const back = await stage.send('bsc', coins(8))
-    // Transfers to bsc fill its pool up to its slots. The others wait, however long it takes to kill the server.
+    // Transfers to bsc fill the slots in its pool. The others wait, however long it takes to kill the server.
     await stopMining(chains.bsc.anvil)
     const there = await stage.send('ethereum', coins(8))
     await inPool(chains.bsc.anvil, lanes.find(({ chain }) => chain === 'bsc')?.address ?? '', window)
@@ -31,7 +31,7 @@ describe('Temporal goes away', { timeout: 400_000 }, () => {
     await temporal.kill('SIGKILL')
     expect(await delivered()).toBeLessThanOrEqual(back.length)
     await startMining(chains.bsc.anvil)
-    // The spy sends each VAA once: the intake must keep it until the server is back.
+    // The spy sends each VAA only once, so the intake must keep it until the server is back.
     await Promise.all([stage.send('ethereum', coins(2)), stage.send('bsc', coins(2))])
     await temporal.restart()
     const ends = await stage.outcomes(stage.sent, 180_000)

@@ -9,11 +9,11 @@ import { runCli } from '../cli/run-cli.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
-/** At the price below, its fee is worth more than its delivery costs. */
+/** At the price below, the fee of this transfer is worth more than its delivery costs. */
 const coin = { kind: 'coin', amount: 10n ** 18n, fee: 10n ** 16n } as const
 const amount = 10n ** 18n
 
-/** Transfers go to bsc, which has two lanes, and are handed in by hand. */
+/** Transfers to bsc, which has two lanes. The tests submit them. */
 describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -40,7 +40,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
           ...bridges,
           'wormhole-token-bridge': {
             ...wormhole,
-            // No server has the messages, because a stream would start them without terms.
+            // No server has the messages. Otherwise a stream would fetch them and start the transfers without terms.
             ...{ guardianApis: [], wormholescanApis: [] },
             prices: { bsc: { [`${ethereum.wormholeChainId}/${toUniversal(ethereum.weth)}`]: String(10n ** 10n) } },
             calls: { bsc: { [redeemer]: 'completeTransferWithPayload(bytes)' } },
@@ -124,7 +124,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     const token = `${ethereum.wormholeChainId}/${toUniversal(ethereum.weth)}`
     const versionIn = async () =>
       Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
-    /** Resolves when the process works by the order. */
+    /** Orders a change of the tariff. Resolves when the process uses it. */
     const order = async (...argv: string[]) => {
       const { code, err, json } = await cli('tariff', ...argv, '--reason', 'a test', '--json')
       expect([code, err]).toEqual([0, ''])
@@ -135,7 +135,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     await submit(cheap)
     expect(await stage.reaches(cheap.id, 'waiting')).toMatchObject({ code: 'FEE_BELOW_COST' })
     await order('fee', 'bsc', token, '--price', '1ether')
-    // The order wakes the transfer, whose own next try comes later.
+    // The order wakes the transfer, whose own next check would come much later.
     await stage.reaches(cheap.id, 'delivered')
 
     await order('asset', token, 'decline')

@@ -18,8 +18,8 @@ const low = ether / 2n
 const level = 3n * ether
 
 /**
- * Two lanes on bsc: the first tops the second up, at most twice a day. Two processes have both keys, so each payment is
- * wanted twice.
+ * bsc has two lanes. The first tops the second up, at most twice a day. Two processes have both keys, so both want each
+ * payment.
  */
 describe('Automatic top-ups and watched tokens', () => {
   let stage: Stage

@@ -18,14 +18,17 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 const guardians = devnetGuardians(4)
 
-/** The spy skips this many messages before it sends one. Without that one, only the next audit would show a gap. */
+/**
+ * The spy leaves out this number of messages and then sends one. Without the sent one, a gap would show only at the
+ * next audit.
+ */
 function muteAllBut(count: number): () => Treatment {
   let seen = 0
   return () => (seen++ < count ? 'mute' : 'sign')
 }
 
 /**
- * Portage finds messages that a spy loses, by the core contract's count and by the servers of the network, long before
+ * Portage finds messages that a spy loses by the core contract's count and on the servers of the network, long before
  * its next audit.
  */
 describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, () => {
@@ -39,14 +42,14 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
   const view = (chain?: ChainKey): Promise<StreamView> => handle(chain).query(streamViewQuery)
   const state = (chain?: ChainKey): Promise<StreamState> => handle(chain).query(streamStatusQuery)
   const last = (sent: readonly SentTransfer[]) => String(sent.at(-1)?.sequence)
-  /** All numbers up to this one are delivered, or need no delivery. */
+  /** Resolves when all numbers up to the last of these are delivered, or need no delivery. */
   const isProved = (sent: readonly SentTransfer[], timeoutMs = 120_000) =>
     until(async () => BigInt((await view()).completedNumber ?? -1) >= BigInt(last(sent)), {
       timeoutMs,
       everyMs: 200,
       what: 'the watermark',
     })
-  /** All numbers up to this one are started. The last test waits for their delivery. */
+  /** Resolves when all numbers up to the last of these are started. The last test waits for their delivery. */
   const isFound = (sent: readonly SentTransfer[], timeoutMs = 120_000) => {
     const look = async () => {
       const { next, gaps } = await view()
@@ -58,7 +61,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
   const configure = (config: ConfigInput) => ({ ...config, streams: { ...config.streams, auditMinutes: 60 } })
   const gapsOf = async (name: string) =>
     (await state()).gaps.filter((gap) => gap.state === name).flatMap(({ from, to }) => (from === to ? [from] : [from, to]))
-  /** How many runs each of them had. */
+  /** Number of runs of each of these transfers. */
   const runsOfAll = async (sent: readonly SentTransfer[]) => Promise.all((await stage.identify(sent)).map(({ id }) => runsOf(stage, id)))
   const signed = (sent: readonly SentTransfer[]) => stage.identify(sent)
   const all: SentTransfer[] = []
@@ -82,7 +85,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     const sent = await send(coins(3))
     await signed(sent)
     portage = await stage.portage({ configure })
-    // During its start: some come before the subscription is open, some after.
+    // Users send during the process's start, so some messages come before the subscription is open, and some after.
     const more = await send(coins(3))
     await isProved([...sent, ...more])
     const outcomes = await stage.outcomes(await signed([...sent, ...more]))
@@ -104,7 +107,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     await isListening()
     process.kill(portage.pid, 'SIGSTOP')
     try {
-      // More than the windows of HTTP/2 and TCP hold, so that the messages behind it are not taken.
+      // This is more than the windows of HTTP/2 and TCP can hold, so the messages after it are not taken.
       const junk = Buffer.alloc(1_000_000)
       for (let count = 0; count < 20; count++) guardian.spy.publish(junk, 2, toUniversal(chains.ethereum.tokenBridge))
       const sent = await send(coins(3))
@@ -160,7 +163,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
       timeoutMs: 90_000,
       what: 'the gaps to be held',
     })
-    // Once everything that earlier tests found is delivered.
+    // Waits until everything that earlier tests found is delivered.
     const isFirst = async () => {
       const { blockedBy } = await view()
       return blockedBy?.number === numbers[0] && blockedBy
@@ -175,7 +178,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     const { guardian } = stage.devnet
     guardian.treat(() => 'miss')
     const [lost] = await stage.devnet.users.ethereum.send([coin])
-    // Guardians look at it when it is final, which is later.
+    // Guardians look at the message when it is final, which is later.
     guardian.treat(({ sequence }) => (sequence === lost?.sequence ? 'miss' : 'sign'))
     const sent = await send(coins(2))
     const number = String(lost?.sequence)

@@ -8,7 +8,7 @@ import { deliveredOnce } from './delivered-once.ts'
 import { sendCoins, startSound } from './processes.ts'
 
 const count = 3
-/** `finalized` lags by twice as many blocks: the deepest fork. */
+/** `finalized` lags by twice this number of blocks, which is the deepest fork. */
 const slotsInAnEpoch = 1
 
 describe('chains that do wrong', { timeout: 300_000 }, () => {
@@ -20,14 +20,14 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     if (!first) throw new Error('bsc has no lane')
     return first
   }
-  /** Transfers whose transactions wait in the pool, since no block comes. */
+  /** Sends transfers whose transactions wait in the pool, because no block comes. */
   const inFlight = async () => {
     await stopMining(chain())
     const sent = await sendCoins(stage, count)
     await inPool(chain(), lane().address, count)
     return sent
   }
-  /** The relayer asks its node for this number of further blocks. */
+  /** Resolves when the relayer has asked its node for this number of further blocks. */
   const looked = async (times: number) => {
     const looks = () => stage.devnet.nodes.bsc[0]?.calls.get('eth_getBlockByNumber') ?? 0
     const enough = looks() + times
@@ -53,7 +53,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     const sent = await inFlight()
     await mine(chain(), depth)
     await headIncludes(from + count)
-    // anvil_reorg starts interval mining again.
+    // anvil_reorg has started interval mining again.
     await reorganize(chain(), { depth, lost: what === 'lost' ? [lane().address] : [] })
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
@@ -84,7 +84,8 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
   test('a chain that stops', async () => {
     const sent = await inFlight()
     const before = await inPool(chain(), lane().address, count)
-    // Polls of the head that last longer than a raise would take if polls counted instead of blocks.
+    // Wait for many polls of the head. If polls counted instead of blocks, the relayer would have raised the fee by
+    // now.
     await looked(20)
     expect(await inPool(chain(), lane().address, count)).toEqual(before)
     await startMining(chain())

@@ -10,14 +10,17 @@ import { died, fellAsleep, resubmit, sendCoins, startDoomed, startSound, stateOf
 import { stuckInPool } from './stuck.ts'
 
 const count = 8
-/** Fewer slots than transfers: some have a nonce when the process dies, others wait for one. */
+/** There are fewer slots than transfers. So some have a nonce when the process dies, and others wait for one. */
 const window = 5
 
 type Form = 'auto' | 'queue'
 
-/** The failpoint and the time at which the process dies, the broadcast form, and what the death leaves behind. */
+/**
+ * Each row has a failpoint, at which time of reaching it the process dies, the broadcast form, and the state that the
+ * death leaves behind.
+ */
 const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
-  // First, because new ledgers do not continue as new before there are transfers.
+  // This one is first: before there are transfers, new ledgers do not continue as new.
   ['lane-continue-as-new', 1, 'auto', 'the ledger in the middle of continue-as-new'],
   ['after-grant', 3, 'auto', 'nonces that nothing is signed for'],
   ['after-sign', 3, 'queue', 'bytes that were never sent'],
@@ -25,7 +28,7 @@ const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
   ['activity-done-unreported', 3, 'auto', 'a delivery that the workflow has not heard of'],
 ]
 
-/** Broadcast form of all lanes, unless the environment names one. */
+/** Sets the broadcast form of all lanes, unless the environment names one. */
 function broadcasting(form: Form) {
   const wanted = (process.env['PORTAGE_E2E_BROADCAST'] as Form | undefined) ?? form
   return (config: ConfigInput): ConfigInput => withBroadcast(config, wanted)
@@ -41,10 +44,11 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
   afterEach(() => stage.killAll())
   afterAll(() => stage?.close())
 
-  // PORTAGE_E2E_BROADCAST=queue runs all of them through the queues, =auto none.
+  // PORTAGE_E2E_BROADCAST=queue runs all rows through the queues, and =auto runs none through them.
   test.each(deaths)('%s (time %i, broadcast %s): %s', async (failpoint, at, form) => {
     const doomed = await startDoomed(stage, failpoint, 'kill', at, { configure: broadcasting(form) })
-    // A ledger that gets many requests at once needs few updates, so it continues as new while others wait for a nonce.
+    // A ledger that gets many requests at once needs few updates. Send more, so that it continues as new while others
+    // wait for a nonce.
     const sent = await sendCoins(stage, failpoint === 'lane-continue-as-new' ? 4 * count : count)
     await died(stage, doomed)
     expect(await inFlight(stage, sent)).toBeGreaterThan(0)
@@ -59,7 +63,8 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const configure = (config: ConfigInput) => withBroadcast(config, 'queue')
     const sound = await startSound(stage, { configure })
     const doomed = await startDoomed(stage, 'after-grant', 'kill', 2, { role: 'lane', args: ['--lane', lane], configure })
-    // Both take steps from one queue, so the doomed process may get too few of the first transfers.
+    // Send until the process dies. Both processes take steps from one queue, so it may get too few of the first
+    // transfers.
     while (doomed.ended === undefined) {
       const sent = await sendCoins(stage, count)
       await stage.outcomes(sent, 120_000)
@@ -80,7 +85,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     await stage.outcomes(sent, 120_000)
     expect(await stateOf(sleeper)).toMatch(/^T/)
 
-    // It continues where it was: it sends bytes for used nonces, and reports to closed tasks.
+    // The process continues where it stopped: it sends bytes for used nonces, and reports to closed tasks.
     sleeper.kill('SIGCONT')
     await until(() => fetch(`${sleeper.apiUrl}/ready`).then(({ ok }) => ok), { timeoutMs: 90_000, what: 'the sleeper to be ready again' })
     await resubmit(stage, sleeper, sent)
@@ -103,7 +108,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const held = await inPool(anvil, lane, window)
     await stage.end(leaving)
     expect(leaving.ended).toBe('ended with code 0')
-    // The last lines of a process may reach its file after its end.
+    // Wait, because the last lines of a process may reach its log file after its end.
     const handedOver = async () => {
       const lines = (await readFile(leaving.logFile, 'utf8')).split('\n').slice(0, -1)
       const found = lines.filter((line) => line.includes('handed over'))
@@ -127,7 +132,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const stuck = await stuckInPool(anvil)
     const sent = await sendCoins(stage, count)
     const before = await inPool(anvil, lane, window)
-    // Mines blocks, each read by the relayer, until it raises the fee of the lowest nonce.
+    // Mines blocks, each of which the relayer reads, until it raises the fee of the lowest nonce.
     const block = async () => doomed.ended ?? (await stuck.passBlock().then(() => undefined))
     await until(block, { timeoutMs: 90_000, everyMs: 400, what: 'a bump' })
     await died(stage, doomed)
@@ -136,7 +141,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
 
     const sound = await startSound(stage)
     await resubmit(stage, sound, sent)
-    // No block comes, so the recorded attempt raises the fee, not the wait.
+    // No block comes, so the recorded attempt causes the raise, and not the wait.
     const raised = async () => {
       const [lowest] = await pooled(anvil, lane)
       return lowest && lowest.nonce === before[0]?.nonce && lowest.maxFeePerGas > before[0].maxFeePerGas

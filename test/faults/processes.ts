@@ -4,11 +4,11 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Failpoint } from '../../observability/failpoints.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 
-/** Updates per run of a ledger: so few that ledgers continue as new while transfers are on their way. */
+/** Updates per run of a ledger. There are so few that ledgers continue as new while transfers are pending. */
 const updatesPerRun = '5'
 const env = { PORTAGE_LANE_UPDATES_PER_RUN: updatesPerRun }
 
-/** A process that dies (`kill`) or stops (`stop`) when it comes to this failpoint for the `at`-th time. */
+/** Starts a process that dies (`kill`) or stops (`stop`) when it reaches this failpoint for the `at`-th time. */
 export function startDoomed(
   stage: Stage,
   failpoint: Failpoint,
@@ -19,12 +19,12 @@ export function startDoomed(
   return stage.portage({ ...options, env: { ...env, ...options.env, PORTAGE_FAILPOINTS: `${failpoint}=${how}@${at}` } })
 }
 
-/** A process without failpoints. */
+/** Starts a process without failpoints. */
 export function startSound(stage: Stage, options: PortageOptions = {}): Promise<PortageProcess> {
   return stage.portage({ ...options, env: { ...env, ...options.env } })
 }
 
-/** Users' transfers from ethereum to bsc: of coins, so that none is declined. */
+/** Sends users' transfers of coins from ethereum to bsc. Coins are never declined. */
 export function sendCoins(stage: Stage, count: number): Promise<Sent[]> {
   return stage.send(
     'ethereum',
@@ -33,7 +33,8 @@ export function sendCoins(stage: Stage, count: number): Promise<Sent[]> {
 }
 
 /**
- * Waits until the failpoint has killed the process. Throws if it has not fired, or if the process ended in another way.
+ * Waits until the failpoint has killed the process. Throws if the failpoint did not fire, or if the process ended in
+ * another way.
  */
 export async function died(stage: Stage, doomed: PortageProcess): Promise<void> {
   await until(() => doomed.ended !== undefined, { timeoutMs: 120_000, what: 'the failpoint to kill its process' })
@@ -56,8 +57,8 @@ export async function stateOf({ pid }: PortageProcess): Promise<string> {
 }
 
 /**
- * Submits all messages to a process again, as after an outage: those that a dead process had not taken start now, the
- * rest is known.
+ * Submits all messages to a process again, as after an outage. Messages that a dead process had not taken are started
+ * now. All others are known.
  */
 export async function resubmit(stage: Stage, portage: PortageProcess, sent: readonly Sent[]): Promise<void> {
   await Promise.all(

@@ -8,7 +8,7 @@ import { startSound } from './processes.ts'
 
 const tooMany = { code: -32_005, message: 'query returned more than 10000 results' }
 
-/** One node of three treats the source's logs like this. */
+/** Faults of one node of three in reads of the source's logs. */
 const liars: readonly (readonly [string, FaultRule])[] = [
   ['answers that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leaves a log out', { fault: { kind: 'logs', how: 'one-less' } }],
@@ -17,14 +17,17 @@ const liars: readonly (readonly [string, FaultRule])[] = [
   ['has a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** Faults of all nodes. The table of the source's contract is true. */
+/** Faults that all nodes have. The table of the source's contract is true. */
 const storms: readonly (readonly [string, FaultRule])[] = [
   ['answer that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leave a log out', { fault: { kind: 'logs', how: 'one-less' } }],
   ['have a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** An audit may have found in the table what the logs did not show yet. The live scan gets there too. */
+/**
+ * Waits for the fault to strike. An audit may have found in the table what the logs did not show yet, but the live scan
+ * also comes to it.
+ */
 function haveStruck(rules: readonly ActiveRule[]): Promise<unknown> {
   return until(() => rules.some(({ strikes }) => strikes > 0), { timeoutMs: 90_000, what: 'the fault to have struck' })
 }
@@ -56,14 +59,14 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
       await expectAllProved(stage, sent)
       return (active?.strikes ?? 0) > 0
     }
-    // A node that was slow or behind is asked last for a while.
+    // A node that was slow or lagged is asked last for a while.
     await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 
   test.each(storms)('all nodes %s', async (_, rule) => {
     const active = stage.devnet.nodes.ethereum.map((node) => node.add(rule))
     sent.push(...(await sendNatives(stage, 'ethereum', 3)))
-    // A finality that stalls for ever is none.
+    // Wait until the nodes have answered with the lagging finality several times.
     if (rule.fault.kind === 'finality-behind')
       await until(() => active.some(({ strikes }) => strikes > 5), { timeoutMs: 90_000, what: 'a lag' })
     await expectAllProved(stage, sent)

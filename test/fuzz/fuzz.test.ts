@@ -22,7 +22,7 @@ async function isRead(read: () => unknown): Promise<boolean> {
 }
 
 describe('Readers of outside input', () => {
-  // Another seed every week, so that CI does not always try the same.
+  // The seed changes every week, so that CI does not always try the same inputs.
   const seed = Math.floor(Date.now() / 604_800_000)
 
   test.each(targets.map((target) => [target.name, target] as const))(
@@ -48,7 +48,7 @@ describe('Readers of outside input', () => {
     for (const name of [...names, ...ofFiles]) {
       const { input, read } = targets.find((one) => one.name === name) as unknown as FuzzTarget<unknown>
       let isReached = false
-      // One after another, since some readers share a file.
+      // Run one after another, because some readers share a file.
       for (const one of fc.sample(input, { numRuns: 150, seed: 3 })) isReached ||= await isRead(() => read(one))
       reached.push([name, isReached])
     }

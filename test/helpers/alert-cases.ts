@@ -1,14 +1,14 @@
-/** Series as promtool writes them, a value a minute: `0+1x5` is 0 1 2 3 4 5. */
+/** Series in promtool's notation, with one value per minute: `0+1x5` is 0 1 2 3 4 5. */
 export type Series = Readonly<Record<string, string>>
 
 interface Case {
   readonly series: Series
-  /** The alert fires at this minute, counted from the start. */
+  /** The minute at which the alert must fire, counted from the start. */
   readonly at: string
-  /** The last minute in which it does not fire yet. */
+  /** The last minute in which the alert must not fire yet. */
   readonly quietAt?: string
   readonly labels: Readonly<Record<string, string>>
-  /** The rendering of `{{ $value }}`. */
+  /** The text that `{{ $value }}` becomes. */
   readonly value?: string
 }
 
@@ -19,7 +19,7 @@ const streamAlarm = (kind: string, at = '31m'): Case => ({
   ...{ at, labels: { stream } },
 })
 
-/** The condition of each alert: a minute or two of health, then the trouble. */
+/** The condition of each alert: a minute or two of health, and then the trouble. */
 export const cases: Readonly<Record<string, Case>> = {
   PortageEffectUndone: { series: { 'portage_effects_undone_total{chain="a"}': '0 0 1x20' }, at: '5m', labels: { chain: 'a' } },
   PortageLaneChainReplaced: { series: { [`portage_lane_state{lane="${lane}",state="replaced"}`]: '0 0 1x20' }, at: '5m', labels: { lane } },
@@ -172,14 +172,14 @@ export const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-/** Further conditions of some of them. */
+/** Further conditions of some alerts. */
 export const moreCases: Readonly<Record<string, Case>> = {
-  // Nothing of this stream was ever resolved, so that it has no watermark.
+  // No number of this stream was ever resolved, so it has no watermark.
   PortageStreamWatermarkStalled: {
     series: { [`portage_stream_open{stream="${stream}"}`]: '1x80' },
     ...{ quietAt: '64m', at: '65m', labels: { stream } },
   },
-  // The bound as Prometheus 3 writes it.
+  // The bound has the form that Prometheus 3 writes.
   PortageTransfersSlow: {
     series: {
       'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300.0"}': '0+8x90',
@@ -189,14 +189,14 @@ export const moreCases: Readonly<Record<string, Case>> = {
   },
 }
 
-/** A healthy fleet: heights grow, gauges of trouble are 0, counters of trouble do not grow. */
+/** A healthy fleet: heights grow, gauges of trouble are 0, and counters of trouble do not grow. */
 export const healthy: Series = {
   'portage_node_up{chain="a",node="1",use="all"}': '1x120',
   'portage_chain_quorum{chain="a"}': '1x120',
   'portage_node_lag_blocks{chain="a",node="1"}': '1x120',
   'portage_spy_connected{bridge="w",spy="s"}': '1x120',
   'portage_process_ready{role="chain",instance="1"}': '1x120',
-  // Away for a minute, as in an upgrade.
+  // The process is away for a minute, as in an upgrade.
   'portage_process_ready{role="chain",instance="2"}': '1x20 0 1x98',
   'portage_process_ready{role="ledger",instance="3"}': '1x20 _ 1x98',
   'portage_head_height{chain="a"}': '1+5x120',
@@ -223,7 +223,7 @@ export const healthy: Series = {
   [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x120',
   [`portage_stream_paused{stream="${stream}"}`]: '0x120',
   [`portage_stream_alarm{stream="${stream}",kind="forked"}`]: '0x120',
-  // A source without a node, of which no message came for hours.
+  // A source without a node from which no message came for hours.
   'portage_stream_open{stream="w:wormhole-1:e"}': '0x120',
   'portage_stream_completed_nonce_height{stream="w:wormhole-1:e"}': '1000000x120',
   'portage_stream_oldest_gap_seconds{stream="w:wormhole-1:e"}': '0x120',

@@ -1,11 +1,11 @@
-/** Asks the node at a URL for logs, and prints how many bytes of the answer are kept. Run with --expose-gc. */
+/** Asks the node at a URL for logs and prints how many bytes of the answer stay in memory. Run it with --expose-gc. */
 import { setImmediate } from 'node:timers/promises'
 import { createJsonRpcClient } from '../../chains/evm/nodes/json-rpc-client.ts'
 
 const [, , url = ''] = process.argv
 const client = createJsonRpcClient({ url }, 60_000, new AbortController().signal, () => undefined)
 const used = async () => {
-  // The garbage of a turn of the event loop is found in the next one.
+  // Garbage of one turn of the event loop is found only in the next turn.
   for (let turn = 0; turn < 3; turn++) {
     await setImmediate()
     globalThis.gc?.()
@@ -16,7 +16,7 @@ const used = async () => {
 const before = await used()
 const answer = await client.request('eth_getLogs', [{}]).catch((error: unknown) => error)
 const kept = (await used()) - before
-// Reading the answer here keeps it until the memory is measured.
+// Use the answer here, so that it stays in memory until the memory is measured.
 const values = Array.isArray(answer) ? answer.length : String(answer)
 process.stdout.write(JSON.stringify({ values, kept }))
 process.exit()

@@ -7,11 +7,14 @@ const hex = (value: number) => `0x${value.toString(16)}`
 interface BlockNode {
   readonly height: number
   readonly timestamp: number
-  /** wei, hex, of every account. */
+  /** Balance of every account, wei, hex. */
   readonly balance?: string
 }
 
-/** Starts a node with only this block, which is also final. Returns its URL. @param timestamp s since the epoch */
+/**
+ * Starts a node whose only block is also final. Returns its URL.
+ * @param timestamp s since the epoch
+ */
 export function startBlockNode({ height, timestamp, balance = '0x1' }: BlockNode): Promise<string> {
   const header = {
     ...{ parentHash: zeros(32), sha3Uncles: zeros(32), miner: zeros(20), stateRoot: zeros(32), transactionsRoot: zeros(32) },

@@ -2,7 +2,7 @@ import { commands, createProgram } from '../../cli/main.ts'
 import type { Commands, CommandSpec } from '../../cli/command.ts'
 import { docsPages, shellBlocks, textOf } from './documents.ts'
 
-/** A reader's values for words in angle brackets. */
+/** Values that replace the words in angle brackets, by word. */
 type Values = Readonly<Record<string, string>>
 
 const samples: Values = {
@@ -37,14 +37,14 @@ const samples: Values = {
   wei: '1000',
 }
 
-/** A command line of a `sh` block of the README or of docs/, with the words that the shell passes to the program. */
+/** A command line in a `sh` block of the README or of docs/, with the words that the shell gives to the program. */
 export interface DocumentedCommand {
   readonly document: string
   readonly line: string
   readonly argv: readonly string[]
 }
 
-/** Every command line of `portage` in a `sh` block of the README and of docs/. */
+/** Every command line of `portage` in the `sh` blocks of the README and of docs/. */
 export function documentedCommands(): DocumentedCommand[] {
   return ['README.md', ...docsPages].flatMap((document) =>
     commandLines(textOf(document)).map((line) => ({ document, line, argv: argvOf(line) })),
@@ -52,8 +52,8 @@ export function documentedCommands(): DocumentedCommand[] {
 }
 
 /**
- * The command lines in the `sh` blocks of a document: also within `$(…)`, after variables, and as `node
- * bin/portage.js`. A line that ends with `\` goes on.
+ * The command lines in the `sh` blocks of a document, also those within `$(…)`, after variables, and those that begin
+ * with `node bin/portage.js`. A line that ends with `\` continues on the next line.
  */
 export function commandLines(text: string): string[] {
   const blocks = shellBlocks(text).map((body) => body.replaceAll(/\\\n\s*/g, ''))
@@ -65,12 +65,12 @@ export function commandLines(text: string): string[] {
     })
 }
 
-/** Values of a network with chains, keys and a worker for each, which answers every request. */
+/** Commands that only read. */
 const reading =
   /^(audit show|config (check|schema)|doctor(?! --send-test)|fees show|lane (list|show|transactions|batches)|node list|notifications list|settings|stream list|stuck|token (keys|list)|transfer (list|show))\b/
 
 /**
- * The documented command lines that change nothing, each once, but for those with a `<word>` that has no value here.
+ * The documented command lines that change nothing, each once. Leaves out lines with a `<word>` that has no value here.
  */
 export function readingCommands(values: Values): (readonly string[])[] {
   const lines = documentedCommands().flatMap(({ line }) => {
@@ -86,8 +86,8 @@ export function readingCommands(values: Values): (readonly string[])[] {
 const placeholder = /"?<([a-z][a-z ]*)>"?/g
 
 /**
- * The words of a command line up to a pipe, a redirection, a comment or the end of `$(…)`, with a value in the place of
- * each `<word>`. Throws Error for one without a value.
+ * The words of a command line up to a pipe, a redirection, a comment or the end of `$(…)`. Each `<word>` is replaced by
+ * its value. Throws Error for a word without a value.
  */
 export function argvOf(line: string, values: Values = samples): string[] {
   const filled = line.replaceAll(placeholder, (_, name: string) => {
@@ -99,7 +99,7 @@ export function argvOf(line: string, values: Values = samples): string[] {
   return (end < 0 ? words : words.slice(0, end)).slice(1).map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'))
 }
 
-/** The same tree, with commands that do nothing. */
+/** The same command tree, whose commands do nothing. */
 function withoutRuns(tree: Commands): Commands {
   const inert = ({ run, commands: inner, ...spec }: CommandSpec): CommandSpec => ({
     ...spec,
@@ -110,8 +110,8 @@ function withoutRuns(tree: Commands): Commands {
 }
 
 /**
- * Parses a command line with the real command tree, and runs nothing. Throws CommanderError for a wrong command line.
- * Resolves with the help text if it asks for help.
+ * Parses a command line with the real command tree, but runs nothing. Throws CommanderError if the line is wrong.
+ * Resolves with the help text if the line asks for help.
  */
 export async function parseCommand(argv: readonly string[]): Promise<void> {
   const program = createProgram(

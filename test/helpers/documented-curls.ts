@@ -4,15 +4,18 @@ import { docsPages, shellBlocks, textOf } from './documents.ts'
 
 export const apiGuide = 'docs/start/http-api.md'
 
-/** The page of each block that `curlBlocks` finds: a block that it misses would run in no test. */
+/**
+ * The page of each block that `curlBlocks` finds. A test compares the two, because a block that is not found would run
+ * in no test.
+ */
 export const curlPages = [
   ...['docs/operate/monitor/health.md', 'docs/runbooks/PROCESS_NOT_READY.md'],
   ...['docs/start/devnet.md', 'docs/start/devnet.md'],
 ]
 
 /**
- * The `sh` blocks of README.md and docs/ that call curl, except those of the guide to the API, which has a test of its
- * own.
+ * The `sh` blocks of README.md and docs/ that call curl. The guide to the API is left out, because another test runs
+ * it.
  */
 export function curlBlocks(): { readonly document: string; readonly block: string }[] {
   const documents = ['README.md', ...docsPages.filter((page) => page !== apiGuide)]

@@ -3,8 +3,8 @@ import type { UserTransfer } from '../../lab/devnet/wormhole/users.ts'
 import { type Stage, startStage } from './e2e.ts'
 
 /**
- * A stage with one process that has delivered this transfer to bsc. No audit runs meanwhile, because it would start a
- * terminated transfer before the test submits it again.
+ * Starts a stage with one process that has delivered this transfer to bsc. No audit runs meanwhile, because it would
+ * start a terminated transfer before the test submits it again.
  */
 export async function startStageWithoutAudit(
   first: UserTransfer,

@@ -1,14 +1,14 @@
 import { expect } from 'vitest'
 import type { Sent, Stage } from './e2e.ts'
 
-/** The cost of a transfer for the Temporal server, by the server's own count. */
+/** Cost of a transfer for Temporal's server, by the server's own count. */
 export interface Budget {
   readonly stateTransitions: number
   readonly historyEvents: number
 }
 
 export interface Cost extends Budget {
-  /** From its start to its end. */
+  /** Time from the transfer's start to its end, ms. */
   readonly ms: number
 }
 
@@ -29,8 +29,8 @@ export function expectWithin({ stateTransitions, historyEvents }: Cost, most: Bu
 }
 
 /**
- * Cost of the first set of transfers that is within `most`, or of the last set. On a busy machine a step starts late or
- * polls once more, which costs more and proves nothing. Then another set is measured.
+ * Costs of the first set of transfers that is within the limits, or of the last set. On a busy machine a step starts
+ * late or polls once more. This costs more and proves nothing, so another set is measured.
  */
 export async function cheapLot<T>(lot: () => Promise<T>, isWithin: (lot: T) => boolean, lots = 3): Promise<T> {
   const costs = await lot()

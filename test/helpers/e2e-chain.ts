@@ -5,25 +5,25 @@ import type { WormholeChain } from '../../lab/devnet/wormhole/wormhole.ts'
 import type { DevnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { alive } from './alive.ts'
 
-/** Chains that this process mines, by URL. */
+/** Chains whose blocks this process mines, by URL. */
 const mined = new Map<string, { stop(): Promise<void> }>()
 
-/** Blocks come only when a test asks for them. */
+/** Stops the chain's blocks. They come only when a test mines them. */
 export async function stopMining({ url, rpc }: Anvil): Promise<void> {
   await mined.get(url)?.stop()
   mined.delete(url)
   await rpc('evm_setIntervalMining', [0])
 }
 
-/** Mines blocks again at this interval in seconds, by default that of the start. */
+/** Mines blocks again at this interval in seconds. Default: the interval with which the chain started. */
 export async function startMining(anvil: Anvil, seconds = anvil.blockTimeSeconds): Promise<void> {
   await stopMining(anvil)
-  // A running anvil takes whole seconds only.
+  // A running anvil accepts only whole seconds, so mine other intervals here.
   if (Number.isInteger(seconds)) await anvil.rpc('evm_setIntervalMining', [seconds])
   else mined.set(anvil.url, mineEvery(anvil, seconds))
 }
 
-/** Mines until it is stopped or the node ends. No block comes after `stop()` has resolved. */
+/** Mines blocks until it is stopped or the node ends. After `stop()` has resolved, no block comes. */
 function mineEvery({ rpc, pid }: Anvil, seconds: number): { stop(): Promise<void> } {
   let stopped = false
   let wake = () => {}
@@ -56,14 +56,14 @@ export async function mineDear({ rpc }: Anvil, baseFeeWei: bigint): Promise<void
   await rpc('evm_mine')
 }
 
-/** An account's next nonce, by the last block. */
+/** An account's next nonce at the latest block. */
 export async function nonceOf({ rpc }: Anvil, address: string): Promise<number> {
   return Number(await rpc<string>('eth_getTransactionCount', [address, 'latest']))
 }
 
 /**
- * Mines blocks with this base fee until the account's next nonce is `nonce`: cheaper transactions must be raised or
- * replaced first. anvil drops transactions from its pool that cannot pay for a block.
+ * Mines blocks with this base fee until the account's next nonce is `nonce`. Transactions that offer less must be
+ * raised or replaced first. anvil drops transactions that cannot pay for a block from its pool.
  */
 export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string, nonce: number): Promise<unknown> {
   const look = async () => {
@@ -77,16 +77,16 @@ export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string,
   })
 }
 
-/** A transaction in the pool, as the node shows it. */
+/** A transaction in the pool, in the node's form. */
 export interface Pooled {
   readonly hash: string
   readonly nonce: number
-  /** The gas price of a legacy transaction. */
+  /** For a legacy transaction, its gas price. */
   readonly maxFeePerGas: bigint
   readonly to: string
 }
 
-/** The pool's transactions of an account, by nonce. */
+/** An account's transactions in the pool, ordered by nonce. */
 export async function pooled({ rpc }: Anvil, address: string): Promise<Pooled[]> {
   interface Raw {
     hash: string
@@ -108,7 +108,7 @@ export async function pooled({ rpc }: Anvil, address: string): Promise<Pooled[]>
     .toSorted((a, b) => a.nonce - b.nonce)
 }
 
-/** Resolves when the pool holds this many transactions of an account. */
+/** Resolves when the pool has `count` transactions of an account. */
 export function inPool(anvil: Anvil, address: string, count: number): Promise<Pooled[]> {
   const look = async () => {
     const found = await pooled(anvil, address)
@@ -120,7 +120,8 @@ export function inPool(anvil: Anvil, address: string, count: number): Promise<Po
 const abi = ['function completeTransfer(bytes vaa)', 'function completeTransferAndUnwrapETH(bytes vaa)']
 
 /**
- * Redeems a VAA with ethers alone. Resolves when a node has the transaction, with its hash. Throws the node's error.
+ * Redeems a VAA with ethers. Resolves with the transaction's hash when a node has the transaction. Throws the node's
+ * error.
  */
 export async function redeemSoon(
   chain: WormholeChain,

@@ -8,22 +8,22 @@ import type { ChainKey, Stage } from './e2e.ts'
 import { transferPayload } from './vaa.ts'
 
 const bridgeAbi = artifact('BridgeImplementation').abi
-/** Nothing reads the guardians' own number of a message. */
+/** Nothing reads these two fields of a message. */
 const message = { vaaNonce: 0, consistencyLevel: 1 } as const
 
-/** A chain outside the devnet, with the mainnet's token bridge and a token that has a wrapper on the target. */
+/** A chain outside the devnet, with the mainnet's token bridge, and with a token that has a wrapper on the target. */
 export interface ForeignChain {
   readonly emitter: string
   readonly stream: string
-  /** A transfer of its token to this Wormhole chain, by default the target, in its guardians' form. */
+  /** A message that transfers its token to this Wormhole chain, by default to the target. */
   message(sequence: bigint, toChain?: number): Message
-  /** The same in the form of a user's transfer, for the judge. */
+  /** The same transfer in the form of a user's transfer, for the checker. */
   sent(message: Message): SentTransfer
 }
 
 /**
- * Registers the token bridges of these Wormhole chains at the target's token bridge, with a native token of each. The
- * devnet's only guardian signs the messages, in one block.
+ * Registers the token bridges of these Wormhole chains, with a native token of each, at the target's token bridge. All
+ * is in one block. The devnet's only guardian signs the messages.
  */
 export async function registerForeign(stage: Stage, target: ChainKey, ids: readonly number[]): Promise<ForeignChain[]> {
   const { chains, outsiders } = stage.devnet
@@ -62,7 +62,7 @@ interface Known {
   readonly token: string
   readonly target: ChainKey
   readonly targetChain: number
-  /** The token's wrapper on the target. */
+  /** The wrapper of the token on the target. */
   readonly asset: string
   readonly timestamp: number
 }
@@ -77,7 +77,7 @@ function foreignChain({ wormholeChainId, emitter, token, target, targetChain, as
     },
     sent: ({ sequence, payload }) => ({
       ...{ kind: 'token', source: `wormhole-${wormholeChainId}`, target, emitterChain: wormholeChainId, emitter, sequence },
-      // The payload's own bytes: its recipient is at 67, and its amount at 1.
+      // Offsets in the payload: amount at 1, recipient at 67. Of the recipient only the last 20 bytes count.
       recipient: `0x${payload.slice(2 + 2 * 79, 2 + 2 * 99)}`,
       ...{
         amount: BigInt(`0x${payload.slice(4, 68)}`),

@@ -19,7 +19,7 @@ interface Forged {
   readonly intent: Intent
 }
 
-/** A stranger with access to Temporal who wants the pool of bsc's native bridge, or the coins of its lane. */
+/** A stranger with access to Temporal. He wants the pool of bsc's native bridge, or the coins of bsc's lane. */
 export async function hostileClient({ devnet, client }: Stage) {
   const { ends } = devnet.native!
   const { bsc, ethereum } = ends
@@ -39,7 +39,7 @@ export async function hostileClient({ devnet, client }: Stage) {
 
   return {
     ledger,
-    /** To the thief, under a number of another transfer. */
+    /** A completion that pays the thief, under the number of another transfer. */
     completion({ nonce }: { nonce: bigint }): Forged {
       const claim = { initiator: `0x${'cd'.repeat(20)}`, recipient: zeroPadValue(thief, 32).toLowerCase(), amount: 1_000n + nonce, nonce }
       const transfer = { ...claim, id: idOf(claim) }
@@ -50,23 +50,23 @@ export async function hostileClient({ devnet, client }: Stage) {
         bsc.bridge,
         forged.map(({ transfer }) => transfer),
       ),
-    /** The input of a broadcast, in a transfer workflow's form. */
+    /** The input of a broadcast, in the form in which a transfer's workflow gives it. */
     broadcastOf({ transfer, intent }: Forged) {
       const { kind: _, ...first } = attempt()
       return { ...first, transfer: toTransfer(route, transfer), callHash: callHash(intent), mode: 'new', priority: 1 }
     },
     attempt,
-    /** Starts a workflow of Portage with this input. Resolves when it has ended. */
+    /** Starts a workflow of Portage with this input. Resolves when the workflow has ended. */
     operatorTransaction: (intent: Intent) =>
       client.workflow.execute<(input: object) => Promise<OperatorTransactionStatus>>('operatorTransaction', {
         workflowId: `operator-transaction:${lane}:forged-${++forgeries}`,
         taskQueue: ledgerQueue,
         args: [{ lane, intent, by: 'root', reason: 'urgent' }],
       }),
-    /** A step on the lane's queue. */
+    /** Runs a step on the lane's queue. */
     step: (name: string, input: object): Promise<ActivityEnd> =>
       runActivity(client, laneQueue(lane), name, { lane, intentId: `forged-${++forgeries}/1`, ...input }),
-    /** A local step, on the queue of the chain. */
+    /** Runs a local step on the queue of the chain. */
     localStep: (name: string, input: object): Promise<ActivityEnd> =>
       runActivity(client, chainQueue('bsc'), name, { lane, intentId: `forged-${++forgeries}/1`, ...input }),
     async order(...asks: Ask[]): Promise<readonly LaneAnswer[]> {
@@ -74,8 +74,8 @@ export async function hostileClient({ devnet, client }: Stage) {
       return (await ledger.executeUpdate(applyUpdate, { args: [{ requests }] })).answers
     },
     /**
-     * Ends the ledger and starts it with a forged state: one more nonce, which is to be filled, with this attempt.
-     * Returns the nonce.
+     * Ends the ledger and starts it with a forged state. It has one more nonce, which is to be filled, with this
+     * attempt. Returns the nonce.
      */
     async forgeLane(recorded: Attempt): Promise<number> {
       const state = await ledger.query(laneStatusQuery)
@@ -92,14 +92,14 @@ export async function hostileClient({ devnet, client }: Stage) {
       const forged: LaneState = { ...state, next: next + 1, entries: { ...state.entries, [next]: entry } }
       await client.workflow.start('lane', {
         workflowId: laneWorkflowId(lane),
-        // Processes of the lane would start an empty ledger at once.
+        // Replace the run at once, because processes of the lane would start an empty ledger.
         workflowIdConflictPolicy: 'TERMINATE_EXISTING',
         taskQueue: ledgerQueue,
         args: [{ config, state: forged }],
       })
       return next
     },
-    /** Transactions of the lane since the beginning that may cost more than the config allows. */
+    /** All transactions of the lane since its beginning that may cost more than the config allows. */
     async spendAtMost(): Promise<readonly string[]> {
       const { maxCostPerTransactionWei, maxTipPerGasWei } = signingLimitsSchema.parse({})
       const to = Number(await bsc.anvil.rpc<string>('eth_blockNumber'))
@@ -114,7 +114,7 @@ export async function hostileClient({ devnet, client }: Stage) {
       }
       return dear
     },
-    /** Of the bridge's token. */
+    /** The thief's balance of the bridge's token. */
     async stolen(): Promise<bigint> {
       const data = tokenAbi.encodeFunctionData('balanceOf', [thief])
       return BigInt(await bsc.anvil.rpc<string>('eth_call', [{ to: bsc.token, data }, 'latest']))

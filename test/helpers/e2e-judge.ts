@@ -4,9 +4,9 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Sent, Stage } from './e2e.ts'
 
 /**
- * The independent checker's verdict: each of these transfers has exactly one TransferRedeemed and the right balance,
- * and no lane has a gap or a transaction left in the pool. Waits for the pool, since a no-op of the lane may be
- * pending, and a reorganisation between two of the checker's reads looks like a gap.
+ * Checks by the independent checker that each of these transfers has exactly one TransferRedeemed and the right
+ * balance. No lane may have a missing nonce or a transaction in the pool. Waits for the pool: a no-op of the lane may
+ * be pending, and a reorg between two reads of the checker looks like a missing nonce.
  */
 export async function expectDelivered(stage: Stage, transfers: readonly Sent[] = stage.sent): Promise<CheckResult> {
   const result = await drained(stage, transfers)
@@ -15,7 +15,7 @@ export async function expectDelivered(stage: Stage, transfers: readonly Sent[] =
   return result
 }
 
-/** True if none of these transfers has been redeemed, and no lane has a hole. */
+/** Checks that none of these transfers is redeemed, and that no lane has a missing nonce. */
 export async function expectNotDelivered(stage: Stage, transfers: readonly Sent[]): Promise<CheckResult> {
   const result = await drained(stage, transfers)
   expect(verdict(result)).toEqual({ transfers: transfers.length, delivered: 0, lost: transfers.length, duplicates: 0, wrongBalances: 0 })

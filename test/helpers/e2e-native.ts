@@ -6,21 +6,21 @@ import { until } from '../../lab/devnet/until.ts'
 import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts'
 import type { ChainKey, Stage } from './e2e.ts'
 
-/** Sends users' native transfers of small amounts. Resolves when they are mined. Nobody submits them. */
+/** Sends users' native transfers of small amounts, which nobody submits. Resolves when they are mined. */
 export function sendNatives({ devnet }: Stage, source: ChainKey, count: number): Promise<SentNativeTransfer[]> {
   if (!devnet.native) throw new Error('The stage was started without a native bridge')
   return devnet.native.users[source].send(Array.from({ length: count }, (_, index) => ({ amount: 1000n + BigInt(index) })))
 }
 
-/** Resolves when the judge finds `count` of them delivered. */
+/** Resolves when the checker finds `count` of these transfers delivered. */
 export function untilDelivered({ devnet }: Stage, sent: readonly AnySent[], count = sent.length, timeoutMs = 120_000): Promise<unknown> {
   const look = async () => (await devnet.check(sent)).delivered >= count
   return until(look, { timeoutMs, everyMs: 500, what: `${count} of ${sent.length} to be delivered` })
 }
 
 /**
- * Checks that all of these transfers, which are all that users sent, arrive once. The streams prove it, the lanes'
- * nonces have no gap, their pools are empty, and no transaction was wasted.
+ * Checks that all of these transfers arrive once. They must be all that users sent. The streams must prove it, no nonce
+ * of a lane may be missing, the pools must be empty, and no transaction may be wasted.
  */
 export async function expectAllProved(stage: Stage, sent: readonly AnySent[]): Promise<CheckResult> {
   await untilDelivered(stage, sent)

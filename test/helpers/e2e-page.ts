@@ -9,11 +9,11 @@ import { type Sent, startStage } from './e2e.ts'
 export const narrow = { viewport: { width: 375, height: 800 } }
 /** Explorer of bsc. The other chain has none. */
 export const explorer = 'https://explorer.example/bsc'
-/** Longest time for changes that people see at once, ms. The machine may run eight other suites. */
+/** Longest time for changes that people should see at once, ms. Eight other suites may use the machine. */
 const patienceMs = 30_000
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** Messages are submitted by hand, because an intake would start transfers without their deadline. */
+/** The tests submit messages, because an intake would start the transfers without their deadline. */
 const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, chains, ...config }) => ({
   ...config,
   chains: { ...chains, bsc: { ...chains['bsc']!, explorer } },
@@ -40,7 +40,10 @@ export async function startPageStage(chromium: string) {
       opened.push(watched)
       return watched.page
     },
-    /** Submits a transfer to bsc by the API. @param deadline minutes */
+    /**
+     * Submits a transfer to bsc through the API.
+     * @param deadline minutes
+     */
     async handIn(deadline?: number): Promise<Sent> {
       const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
       const response = await fetch(`${portage.apiUrl}/v1/transfers`, {
@@ -50,7 +53,7 @@ export async function startPageStage(chromium: string) {
       expect(response.status).toBe(202)
       return sent
     },
-    /** Throws errors of the page's background work, which a passed test may also have caused. */
+    /** Closes the pages. Throws errors of their background work, even if the test passed. */
     async closePages(): Promise<void> {
       const faults = opened.flatMap((one) => one.faults)
       for (const one of opened.splice(0)) await one.close()

@@ -2,7 +2,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Sent, Stage } from './e2e.ts'
 
-/** The number of runs of a started workflow, by the server's list. Waits for the list, which lags behind. */
+/** Number of runs of a started workflow, by the server's list. Waits for the list, which lags. */
 export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<number> {
   const look = async () => {
     const { count } = await client.workflow.count(`WorkflowId = '${id}'`)
@@ -12,9 +12,9 @@ export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<n
 }
 
 /**
- * Resolves when the server lists all of these transfers in this state. By visibility, not by queries: a query during a
- * local activity costs the workflow a task. By id, not by count: a stream that looks back also finds transfers of the
- * devnet's set-up.
+ * Resolves when the server lists all of these transfers in this state. Does not query the workflows, because a query
+ * during a local activity costs the workflow a task. Does not only count, because a stream that looks back also finds
+ * transfers of the devnet's set-up.
  */
 export async function untilListed({ client }: Pick<Stage, 'client'>, sent: readonly Sent[], state: TransferState): Promise<void> {
   const missing = async () => {

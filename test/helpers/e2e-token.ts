@@ -10,16 +10,17 @@ const tokenAbi = artifact('TokenImplementation').abi
 const amount = 10n ** 18n
 
 /**
- * Transfers of a token without a wrapper on the target chain: they wait (WRAPPER_MISSING) until somebody attests it.
+ * Transfers of a token without a wrapper on the target chain. They wait (WRAPPER_MISSING) until somebody attests the
+ * token.
  */
 export interface UnattestedToken {
-  /** Without their assets, which are unknown until the wrapper exists. */
+  /** The transfers without `asset`, which is unknown until the wrapper exists. */
   readonly transfers: readonly SentTransfer[]
-  /** Attests the token and creates its wrapper. Resolves with the transfers in a judge's form. */
+  /** Attests the token and creates its wrapper. Resolves with the transfers in the checker's form. */
   attest(): Promise<SentTransfer[]>
 }
 
-/** An outsider makes a new token on `source` and sends it to the other chain. */
+/** Makes a new token on `source` and sends it to the other chain, as an outsider. */
 export async function sendUnattested(stage: Stage, source: ChainKey, count: number): Promise<UnattestedToken> {
   const { chains, outsiders, guardian } = stage.devnet
   const target = chains[source === 'ethereum' ? 'bsc' : 'ethereum']

@@ -8,8 +8,8 @@ import type { ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts'
 type Receiver = Awaited<ReturnType<typeof startOtlpReceiver>>
 
 /**
- * Each of these delivered transfers has one trace: its submission, its workflow, a step of it, and the call that sent
- * its transaction. Log lines of the process have its id.
+ * Checks that each of these delivered transfers has one trace: its submission, its workflow, one of its steps, and the
+ * call that sent its transaction. The process's log lines must have the trace's id.
  */
 export async function expectTraced(receiver: Receiver, portage: PortageProcess, transfers: readonly Sent[]): Promise<void> {
   const run = (id: string) =>
@@ -28,7 +28,7 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
     const { traceId, spanId, parentSpanId } = run(id)!
     const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId)
     const named = (name: string) => ofTrace().find((span) => span.name === name)
-    // Spans arrive when they end, so the outer ones arrive last.
+    // Wait, because spans arrive when they end, the outer ones last.
     const isWhole = () => {
       const call = named('rpc eth_sendRawTransaction')
       return call !== undefined && ancestors(ofTrace(), call).at(-1) === 'submit'
@@ -45,13 +45,13 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
     const isLogged = async () => (await sentLines()).some((line) => line.includes(`"trace_id":"${traceId}"`))
     await until(isLogged, { timeoutMs: 60_000, what: `the log line of ${id}` })
   }
-  // Only submissions have traces.
+  // Only submissions begin a trace.
   const roots = receiver.spans.filter((span) => span.parentSpanId === '').map(({ name }) => name)
   expect([...new Set(roots)]).toEqual(['submit'])
   expect(receiver.spans[0]!.resource).toMatchObject({ 'service.name': 'portage', 'portage.role': 'all' })
 }
 
-/** Names of the enclosing spans, the innermost first. */
+/** Names of the spans around this one, the innermost first. */
 function ancestors(spans: readonly ReceivedSpan[], { parentSpanId }: ReceivedSpan): string[] {
   const parent = spans.find(({ spanId }) => spanId === parentSpanId)
   return parent ? [parent.name, ...ancestors(spans, parent)] : []

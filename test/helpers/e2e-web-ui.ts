@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
 
-/** The details that a workflow shows now: the text of `setCurrentDetails`. */
+/** The text that a workflow set last with `setCurrentDetails`. */
 export async function currentDetails({ workflow }: Client, id: string): Promise<string> {
   const metadata = await workflow.getHandle(id).query<{ currentDetails?: string }>('__temporal_workflow_metadata')
   return metadata.currentDetails ?? ''
 }
 
-/** Parts of the Web UI's page other than the steps of a workflow, in display sequence. */
+/** The summaries in a workflow's history, in the order in which the Web UI shows them. */
 export async function activitySummaries({ workflow }: Client, id: string): Promise<string[]> {
   const { events } = await workflow.getHandle(id).fetchHistory()
   return (events ?? []).flatMap(({ userMetadata }) =>
@@ -15,7 +15,7 @@ export async function activitySummaries({ workflow }: Client, id: string): Promi
   )
 }
 
-/** Summaries of a run's timers, or of its timers and steps, in order. Empty: it has none. */
+/** Summaries of a run's timers, or of its timers and steps, in order. An empty text stands for a missing summary. */
 export async function summaries({ workflow }: Client, id: string, of: 'timer' | 'any', runId?: string): Promise<string[]> {
   const { events } = await workflow.getHandle(id, runId).fetchHistory()
   return (events ?? []).flatMap(({ userMetadata, timerStartedEventAttributes: timer, activityTaskScheduledEventAttributes: step }) => {

@@ -21,7 +21,7 @@ import { runTemporalCli, type CliAnswer } from './e2e-cli.ts'
 
 export type ChainKey = 'ethereum' | 'bsc'
 
-/** Time for a process to end, ms: ten times the need of an idle machine. */
+/** Longest time for a process to end, ms: ten times what an idle machine needs. */
 const stopMs = 60_000
 
 /** A user's transfer, with the id of its workflow. */
@@ -33,58 +33,57 @@ export interface Sent extends SentTransfer {
 export interface Stage {
   readonly devnet: Devnet
   readonly client: Client
-  /** All transfers of `send`, in order. */
+  /** All transfers that `send` sent, in order. */
   readonly sent: readonly Sent[]
-  /** A Portage process (role `all` unless said otherwise); `close()` stops it. */
+  /** Starts a Portage process. Its default role is `all`. `close()` stops it. */
   portage(options?: PortageOptions): Promise<PortageProcess>
-  /** Ends a Portage process on purpose, at once (SIGKILL) or in order (SIGTERM). This end is no failure. */
+  /** Ends a Portage process on purpose, at once (SIGKILL) or in order (SIGTERM). `close()` does not report this end. */
   end(process: PortageProcess, signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>
-  /** Kills all running processes, so that a failed test leaves none to the next one. */
+  /** Kills all running processes, so that a failed test leaves none to the next test. */
   killAll(): Promise<void>
-  /** Sends users' transfers. Resolves when the guardian has signed all. */
+  /** Sends users' transfers. Resolves when the guardian has signed all of them. */
   send(source: ChainKey, transfers: readonly UserTransfer[]): Promise<Sent[]>
-  /**
-   * The same transfers with their workflow ids. Resolves when the guardian has signed them. They do not count as
-   * `sent`.
-   */
+  /** Adds the workflow ids to transfers. Resolves when the guardian has signed them. They do not count as `sent`. */
   identify(transfers: readonly SentTransfer[]): Promise<Sent[]>
   /** The signed VAA. */
   vaa(sent: Sent): Promise<Uint8Array>
-  /** `POST /v1/transfers` of a process with the role `api`. */
+  /** Sends `POST /v1/transfers` to a process with the role `api`. */
   submit(portage: PortageProcess, vaa: Uint8Array): Promise<{ status: number; body: Record<string, unknown> }>
   /**
-   * A transfer's status: the result of a closed workflow, the query of a running one. Throws if it failed or was
-   * terminated.
+   * A transfer's status, from the result of a closed workflow or the query of a running one. Throws if the workflow
+   * failed or was terminated.
    */
   status(id: string): Promise<TransferStatus>
   /** Resolves when the transfer has reached one of these states. */
   reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs?: number): Promise<TransferStatus>
-  /** Results of these transfers once all have ended. When time runs out, throws an error that names the others. */
+  /**
+   * Results of these transfers, when all have ended. If time runs out, throws an error that names those that have not.
+   */
   outcomes(ids: readonly (string | Sent)[], timeoutMs?: number): Promise<TransferStatus[]>
-  /** The ledger of a chain's first lane: its own status. */
+  /** The state of the ledger of a chain's first lane, from its own query. */
   lane(chain: ChainKey): Promise<LaneState>
-  /** The plain `temporal` CLI against this devnet's server. Throws unless it ends with 0. */
+  /** Runs the `temporal` CLI against this devnet's server. Throws if its exit code is not 0. */
   temporal(...args: string[]): Promise<CliAnswer>
-  /** Stops everything that was started. Throws if a process ended by itself, outlived its stop, or logged a secret. */
+  /** Stops everything that was started. Throws if a process ended by itself, did not stop, or logged a secret. */
   close(): Promise<void>
 }
 
 /**
- * Starts a devnet for a test file. With PORTAGE_E2E_NO_CACHE=1 (or `noCache`) workers keep no workflow in memory: every
- * task is a replay, which finds non-deterministic code. With PORTAGE_E2E_BROADCAST=queue all broadcasts go through the
- * queues of the lanes.
+ * Starts a devnet for a test file. With PORTAGE_E2E_NO_CACHE=1 (or `noCache`), workers keep no workflow in memory. Then
+ * every task is a replay, which finds code that is not deterministic. With PORTAGE_E2E_BROADCAST=queue, all broadcasts
+ * go through the lanes' queues.
  */
 export async function startStage(
   options: DevnetOptions & {
     readonly noCache?: boolean
-    /** The keys with which the stage itself reads payloads. */ readonly encryption?: PayloadEncryption
+    /** The keys with which the stage itself decrypts payloads. */ readonly encryption?: PayloadEncryption
   } = {},
 ): Promise<Stage> {
   const { noCache = process.env['PORTAGE_E2E_NO_CACHE'] === '1', encryption, ...devnetOptions } = options
   const defaults = { blockTimeSeconds: 0.25, inMemory: true, ui: false, log: () => {}, worker: quickTakeover } as const
   const broadcast = process.env['PORTAGE_E2E_BROADCAST'] === 'queue' ? 'queue' : undefined
   const devnet = await startDevnet({ ...defaults, broadcast, ...devnetOptions })
-  // A test that kills its Temporal may close this client while a call waits for its retry.
+  // Use own retries: a test that kills its Temporal may close this client while a call waits for its next retry.
   const connection = await Connection.connect({ address: devnet.temporal.address, interceptors: retries() })
   const client = createTemporalClient(connection, 'default', {
     codec: createEncryptionCodec(encryption),
@@ -122,7 +121,10 @@ export async function startStage(
     })
   }
 
-  /** The server pushes a result. Polling many transfers ten times a second each would keep the machine busy. */
+  /**
+   * Wait for the result, which the server pushes. Polling many transfers ten times a second would keep the machine
+   * busy.
+   */
   async function outcome(id: string, timeoutMs = 90_000): Promise<TransferStatus> {
     const result = () => client.workflow.getHandle(id).result() as Promise<TransferStatus>
     const told = until(result, { timeoutMs, everyMs: 100, what: `the result of ${id}` }).catch(() => undefined)
@@ -173,7 +175,7 @@ export async function startStage(
       complaints.push(...(await loggedSecrets(devnet, processes)))
       await connection.close()
       const { ethereum, bsc } = devnet.chains
-      // Not by pid if the process is known to have ended, because pids are reused.
+      // Skip processes that are known to have ended, because their pids may be reused.
       const pids = [...processes.filter(({ ended }) => ended === undefined), ethereum.anvil, bsc.anvil, devnet.temporal].map(
         ({ pid }) => pid,
       )
@@ -184,7 +186,7 @@ export async function startStage(
   }
 }
 
-/** The id with the guardian's digest. */
+/** Adds the id, whose digest the guardian knows. */
 async function identified(devnet: Devnet, sent: SentTransfer): Promise<Sent> {
   const { digest } = await devnet.guardian.waitFor(sent.emitterChain, sent.emitter, sent.sequence)
   const { emitterChain, emitter, sequence } = sent
@@ -195,14 +197,14 @@ async function identified(devnet: Devnet, sent: SentTransfer): Promise<Sent> {
   }
 }
 
-/** Workflow id of the ledger of a chain's lane; the first if no index is given. */
+/** Workflow id of the ledger of a chain's lane. Without an index, of the first lane. */
 export function ledgerId(devnet: Devnet, chain: ChainKey, index = 0): string {
   const lane = devnet.lanes.filter((one) => one.chain === chain)[index]
   if (!lane) throw new Error(`${chain} has no lane ${index}`)
   return laneWorkflowId(laneId('evm', devnet.chains[chain].anvil.chainId, lane.address))
 }
 
-/** Private keys of lanes in a log, with or without 0x. */
+/** The lanes whose private key is in a log, with or without 0x. */
 async function loggedSecrets(devnet: Devnet, processes: readonly PortageProcess[]): Promise<string[]> {
   const logs = await Promise.all(processes.map(({ logFile }) => readFile(logFile, 'utf8').catch(() => '')))
   return devnet.lanes

@@ -5,7 +5,7 @@ import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 
 export const networkId = 31_337
 
-/** An anvil whose blocks come only when a test mines them. */
+/** Starts an anvil whose blocks come only when a test mines them. */
 export async function startManualAnvil(): Promise<Anvil & { mine(blocks?: number): Promise<void> }> {
   const anvil = await startAnvil({ chainId: networkId, blockTimeSeconds: 86_400 })
   return {
@@ -16,7 +16,7 @@ export async function startManualAnvil(): Promise<Anvil & { mine(blocks?: number
   }
 }
 
-/** A chain with a short poll; not connected. */
+/** A chain that polls often. It is not connected. */
 export function testChain(urls: string | readonly string[], options: Partial<EvmChainOptions> = {}): EvmChain {
   const nodes = [urls].flat().map((url) => ({ url }))
   return createEvmChain({ name: 'test', networkId, nodes, finality: { kind: 'tag' }, blockTimeMs: 200, ...options })
@@ -29,7 +29,7 @@ export function devnetSigner(index: number): Promise<Signer> {
   return createSigner({ kind: 'environment', variable })
 }
 
-/** A plain payment of 1 wei to oneself, with room in the fee. */
+/** A payment of 1 wei to the signer itself. Its fee has room for raises. */
 export function payment(signer: Signer, nonce: number, changes: Partial<UnsignedTransaction> = {}): UnsignedTransaction {
   const base = { networkId: String(networkId), to: signer.address, data: '0x', value: '1', gasLimit: '21000' }
   return { ...base, nonce, maxFee: '5000000000', tip: '1000000000', ...changes }

@@ -1,13 +1,14 @@
 import { afterEach, beforeAll, beforeEach, vi } from 'vitest'
 
-/** Longer than the pauses of loops that would run millions of times in a faked hour, ms. */
+/** Longer than the pauses of loops that would run millions of times within a faked hour, ms. */
 const cutMs = 60
 const really = setTimeout
 
 /**
- * Fake timers for the tests of the calling suite, so that minutes of waiting pass at once. Test files share a process,
- * so another file's loop that retries every few milliseconds would run through the whole faked time. Such a loop first
- * gets time to set its next try on the real clock. @param now ms; absent: the machine's time
+ * Fakes the timers for the tests of the calling suite, so that minutes pass at once. Test files share a process, so a
+ * loop of another file that retries every few milliseconds would run through the whole faked time. Therefore such a
+ * loop first gets time to set its next timer on the real clock.
+ * @param now ms; absent: the machine's time
  */
 export function fakeTime(now?: number): void {
   const fake = () => void vi.useFakeTimers(now === undefined ? {} : { now })

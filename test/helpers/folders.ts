@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cleanUp } from './clean-up.ts'
 
-/** A new folder that is removed after the current test or, outside a test, after the last test of the file. */
+/** Makes a folder. It is removed after the current test or, outside a test, after the last test of the file. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'portage-test-'))
   cleanUp(() => {
-    // Tests of file modes remove permissions from folders.
+    // Restore the permissions, which tests of file modes may have removed.
     if (existsSync(folder)) chmodSync(folder, 0o700)
     rmSync(folder, { recursive: true, force: true })
   })

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/common'
 
-/** The answers of one workflow. Missing ones throw as if it did not exist. */
+/** The answers of one workflow. A missing answer throws as if the workflow did not exist. */
 export interface FakeHandle {
   readonly describe?: () => Promise<unknown>
   readonly query?: () => Promise<unknown>
@@ -10,7 +10,7 @@ export interface FakeHandle {
   readonly signal?: () => Promise<unknown>
 }
 
-/** A client whose server has these workflows, by their ids. It connects to none. */
+/** A client whose server has these workflows by id. It connects to no server. */
 export function handlesClient(handleOf: (id: string) => FakeHandle): Client {
   const client = new Client({ connection: Connection.lazy() })
   const getHandle = (id: string) => {

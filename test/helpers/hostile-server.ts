@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { listenHttp } from './servers.ts'
 
-/** Starts an HTTP server of an attacker, which runs until the test ends. Returns its URL. */
+/** Starts an attacker's HTTP server, which runs until the test ends. Returns its URL. */
 export function startHostileServer(answer: (body: string, response: ServerResponse) => void): Promise<string> {
   return listenHttp((request, response) => {
     let body = ''

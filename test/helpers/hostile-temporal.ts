@@ -16,8 +16,8 @@ const scheduleActivityTask: unknown = 1
 const completeWorkflow: unknown = 4
 
 /**
- * Makes a run of a Portage type like an attacker with access to Temporal: with his own input, and ended by him with his
- * own result. Returns its run id.
+ * Makes a run of a Portage type, as an attacker with access to Temporal can. He gives it his own input and ends it with
+ * his own result. Returns the run id.
  */
 export async function forgeRun(
   client: Client,
@@ -49,9 +49,9 @@ export interface ActivityEnd {
 }
 
 /**
- * Runs any activity on any queue with any input, as an attacker with nothing but Temporal access can. He starts a
- * workflow of an unknown type on the queue of the activity, where he answers its tasks himself, by the server's own
- * API.
+ * Runs any activity on any queue with any input, as an attacker who has only access to Temporal can. He starts a
+ * workflow of an unknown type on the activity's queue. There he answers the workflow's tasks himself, through the
+ * server's own API.
  */
 export async function runActivity(client: Client, taskQueue: string, activity: string, input: unknown): Promise<ActivityEnd> {
   const { workflowService, options } = client

@@ -12,7 +12,7 @@ export function noop(changes: Partial<UnsignedTransaction> = {}): UnsignedTransa
   return { ...base, nonce: 0, ...changes }
 }
 
-/** A no-op of this cost, wei. */
+/** A no-op that costs this amount, wei. */
 export function costing(wei: bigint, nonce: number): UnsignedTransaction {
   return noop({ nonce, gasLimit: '21000', maxFee: String(wei / 21_000n), tip: '0' })
 }

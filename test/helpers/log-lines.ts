@@ -5,8 +5,8 @@ import { parseDocument } from 'yaml'
 export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly message: string }
 
 /**
- * The complete lines of a log file. Throws Error for a line that is no JSON or repeats a name, of which JSON.parse
- * would keep the last.
+ * The complete lines of a log file. Throws Error if a line is no JSON, or repeats a name, of which JSON.parse would
+ * keep only the last.
  */
 export async function logLines(file: string): Promise<LogLine[]> {
   const texts = (await readFile(file, 'utf8')).split('\n').slice(0, -1)

@@ -20,7 +20,7 @@ const types = ['uint64', 'address', 'bytes']
 interface MessageBridgeOptions {
   readonly source: EvmChain
   readonly target: EvmChain
-  /** Receives the messages of all sources. */
+  /** The target's contract, which receives the messages of all sources. */
   readonly contract: string
 }
 
@@ -29,9 +29,9 @@ interface SourceSettings {
   readonly maxOpen: number
 }
 
-/** A bridge of MessageLog.sol that only tests have. Its messages have no numbers and no signatures. */
+/** A bridge for MessageLog.sol, which only tests have. Its messages have no numbers and no signatures. */
 export interface MessageBridge extends Bridge {
-  /** One more contract that sends messages. */
+  /** Adds a contract that sends messages. */
   add(contract: string, settings: SourceSettings): PlacedSource
 }
 
@@ -75,7 +75,7 @@ function payloadOf(abi: Interface, { topics, data }: PlacedLog): string {
   }
 }
 
-/** Messages for others do not begin with 1. */
+/** A message whose first byte is not 1 is for others. */
 function createDecode({ source, target }: MessageBridgeOptions) {
   return (message: Uint8Array): Transfer => {
     const [place, contract, payload] = valuesOf(message)

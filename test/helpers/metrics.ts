@@ -1,6 +1,9 @@
 import { metricDefinitions, type Metrics } from '../../observability/metrics.ts'
 
-/** The present value of one scraped series; 0 if there is none. Labels in the product's sequence. */
+/**
+ * The present value of a scraped series, or 0 if there is none. The labels must be in the order in which Portage writes
+ * them.
+ */
 export async function metricValue(
   metrics: Pick<Metrics, 'render'>,
   name: keyof typeof metricDefinitions,

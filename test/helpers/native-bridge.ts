@@ -22,13 +22,13 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { devnetSigner, testChain } from './evm.ts'
 import { head } from './heads.ts'
 
-/** One end of the bridge with its chain, connected; blocks come only when mined. */
+/** One end of the bridge with its connected chain. Blocks come only when a test mines them. */
 export interface NativeEnd extends NativeBridgeEnd {
   readonly chain: EvmChain
   mine(blocks?: number): Promise<void>
-  /** Mines until the present head is final and the chain knows it. */
+  /** Mines until the present head is final and the chain knows this. */
   finalise(): Promise<void>
-  /** A mined transaction of the admin to the bridge, or to another contract. */
+  /** Sends and mines a transaction of the admin to the bridge, or to another contract. */
   admin(method: string, args: readonly unknown[], to?: { readonly address: string; readonly contract: 'BridgeToken' }): Promise<void>
 }
 
@@ -38,13 +38,13 @@ export interface NativeBridgeNetwork {
   readonly route: NativeRoute
   readonly bridge: Bridge
   readonly endpoint: NativeEndpoint
-  /** Has RELAYER_ROLE on the target. */
+  /** Signer that has RELAYER_ROLE on the target. */
   readonly relayer: Signer
-  /** Transfers of these amounts to new accounts. Recorded on the source, but not final yet. */
+  /** Starts transfers of these amounts to new accounts. The source has recorded them, but they are not final yet. */
   start(...amounts: bigint[]): Promise<NativeTransfer[]>
-  /** The same once final, in the bridge's form. */
+  /** Starts transfers of these amounts and makes them final. Returns them in the bridge's form. */
   transfers(...amounts: bigint[]): Promise<Transfer[]>
-  /** Sends a call to the target as the relayer (or, with a gas limit, one that reverts) and mines it. */
+  /** Sends a call to the target as the relayer and mines it. With a gas limit, it may revert. */
   deliver(intent: Intent, gasLimit?: string, signer?: Signer): Promise<Receipt>
   stop(): Promise<void>
 }
@@ -53,7 +53,7 @@ const networks = { source: 1337, target: 1397 } as const
 
 type End = Pick<NativeEnd, 'bridge' | 'chain'>
 
-/** The bridge of a process that serves the target, with these settings of the route. */
+/** The bridge as a process of the target makes it, with these settings of the route. */
 export function createNativeBridge({ source, target }: { readonly source: End; readonly target: End }, settings: object = {}) {
   const route = { source: 'source', target: 'target', sourceContract: source.bridge, targetContract: target.bridge, ...settings }
   const bridges = { [nativeBridge]: nativeBridgeSchema.parse({ routes: [route] }) }
@@ -63,7 +63,7 @@ export function createNativeBridge({ source, target }: { readonly source: End; r
   return { bridge, endpoint: bridge.endpoints.get('target') as NativeEndpoint, stream: bridge.sources[0] as ScannedSource }
 }
 
-/** Two anvils with the two ends of a native bridge, and an endpoint on the target. */
+/** Starts two anvils with the two ends of a native bridge, and makes an endpoint for the target. */
 export async function startNativeBridge(variant: NativeBridgeVariant): Promise<NativeBridgeNetwork> {
   const relayer = await devnetSigner(accountIndex.lane)
   const [source, target] = await Promise.all([startEnd('source', 0, variant, relayer), startEnd('target', 1, variant, relayer)])
@@ -132,7 +132,7 @@ async function startEnd(name: 'source' | 'target', position: number, variant: Na
     await mine(3)
     await head(chain, ({ finalized }) => finalized >= wanted)
   }
-  // Otherwise the finalized state has no contract yet.
+  // Otherwise the finalized state would not have the contract yet.
   await finalise()
   return {
     ...end,

@@ -1,6 +1,6 @@
 import type { Chain } from '../../chains/port.ts'
 
-/** Calls to all nodes of a chain, of one method or of all. */
+/** Number of calls to all nodes of a chain, of one method or of all methods. */
 export function callsOf({ callsByNode }: Pick<Chain, 'callsByNode'>, method?: string): number {
   return [...callsByNode.values()]
     .flatMap((calls) => [...calls])

@@ -1,9 +1,9 @@
 import { concat, dataLength, toBeHex } from 'ethers'
 
 export interface NttFields {
-  /** Prefix of the transceiver message: Wormhole's 0x9945ff10 by default. */
+  /** Prefix of the transceiver message. Default: Wormhole's 0x9945ff10. */
   readonly prefix: string
-  /** 64 hex digits, as all addresses here. */
+  /** 64 hex digits. So are all addresses here. */
   readonly sourceManager: string
   readonly recipientManager: string
   readonly id: bigint
@@ -14,17 +14,17 @@ export interface NttFields {
   readonly token: string
   readonly to: string
   readonly toChain: number
-  /** 0x hex. Absent: its length is left out too. */
+  /** 0x hex. If it is absent, its length is left out too. */
   readonly additional: string | undefined
   readonly transceiverPayload: string
 }
 
-/** Prefixed with its length in two bytes. */
+/** The bytes after their length, which has two bytes. */
 function sized(part: string): string {
   return concat([toBeHex(dataLength(part), 2), part])
 }
 
-/** The bytes that an NttManager hashes: id, sender, transfer. 0x hex. */
+/** The bytes that an NttManager hashes, 0x hex: id, sender and transfer. */
 export function managerMessage(fields: Partial<NttFields> = {}): string {
   const { id = 7n, sender = '44'.repeat(32), transferPrefix = '0x994e5454', amount = 100_000_000n, decimals = 8 } = fields
   const { token = '55'.repeat(32), to = `${'00'.repeat(12)}${'66'.repeat(20)}`, toChain = 4, additional } = fields
@@ -32,7 +32,7 @@ export function managerMessage(fields: Partial<NttFields> = {}): string {
   return concat([toBeHex(id, 32), `0x${sender}`, sized(concat([...transfer, additional === undefined ? '0x' : sized(additional)]))])
 }
 
-/** The payload of the VAA that carries it. 0x hex. */
+/** The payload of the VAA that carries a manager's message, 0x hex. */
 export function nttPayload(fields: Partial<NttFields> = {}): string {
   const { prefix = '0x9945ff10', transceiverPayload = '0x' } = fields
   const { sourceManager = `${'00'.repeat(12)}${'77'.repeat(20)}`, recipientManager = `${'00'.repeat(12)}${'88'.repeat(20)}` } = fields

@@ -6,7 +6,7 @@ import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-mess
 
 type Targets = ReadonlyMap<string, { readonly chain: ContractReader; readonly tokenBridge: string }>
 
-/** Options of an emitter's source whose messages belong to the token bridge alone. */
+/** Options of an emitter's source whose messages all belong to the token bridge. */
 export function ofTokenBridge(chainNames: ReadonlyMap<number, string> = new Map(), targets: Targets = new Map()) {
   const { product, messages: own, decode } = tokenBridgeMessages(chainNames, Object.fromEntries(targets))
   const messages: SignedMessages = {

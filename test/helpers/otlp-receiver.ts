@@ -25,7 +25,10 @@ interface Body {
 
 const plain = (attributes: readonly Attribute[]) => Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
-/** A collector of OTLP over HTTP as JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp) that keeps all spans. */
+/**
+ * Starts a collector of OTLP over HTTP as JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). It keeps all
+ * spans.
+ */
 export async function startOtlpReceiver() {
   const spans: ReceivedSpan[] = []
   const bodies: string[] = []

@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core'
 
 const rules = JSON.stringify(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
 
-/** Findings of axe-core against WCAG 2.2 A and AA in the present page, with the elements. */
+/** Violations of WCAG 2.2 A and AA in the present page that axe-core finds, with the elements. */
 export async function inaccessible(page: Page): Promise<string[]> {
-  // Through the debugger, because the page's own policy runs no other script.
+  // Run the script through the debugger, because the page's own policy allows no other script.
   await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
   const found = await page.evaluate<readonly Found[]>(`axe.run({ runOnly: ${rules} }).then(({ violations }) => violations)`)
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)
@@ -17,7 +17,7 @@ interface Found {
   readonly nodes: readonly { readonly html: string }[]
 }
 
-/** Pixels by which the page is wider than its window. */
+/** Number of pixels by which the page is wider than its window. */
 export function overflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
@@ -29,7 +29,8 @@ export function outward(page: Page): Promise<readonly { readonly href: string; r
 }
 
 /**
- * Replaces the API's values of explorers and of the namespace, which the page shows. Returns a function that ends it.
+ * Replaces the explorers and the namespace in the API's answers, which the page shows. Returns a function that ends
+ * this.
  */
 export async function replaceLinks(page: Page, namespace: string, changed: Readonly<Record<string, object>>): Promise<() => Promise<void>> {
   await page.route('**/v1/links', async (route) => {
@@ -40,9 +41,7 @@ export async function replaceLinks(page: Page, namespace: string, changed: Reado
   return () => page.unrouteAll({ behavior: 'wait' })
 }
 
-/**
- * Chooses a code that no listed parked transfer has. The list is loaded anew, and until then their codes are hidden.
- */
+/** Chooses a code that no listed parked transfer shows. To that end, it loads the list again without the codes. */
 export async function chooseHiddenCode(page: Page, code: string): Promise<void> {
   await page.route(
     ({ pathname, search }) => pathname === '/v1/transfers' && search === '?state=parked&limit=100',

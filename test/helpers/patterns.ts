@@ -11,7 +11,7 @@ export interface Pattern {
 
 interface Patterns {
   readonly literal: readonly Pattern[]
-  /** Patterns that are made at run time, so that they cannot be tested: place and code. */
+  /** Place and code of patterns that are made at run time. They cannot be tested. */
   readonly computed: readonly string[]
 }
 
@@ -32,7 +32,7 @@ export function patternsOf(file: string, text: string): Patterns {
   return { literal, computed }
 }
 
-/** `RegExp(…)`, or a method of strings that makes a pattern of a text. */
+/** Whether this is `RegExp(…)`, or a method of strings that makes a pattern of a text. */
 function makesPattern({ type, callee, arguments: given }: Node): boolean {
   if (type !== 'NewExpression' && type !== 'CallExpression') return false
   const { name, property } = callee as { name?: string; property?: { name?: string } }
@@ -48,7 +48,7 @@ function eachNode(value: unknown, found: (node: Node) => void): void {
   for (const one of Object.values(value)) if (typeof one === 'object') eachNode(one, found)
 }
 
-/** A part of a pattern, as regexpp names it. */
+/** A part of a pattern, in the form of regexpp. */
 interface Part {
   readonly type: string
   readonly raw: string
@@ -58,19 +58,25 @@ interface Part {
   readonly elements?: readonly Part[]
   readonly alternatives?: readonly Part[]
 }
-/** Repetitions up to this number count as constant. */
+/** A number of repetitions up to this counts as constant. */
 const mostConstant = 10
 const mebibyte = 1_048_576
-/** Lengths of the measured texts, characters. Exponential patterns are found by the first. */
+/** Lengths of the measured texts, characters. The first one is enough to find an exponential pattern. */
 const sizes = [24, 1_024, 4_096, 16_384, 65_536, 262_144, mebibyte]
-/** Linear time grows fourfold, quadratic time sixteenfold. */
+/** From one length to the next, linear time grows fourfold and quadratic time sixteenfold. */
 const mostGrowth = 8
-/** Shorter times are noise, ms: most linear patterns read 1 MiB in less, and quadratic ones take more for 64 KiB. */
+/**
+ * Shorter times are noise, ms. Most linear patterns read 1 MiB in less time. A quadratic pattern takes longer for 64
+ * KiB.
+ */
 const noiseMs = 25
-/** A pattern is slow if this many measurements agree, because a busy machine lengthens single ones. */
+/** A pattern counts as slow if this many measurements agree, because a busy machine lengthens single ones. */
 const agreeing = 3
 
-/** Why a pattern is slow; undefined if it is not. The analysis knows repeated characters, the measurement more. */
+/**
+ * The reason that a pattern is slow. Undefined if it is not slow. The analysis finds only repeated characters. The
+ * measurement finds more.
+ */
 export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): string | undefined {
   const pattern = new RegExp(source, flags)
   const { parsed, reports } = analyse(pattern)
@@ -84,7 +90,8 @@ export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): s
       if (text.ms > noiseMs && grows(text.ms) && Array.from({ length: agreeing }).every(() => grows(timeOf(pattern, text, size))))
         return `${size} characters of ${JSON.stringify(text.pump)} take ${text.ms.toFixed()} ms, more than ${mostGrowth} times a quarter of them`
     }
-    // Where a quadratic pattern takes hundreds of times as long as a linear one, the slowest texts are enough.
+    // At these lengths a quadratic pattern takes hundreds of times as long as a linear one, so a few of the slowest
+    // texts are enough.
     if (size >= 1_024) texts = texts.toSorted((a, b) => b.ms - a.ms).slice(0, size < 16_384 ? 40 : 2)
   }
   return undefined
@@ -96,16 +103,16 @@ interface WorstText {
   readonly end: string
 }
 
-/** Least of several times, because a busy machine lengthens others. */
+/** The shortest of several times, because a busy machine lengthens others. */
 function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number, rounds = 3): number {
   const text = begin + pump.repeat(Math.ceil(size / pump.length)) + end
   let least = Infinity
-  // A measurement of many times the noise needs no second one.
+  // If the time is far above the noise, one measurement is enough.
   for (let round = 0; round < rounds && least > noiseMs / 10 && (round === 0 || least < 4 * noiseMs); round++) {
     const startedAt = process.cpuUsage()
     if (pattern.global) text.replace(pattern, '')
     else pattern.test(text)
-    // The CPU time, because a busy machine interrupts long runs more often than short ones.
+    // Measure CPU time, because a busy machine interrupts long runs more often than short ones.
     const { user, system } = process.cpuUsage(startedAt)
     least = Math.min(least, (user + system) / 1_000)
   }
@@ -113,15 +120,15 @@ function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number, 
 }
 
 /**
- * Texts on which a pattern may try every split and every start: what comes before a repetition, then what is repeated,
- * or all of it again and again, then a character that lets the match fail.
+ * Texts for which a pattern may try every split and every start. Each has the part before a repetition, then the
+ * repeated part many times (or both many times), then a character at which the match fails.
  */
 function worstTexts(pattern: Part, flags: string): WorstText[] {
   const parts: Part[] = []
   const repetitions: { before: string; once: string }[] = []
   const memberOf = (part: Part) => memberOfClass(part.raw, flags)
 
-  /** The least text that a part matches. Lists its repetitions. */
+  /** The shortest text that a part matches. Adds the repetitions in the part to a list. */
   function least(part: Part, before: string): string {
     if (part.type === 'Quantifier') {
       const once = least(part.element, before)
@@ -160,7 +167,7 @@ const candidates = [
   '\u{1f600}',
 ]
 
-/** A character of a class: a letter or digit, where it has one. */
+/** A character of a class. It is a letter or digit if the class has one. */
 function memberOfClass(raw: string, flags: string): string {
   const key = `${raw}/${flags}`
   const one = new RegExp(`^(?:${raw})$`, flags.replaceAll(/[gym]/g, ''))

@@ -24,7 +24,7 @@ import { head } from './heads.ts'
 import { createMessageBridge, type MessageBridge, payloadFor } from './message-bridge.ts'
 import { unused } from './unused.ts'
 
-/** A message of a test, final on the source. */
+/** A message that a test sent. It is final on the source. */
 export interface Sent {
   readonly number: string
   readonly payload: string
@@ -44,7 +44,7 @@ export interface PlacedOptions {
   readonly checkpoints?: CheckpointStore
 }
 
-/** A new contract with its stream, which begins with the next block. */
+/** A new contract and its stream, which begins with the next block. */
 export interface PlacedStream {
   readonly source: PlacedSource
   readonly contract: string
@@ -53,12 +53,12 @@ export interface PlacedStream {
   audit(): ReturnType<typeof auditOnce>
   state(): Promise<StreamState>
   shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string): Promise<StreamView>
-  /** One transaction with a message for each text, final. */
+  /** Sends one message for each text, all in one transaction. Resolves when they are final. */
   send(...texts: string[]): Promise<Sent[]>
-  /** The same, in a block that is not final. Messages for others begin with another byte. */
+  /** Sends messages in a block that is not final. Messages with another first byte are for others. */
   mine(texts: readonly string[], firstByte?: number): Promise<Sent[]>
   transferOf(sent: Sent): Promise<Transfer>
-  /** The state of a transfer's workflow in Temporal. Undefined: there is none. */
+  /** The state of a transfer's workflow in Temporal. Undefined if there is none. */
   run(sent: Sent): Promise<string | undefined>
   metrics(agent: ScannedAgent): Promise<string>
   lose(): Promise<void>
@@ -71,11 +71,11 @@ export interface PlacedStage {
   readonly target: EvmChain
   readonly anvil: Anvil
   readonly targetAnvil: Anvil
-  /** The source's nodes: more than one, so that most of them must agree. */
+  /** The source's nodes. There are several, so most of them must agree. */
   readonly nodes: readonly FaultProxy[]
-  /** Delivers messages as a stranger. */
+  /** Delivers messages, as a stranger does. */
   relay(...sent: Sent[]): Promise<void>
-  /** Whether blocks come by themselves, three a second. */
+  /** Sets whether blocks come by themselves, three a second. */
   mining(wanted: boolean): void
   finalise(): Promise<void>
   stream(options?: PlacedOptions & { readonly startBlock?: 'none' }): Promise<PlacedStream>
@@ -85,7 +85,9 @@ export interface PlacedStage {
 const blockMs = 300
 const networks = { source: 1437, target: 1497 } as const
 
-/** Two anvils with MessageLog contracts, and a Temporal with a worker for streams. No worker serves transfers. */
+/**
+ * Starts two anvils with MessageLog contracts, and a Temporal with a worker for streams. No worker serves transfers.
+ */
 export async function startPlacedStage(nodeCount = 3): Promise<PlacedStage> {
   const start = (chainId: number) => startAnvil({ chainId, blockTimeSeconds: 86_400 })
   const [ledgers, anvil, targetAnvil] = await Promise.all([startLedgers(), start(networks.source), start(networks.target)])

@@ -1,11 +1,11 @@
 import { parser } from '@prometheus-io/lezer-promql'
 
-/** A metric as an expression asks for it. */
+/** A metric in an expression. */
 export interface Asked {
   readonly metric: string
-  /** Labels of its matchers. */
+  /** Names of the labels in its matchers. */
   readonly labels: readonly string[]
-  /** Functions around it, the innermost first. */
+  /** Functions around the metric, the innermost first. */
   readonly functions: readonly string[]
 }
 
@@ -13,7 +13,7 @@ export interface Query {
   /** Syntax errors by Prometheus's grammar, with their places. */
   readonly faults: readonly string[]
   readonly asked: readonly Asked[]
-  /** Labels of all `by` and `without`. */
+  /** Labels in all `by` and `without`. */
   readonly grouped: readonly string[]
 }
 

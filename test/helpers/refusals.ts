@@ -1,6 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-/** The code of a call's refusal; `none` if it is not refused. Rethrows errors without a code. */
+/** The code with which a call is refused, or `none`. Rethrows errors without a code. */
 export function codeOf(call: () => unknown): string {
   try {
     call()
@@ -10,7 +10,7 @@ export function codeOf(call: () => unknown): string {
   }
 }
 
-/** The same for a call that answers later. */
+/** Like `codeOf`, for an asynchronous call. */
 export async function codeOfAsync(call: () => Promise<unknown>): Promise<string> {
   try {
     await call()

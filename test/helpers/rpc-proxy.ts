@@ -2,29 +2,29 @@ import { createServer, request, type ServerResponse } from 'node:http'
 import { withoutMerges } from '../../lab/devnet/fault-proxy/merged.ts'
 import { listen } from './servers.ts'
 
-/** The proxy's treatment of requests: forwards them, never answers, answers with a status, or cuts the connection. */
+/** How the proxy treats requests: it forwards them, never answers, cuts the connection, or answers with a status. */
 export type ProxyMode = 'pass' | 'hang' | 'cut' | number
 
 /** A JSON-RPC node behind a proxy that counts HTTP requests and can misbehave. */
 export interface RpcProxy {
   readonly url: string
   mode: ProxyMode
-  /** Methods of each received HTTP request, in order. Merged reads count one by one. */
+  /** Methods of each received HTTP request, in order. The parts of a merged read count singly. */
   readonly requests: string[][]
-  /** Changes a result before it is passed on; undefined leaves it. */
+  /** Changes a result before the proxy passes it on. If it returns undefined, the result does not change. */
   alter: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined
   /**
-   * A method that this node does not serve, or its error for a call. A request whose calls are all refused goes no
-   * further.
+   * A method that this node refuses, or a function that returns its error for a call. If all calls of a request are
+   * refused, the request is not forwarded.
    */
   refuse: string | ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | undefined
-  /** The Retry-After header of answers with a status. */
+  /** Retry-After header of answers whose mode is a status. */
   retryAfter: string | undefined
-  /** Delay of answers after the node's, ms. */
+  /** Delay of each answer, in addition to the node's own, ms. */
   delayMs: number
-  /** Larger batches are refused as a whole, with 413. */
+  /** Larger batches are refused as a whole with 413. */
   largestBatch: number
-  /** False: `alter` and `refuse` get a merged read as a whole, not each of its reads. */
+  /** If false, `alter` and `refuse` get a merged read as a whole, and not its parts. */
   readsMerged: boolean
   /** Stops the proxy before the end of the test. */
   stop(): void

@@ -1,21 +1,24 @@
 import { request } from 'node:http'
 import { listenHttp } from './servers.ts'
 
-/** A node like a provider's: it refuses requests without its secret path, query and token. */
+/** A node like a provider's. It refuses requests without its secret path, query and token. */
 export interface SecretNode {
-  /** With user info, path and query. */
+  /** URL with user info, path and query. */
   readonly url: string
-  /** Header `Authorization` of each request. */
+  /** `Authorization` header that every request must have. */
   readonly authorization: string
   readonly secrets: readonly string[]
-  /** Requests with the right path and query, and requests that were refused on purpose. */
+  /** Number of served requests, and of requests that were refused on purpose. */
   readonly served: number
   readonly failed: number
-  /** True: it answers with an error that quotes the URL, like gateways. */
+  /** If true, it answers with an error that quotes the URL, as gateways do. */
   failing: boolean
 }
 
-/** @param target the node behind @param name part of every secret, so that a leak shows its source */
+/**
+ * @param target the real node
+ * @param name part of every secret, so that a leak shows its source
+ */
 export async function startSecretNode(target: string, name: string): Promise<SecretNode> {
   const secrets = [`secret-user-${name}`, `secret-password-${name}`, `secret-path-${name}`, `secret-query-${name}`, `secret-token-${name}`]
   const [user, password, path, query, token] = secrets

@@ -3,7 +3,9 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { cleanUp } from './clean-up.ts'
 
-/** Listens on a free port of 127.0.0.1 until the test or, outside a test, the file ends. Returns `host:port`. */
+/**
+ * Listens on a free port of 127.0.0.1 until the test ends or, outside a test, until the file ends. Returns `host:port`.
+ */
 export async function listen(server: Server): Promise<string> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
@@ -18,7 +20,7 @@ export async function listen(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** An HTTP server, as `listen`. Returns its URL without a final slash. */
+/** Starts an HTTP server as `listen` does. Returns its URL without a final slash. */
 export async function listenHttp(answer: RequestListener): Promise<string> {
   return `http://${await listen(createServer(answer))}`
 }

@@ -11,12 +11,12 @@ export interface StreamStage {
   /** host:port of the server. */
   readonly address: string
   readonly client: Client
-  /** Stops the worker; the server goes on. */
+  /** Stops the worker. The server continues. */
   rest(): Promise<void>
   stop(): Promise<void>
 }
 
-/** @param streamNames names of the config of commands that a test runs */
+/** @param streamNames names in the config of the commands that a test runs */
 export async function startStreamStage(streamNames?: StreamNames): Promise<StreamStage> {
   const logger = silentLogger()
   const server = await startTemporal({ inMemory: true, headless: true })

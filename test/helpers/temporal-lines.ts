@@ -3,7 +3,7 @@ import { docsPages, shellBlocks, textOf } from './documents.ts'
 const commandsPage = 'docs/operate/temporal/commands.md'
 
 /**
- * Heading of docs/operate/temporal/commands.md → the command lines below it. Sections without commands are left out.
+ * By heading of docs/operate/temporal/commands.md: the command lines below it. Headings without commands are left out.
  */
 export const page: ReadonlyMap<string, readonly string[]> = new Map(
   textOf(commandsPage)
@@ -17,8 +17,8 @@ export const page: ReadonlyMap<string, readonly string[]> = new Map(
 )
 
 /**
- * Whole lines for `temporal` in the other documents, in blocks and in sentences. Left out are tables that only name
- * commands, and lines that need a codec server (test/e2e/secrets.test.ts runs those).
+ * Complete lines for `temporal` in the other documents, in blocks and in sentences. Tables that only name commands are
+ * left out, and so are lines that need a codec server (test/e2e/secrets.test.ts runs these).
  */
 export const elsewhere = ['README.md', ...docsPages]
   .filter((name) => name !== commandsPage && name !== 'docs/start/coming-from.md')
@@ -30,7 +30,7 @@ export const elsewhere = ['README.md', ...docsPages]
   })
   .filter((line) => !line.includes('--codec-endpoint') && !line.endsWith(' --query'))
 
-/** The saved queries of docs/operate/temporal/web-ui.md. */
+/** The saved queries in docs/operate/temporal/web-ui.md. */
 export const queries = [...textOf('docs/operate/temporal/web-ui.md').matchAll(/^\| ([^|]+) \| `(Workflow[^`]+)` \|$/gm)].map(
   ([, what = '', query = '']) => ({
     what,

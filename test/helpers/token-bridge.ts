@@ -13,7 +13,7 @@ import { head } from './heads.ts'
 import { type SignOptions, signVaa, transferPayload, type TransferFields } from './vaa.ts'
 
 export interface TokenBridgeNetwork {
-  /** The target, with the real contracts; its blocks come only when mined. */
+  /** The target, with the real contracts. Blocks come only when a test mines them. */
   readonly ethereum: WormholeChain
   /** The source of all messages. Its node is stopped, because a relayer does not need it. */
   readonly bsc: Omit<WormholeChain, 'anvil'>
@@ -21,13 +21,13 @@ export interface TokenBridgeNetwork {
   readonly chain: EvmChain
   /** A funded account. */
   readonly signer: Signer
-  /** The bridge with these settings of the config, and nothing read yet. */
+  /** Makes the bridge with these settings of the config. It has read nothing yet. */
   bridge(settings?: object): Bridge
-  /** A message of bsc's token bridge to ethereum, with its own sequence. Deliverable by default. */
+  /** A message of bsc's token bridge to ethereum. Each has its own sequence number. By default it can be delivered. */
   message(payload?: Partial<TransferFields>, message?: Partial<Message>, options?: SignOptions): SignedVaa
-  /** Sends a call (or, with a gas limit, one that reverts) and mines it. */
+  /** Sends a call and mines it. With a gas limit, it may revert. */
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
-  /** Mines until the present head is final and the chain knows it. */
+  /** Mines until the present head is final and the chain knows this. */
   finalise(): Promise<void>
   mine(blocks?: number): Promise<void>
   stop(): Promise<void>
@@ -35,7 +35,7 @@ export interface TokenBridgeNetwork {
 
 const account = 30
 
-/** Two anvils with the real Wormhole contracts; guardians are DEVNET keys, 1 unless said otherwise. */
+/** Starts two anvils with the real Wormhole contracts. The guardians have DEVNET keys. Default: one guardian. */
 export async function startTokenBridge(guardians = 1): Promise<TokenBridgeNetwork> {
   const [anvil, other] = await Promise.all([startManualAnvil(), startManualAnvil()])
   const plans = [chainPlan('ethereum', 2, anvil, 0), chainPlan('bsc', 4, other, 1)] as const

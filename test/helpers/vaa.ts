@@ -3,10 +3,10 @@ import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { type Message, signVaa as sign, type SignedVaa } from '../../lab/devnet/wormhole/vaa.ts'
 import mainnet from '../fixtures/mainnet-vaas.json' with { type: 'json' }
 
-/** A VAA of Wormhole's mainnet, from the fixture. */
+/** A VAA of Wormhole's mainnet, stored in the fixture. */
 export type MainnetVaa = (typeof mainnet.vaas)[number]
 export const mainnetVaas: readonly MainnetVaa[] = mainnet.vaas
-/** Guardian sets of the mainnet by index, lower-case addresses. */
+/** Guardian sets of the mainnet by index. Addresses are lower-case. */
 export const mainnetGuardians: ReadonlyMap<number, readonly string[]> = new Map(
   Object.entries(mainnet.guardianSets).map(([index, keys]) => [Number(index), keys.map((key) => key.toLowerCase())]),
 )
@@ -24,17 +24,17 @@ export function bytesOf({ vaa }: Pick<MainnetVaa, 'vaa'>): Uint8Array {
 export interface TransferFields {
   readonly kind: number
   readonly amount: bigint
-  /** 64 hex digits, as all addresses here. */
+  /** 64 hex digits. So are all addresses here. */
   readonly token: string
   readonly tokenChain: number
   readonly to: string
   readonly toChain: number
   readonly fee: bigint
-  /** The bytes after the first 133: the contract's own part of a payload 3. */
+  /** The bytes after the first 133. In a payload 3 they belong to the contract. */
   readonly rest: string
 }
 
-/** A token bridge payload: kind 1 unless said otherwise. 0x hex. */
+/** A payload of the token bridge, 0x hex. Its kind is 1 by default. */
 export function transferPayload(fields: Partial<TransferFields> = {}): string {
   const {
     kind = 1,
@@ -59,15 +59,15 @@ export function transferPayload(fields: Partial<TransferFields> = {}): string {
 }
 
 export interface SignOptions {
-  /** Size of the devnet guardian set. Default 1. */
+  /** Number of guardians in the devnet's set. Default 1. */
   readonly guardians?: number
-  /** Which of them sign, by index. Default: the first quorum. */
+  /** Indexes of the guardians that sign. Default: the first quorum. */
   readonly signers?: readonly number[]
   /** Index of the guardian set. Default 0. */
   readonly setIndex?: number
 }
 
-/** A message signed with the DEVNET guardian keys. Defaults: a payload 1 from chain 2 to chain 4. */
+/** Signs a message with the DEVNET guardian keys. By default it is a payload 1 from chain 2 to chain 4. */
 export function signVaa(message: Partial<Message> = {}, { guardians = 1, signers, setIndex = 0 }: SignOptions = {}): SignedVaa {
   const whole: Message = {
     timestamp: 1_700_000_000,
@@ -82,7 +82,7 @@ export function signVaa(message: Partial<Message> = {}, { guardians = 1, signers
   return sign(whole, devnetGuardians(guardians), signers, setIndex)
 }
 
-/** The same bytes with some of them replaced. */
+/** A copy of the bytes, with some of them replaced. */
 export function altered(bytes: Uint8Array, at: number, ...values: number[]): Uint8Array {
   const copy = getBytes(bytes, 'vaa').slice()
   copy.set(values, at)

@@ -1,7 +1,8 @@
 import { onTestFinished, vi } from 'vitest'
 
 /**
- * Warnings of this process as texts, until the end of the test. Deliberate ones do not appear in the output of the run.
+ * Collects the texts of this process's warnings until the end of the test. Deliberate warnings then do not appear in
+ * the output of the run.
  */
 export function hearWarnings(): readonly string[] {
   const heard: string[] = []

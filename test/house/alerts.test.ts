@@ -12,7 +12,7 @@ const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}
 
 const rules = alertRules(fileURLToPath(new URL('../..', import.meta.url)))
 const definitions = new Map(Object.values(metricDefinitions).map((one): [string, MetricDefinition] => [one.name, one]))
-/** Metrics of an expression. Series of a histogram have the name of the histogram. */
+/** The metrics in an expression. A series of a histogram counts as the histogram. */
 const metricsOf = (expr: string) =>
   [...expr.matchAll(/portage_\w+/g)].map(([name]) => {
     const histogram = name.replace(/_(bucket|count|sum)$/, '')
@@ -41,7 +41,7 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))(
     const selected = [...expr.matchAll(/(\w+)=~?"/g)].map(([, label = '']) => label)
     const used = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
     for (const label of [...grouped, ...selected, ...used]) expect([...labels]).toContain(label)
-    // A counter only grows, so its alert would never end without rate or increase.
+    // A counter only grows. Without rate or increase, its alert would never end.
     for (const name of metrics) if (name.endsWith('_total')) expect(expr).toContain(`increase(${name}[`)
   },
 )

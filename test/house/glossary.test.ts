@@ -13,12 +13,12 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
 const sources = files.filter((path) => path.endsWith('.ts')).map((path) => ({ path, code: text(path) }))
 const documents = files.filter((path) => path.endsWith('.md'))
 
-/** The rooms whose classes and interfaces are the concepts of Portage. */
+/** The folders whose classes and interfaces are concepts of Portage. */
 const conceptRooms = /^(domain\/|lanes\/|streams\/|chains\/port\.ts|bridges\/(source-)?port\.ts)/
 const exported = /^export (?:async |abstract |declare )?(?:function|class|interface|type|const|enum) (\w+)/gm
 const concepts = /^export (?:abstract )?(?:class|interface) (\w+)/gm
 
-/** Last words of names that say which part something is, not what it is about. */
+/** Last words of names that show which kind of part something is, and not which concept it belongs to. */
 const structural =
   `alarm auditor back batcher bisection block cache call change client closed closing code config context cost count deps endpoint
   event fact filler finding flushed header host keeper listener log lookup loop name observation observed observer options order
@@ -37,7 +37,7 @@ function glossary(): Row[] {
   )
 }
 
-/** `PendingTransaction` as `pending transaction`; file names, metrics and prose come out alike. */
+/** Turns `PendingTransaction` into `pending transaction`, so that names of files and metrics look like prose. */
 function plain(name: string): string {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -46,7 +46,7 @@ function plain(name: string): string {
 }
 
 /**
- * Replaced words, with their replacements. They may be nowhere: not in names, files, metrics, logs, comments or
+ * Replaced words, with their replacements. They must not occur anywhere: in names, files, metrics, logs, comments or
  * documents.
  */
 const replacedWords: readonly (readonly [word: RegExp, instead: string])[] = [
@@ -75,7 +75,7 @@ const replacedWords: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\buser of nonce\b/, 'nonce conflict check'],
 ]
 
-/** The same as names of something that is exported, where ordinary English has them too. */
+/** Replaced words that are ordinary English. They must not be names of exports. */
 const replacedNames =
   /^(Sending|Signatures|Want|Ledger|Way|Course|Leg|Journal|Inbox|Following|Shell|settle|Standing|dispatch|Dispatch|World|Needs|Ends|createEnds|namesIn|Tail|Member|Patience|Batching|Batches|depart|board)$/
 

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = temporaryFolder()
 
-/** Rules that these files break, by the linter with this repository's config. */
+/** Lints these files with this repository's config. Returns the exit code and the output. */
 function lint(files: Record<string, string>): { code: number | null; output: string } {
   copyFileSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'))
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { strict: true, module: 'nodenext', noEmit: true } }))
@@ -25,7 +25,7 @@ function lint(files: Record<string, string>): { code: number | null; output: str
   return { code: status, output: stdout + stderr }
 }
 
-// Each starts the linter, which takes seconds where the machine is busy.
+// Each test starts the linter, which takes seconds on a busy machine.
 describe('the lint gate', { timeout: 120_000 }, () => {
   test('lets good code pass', () => {
     expect(

@@ -7,7 +7,7 @@ import { alertRules, runbookOf } from '../../scripts/docs/runbooks.ts'
 import { rooms } from '../../scripts/rooms.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** Product folders: not tests, tools, the lab and the page. */
+/** The folders of the product, without tests, tools, the lab and the page. */
 const folders = new Set(
   rooms.filter(({ imports, path }) => imports !== 'all' && path !== 'page').map(({ path }) => path.split('/')[0] ?? ''),
 )
@@ -46,7 +46,7 @@ test.each(Object.entries(catalogue))('%s has a title that is a sentence and a re
   expect(remedy).toMatch(/\w{4}/)
 })
 
-/** The compiler holds that a line of our logger at warn or error has a code (observability/logger.ts). */
+/** The compiler checks that every line of our logger at warn or error has a code (observability/logger.ts). */
 test('only workflows of transfers log without the logger, through the SDK', () => {
   const other = /\bconsole\.(?:warn|error)\(|import \{[^}]*\blog\b[^}]*\} from '@temporalio\//
   const past = [...sources].filter(([, text]) => other.test(text)).map(([file]) => file)

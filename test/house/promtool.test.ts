@@ -78,7 +78,8 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
   const hour = 60
   const of = (process: string, values: (values: string) => string) =>
     Object.entries(healthy).map(([name, all]) => [named(name, process), values(all)] as const)
-  // Growing values continue at the other process's last value. Counters do so too, which does no harm.
+  // Values that grow continue from the other process's last value. This also applies to counters, where it does no
+  // harm.
   const started = of('new', (values) => {
     const [, from = '', more = '', each = '0'] = /^(\d+)(\+([\d.]+))?x/.exec(values) ?? []
     return `_x${hour} ${Number(from) + hour * Number(each)}${more}x${hour - 1}`
@@ -91,11 +92,11 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
 
 test.runIf(found)('a stream that was paused has an old checkpoint and cursor and raises no alert, also when it resumes', async () => {
   const paused = {
-    // The API gets the last block shortly after the checkpoint was written. After 80 minutes it continues.
+    // The API got the last block shortly after the checkpoint was written. After 80 minutes it continues.
     [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x57 23x2 24+9x40',
     [`portage_stream_lag_blocks{stream="${stream}"}`]: '1x22 1+1x57 50x2 50-1x40',
     [`portage_stream_paused{stream="${stream}"}`]: '0x20 1x58 0x45',
-    // The next checkpoint is written after it has read for a while.
+    // The process writes the next checkpoint only after it has read for a while.
     [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x19 60+60x70 30x40',
   }
   const times = ['70m', '78m', '79m', '80m', '81m', '82m', '83m', '85m', '90m', '100m']
@@ -111,7 +112,7 @@ test.runIf(found)('the objectives are what docs/operate/monitor/objectives.md sa
     'portage_transfer_seconds_count{chain="a",bridge="n",pod="1"}': '0+10x90',
     'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300.0",pod="2"}': '0+10x90',
     'portage_transfer_seconds_count{chain="a",bridge="n",pod="2"}': '0+10x90',
-    // The second node reads nothing. The first has read blocks that were final a minute ago until it stalls.
+    // The second node reads nothing. Until the first one stalls, it has read every block that was final a minute ago.
     [`portage_stream_cursor_height{stream="${stream}",pod="1"}`]: '10+5x30 160x60',
     [`portage_stream_lag_blocks{stream="${stream}",pod="1"}`]: '5x30 5+5x60',
     [`portage_stream_cursor_height{stream="${stream}",pod="2"}`]: '10x90',
@@ -137,7 +138,7 @@ test.runIf(found)('the objectives are what docs/operate/monitor/objectives.md sa
   await promtoolAccepts('objectives', [{ interval: '1m', input_series: inputs(series), promql_expr_test }])
 })
 
-/** A series of one process of several. */
+/** The series of one process among several. */
 const named = (name: string, process: string) =>
   name.includes('{') ? name.replace('}', `,pod="${process}"}`) : `${name}{pod="${process}"}`
 

@@ -19,7 +19,7 @@ afterEach(async () => {
   vi.unstubAllEnvs()
 })
 
-/** In place of Python: makes a folder whose pip installs this program. It writes down what was asked. */
+/** Replaces Python. It makes a folder whose pip installs this program and writes down its arguments. */
 async function pythonWhosePipInstalls(program: string): Promise<void> {
   const pip = `#!/bin/sh\\necho "$@" >>${folder}/asked\\nprintf '${program}' >${place}/bin/checker\\nchmod +x ${place}/bin/checker\\n`
   const venv = `[ "$2" = venv ] || exit 0\nmkdir -p ${place}/bin\nprintf '%b' '${pip.replaceAll("'", `'\\''`)}' >${place}/bin/pip\nchmod +x ${place}/bin/pip\n`

@@ -13,11 +13,11 @@ import { temporaryFolder } from '../helpers/folders.ts'
 import { cleanUp } from '../helpers/clean-up.ts'
 import { startTestTemporal } from '../helpers/temporal.ts'
 
-// npm's own retries would take minutes where there is no registry.
+// Without a registry, npm's own retries would take minutes.
 const registry = await run('npm', ['view', '@temporalio/core-bridge@1.24.0', 'version', '--fetch-retries=0'], { timeoutMs: 60_000 })
 if (registry.code !== 0) process.stderr.write('NOT RUN: test/house/release.integration.test.ts (it needs a registry of npm)\n')
 
-/** The acts of an operator with the tarball and without the repository. */
+/** An operator uses the tarball without the repository. */
 describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
   const folder = temporaryFolder()
   let tarball: string
@@ -31,7 +31,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     inside = listed.stdout.trim().split('\n')
     await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
     await npm(['install', tarball, '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
-    // A native package of many megabytes comes from the registry, while other suites have the machine.
+    // A native package of many megabytes comes from the registry while other suites use the machine.
   }, 600_000)
 
   test('has compiled code, and neither sources nor tests', () => {
@@ -50,7 +50,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     const maps = [Buffer.from(inline, 'base64').toString(), await readFile(join(folder, 'node_modules/portage/dist/main.cjs.map'), 'utf8')]
     const sources = maps.flatMap((map) => (JSON.parse(map) as { sources: string[] }).sources)
     expect(sources).toEqual(expect.arrayContaining(['cli/main.ts', 'workflows/index.ts']))
-    // Modules that webpack and esbuild make up have no file.
+    // Modules that webpack and esbuild invent have no file.
     expect(sources.filter((source) => !/^(\w[\w.-]*\/|webpack|package:|tracing:|aws:)/.test(source))).toEqual([])
   })
 
@@ -60,7 +60,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     }
     const places = Object.keys(packages).filter((place) => place !== '')
     expect(places.length).toBeLessThan(50)
-    // Of protobufjs 7, which compares versions and does nothing else.
+    // Ignore the script of protobufjs 7, which only compares versions.
     expect(places.filter((place) => packages[place]?.hasInstallScript && !place.endsWith('/protobufjs'))).toEqual([])
     expect(places.filter((place) => /elliptic|webpack|esbuild|@swc/.test(place))).toEqual([])
   })
@@ -118,16 +118,16 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
       ...{ timeoutMs: 120_000, what: 'the installed Portage to be ready' },
       giveUp: () => portage.ended && `${portage.ended}: ${portage.tail()}`,
     })
-    // The page for people is in the tarball, too.
+    // The tarball contains the page for people.
     const page = await fetch(`http://127.0.0.1:${port}/`)
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('page/page.js')])
-    // The native build that the tarball carries.
+    // The tarball contains the native build, so no warning is printed.
     expect(portage.tail()).not.toContain('secp256k1')
     const doctor = await npx('doctor', '--json')
     expect(doctor.stderr).toBe('')
     const checks = JSON.parse(doctor.stdout) as unknown
     expect(JSON.stringify(checks)).toContain('ethereum')
-    // The settings are a workflow: the bundle and the thread that runs it are in the tarball.
+    // The settings are a workflow, so the tarball contains the bundle and the thread that runs it.
     const { authorization } = bearer(await makeToken({ dataFolder: config.dataFolder, temporal: { namespace: 'default' } }))
     const order = await fetch(`http://127.0.0.1:${port}/v1/settings`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/json', authorization } },

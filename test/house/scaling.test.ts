@@ -12,7 +12,7 @@ import { scalingTables } from '../../scripts/scaling/table.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const kept = JSON.parse(readFileSync(join(root, 'docs/operate/scaling-figures.json'), 'utf8')) as Record<string, object>
 
-/** Round figures, so that the results can be computed without a computer. */
+/** Round figures, so that the results can be checked by mental arithmetic. */
 const costs: Costs = {
   ...{ transitions: 6, allTransitions: 7.5, historyEvents: 14, historyBytes: 2 ** 20 / 864 },
   ...{ relayerMs: 24, mainThreadMs: 6, temporalMs: 12, databaseMs: 15, rpcCalls: 2, rpcPerBlock: 4, processMiB: 512 },
@@ -22,11 +22,11 @@ const chain = { name: 'a', blockMs: 2_000, blockGas: 30_000_000, finalitySeconds
 
 describe('the model of docs/operate/scaling.md', () => {
   test('counts what a rate needs of Temporal, its database and Portage', () => {
-    // 250 transitions a second of a shard (two commits of 2 ms), planned to 60 %: 150, which are 20 transfers.
+    // A shard makes 250 transitions a second (two commits of 2 ms). The plan uses 60 %, which is 150, or 20 transfers.
     expect(engineNeeds(costs, 1_000)).toEqual({
       ...{ rate: 1_000, transitionsPerSecond: 7_500, shards: 64 },
-      // 15, 12 and 24 s of CPU per second, planned to 60 %; a process has 100 a second of its main thread, planned to
-      // 60 %.
+      // The needs are 15, 12 and 24 s of CPU per second, of which a core is planned to give 60 %. The main thread of a
+      // process carries 100 transfers a second at 60 %.
       ...{ databaseCores: 25, temporalCores: 20, relayerCores: 40, relayerProcesses: 10, relayerGiB: 5 },
       // 1,000 × 86,400 × 3 days × (1 MiB / 864).
       historyGiB: (1_000 * 86_400 * 3) / 864 / 1_024,
@@ -35,12 +35,12 @@ describe('the model of docs/operate/scaling.md', () => {
   })
 
   test('counts what a rate needs of one chain', () => {
-    // 16 slots for two blocks of 2 s: 4 a second and key. 20 blocks' worth of transfers: 360 open for 100 s are 3.6 a
-    // second and route.
+    // A key has 16 slots for two blocks of 2 s: 4 transfers a second. A route has 360 open transfers for 100 s: 3.6 a
+    // second.
     expect(chainNeeds(costs, chain, 1_000)).toEqual({
       ...{ rate: 1_000, chain: 'a', keys: 250, keysBatched: 13, waiting: 100_000, nativeRoutes: 278 },
       gasShare: { wormhole: 20, native: 10, batched: 1_000 * 2 * (100_000 / 30_000_000) },
-      // 2,000 of transfers; per 2 s: 10 processes with 4 calls, 250 keys with 3.
+      // 2,000 calls a second are for transfers. Every 2 s, 10 processes make 4 calls each, and 250 keys make 3 each.
       rpcPerSecond: 2_000 + (40 + 750) / 2,
     })
   })

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 let clone: string
 
-/** A folder with only the set-up script and a package.json with these dependencies. */
+/** Makes a folder with only the set-up script, and a package.json with these dependencies. */
 beforeEach(() => {
   clone = temporaryFolder()
   mkdirSync(join(clone, 'scripts'))
@@ -35,7 +35,7 @@ function setup(args: readonly string[] = [], { env = {}, nodeArgs = [] }: { env?
   return { status, stdout, stderr }
 }
 
-// Each starts node or npm, which takes seconds where the machine is busy.
+// Each test starts node or npm, which takes seconds on a busy machine.
 describe('npm run setup', { timeout: 120_000 }, () => {
   test('--help says what it does, and does nothing', () => {
     const { status, stdout } = setup(['--help'])
@@ -59,7 +59,7 @@ describe('npm run setup', { timeout: 120_000 }, () => {
 
   test('a failed install says what to look at, and is tried again the next time', () => {
     depend({ 'portage-no-such-package': '1.0.0' })
-    // Port 1: nothing listens there, so the install fails at once and without a network.
+    // Nothing listens on port 1, so the installation fails at once, even without a network.
     const env = { npm_config_registry: 'http://127.0.0.1:1', npm_config_fetch_retries: '0', npm_config_cache: join(clone, 'cache') }
     const first = setup([], { env })
     expect(first.status).toBe(1)
@@ -100,7 +100,7 @@ describe('npm run setup', { timeout: 120_000 }, () => {
     mkdirSync(join(clone, 'anvil'))
     writeFileSync(join(clone, 'anvil/package.json'), JSON.stringify({ name: 'anvil', ...program }))
     writeFileSync(join(clone, 'anvil/anvil.js'), '#!/usr/bin/env node\n', { mode: 0o755 })
-    // A file in place of the home folder, so that nobody may write below it, not even root.
+    // A file in place of the home folder, so that nobody can write below it, not even root.
     const cache = join(clone, 'package.json')
     const env = { XDG_CACHE_HOME: cache, TEMPORAL_CLI: join(clone, 'nowhere'), npm_config_cache: join(clone, 'cache') }
     const { status, stderr } = setup([], { env })

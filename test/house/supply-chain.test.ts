@@ -29,7 +29,7 @@ const locked = Object.entries(packages).filter(([place]) => place !== '')
 const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
 describe('the lock file', () => {
-  /** Whether npm installs it on a Linux with glibc, as the image and CI have. */
+  /** Whether npm installs the package on a Linux with glibc, which the image and CI use. */
   const isForLinux = ({ os, cpu, libc }: Locked, arch: string) =>
     os?.includes('linux') !== false && cpu?.includes(arch) !== false && libc?.includes('glibc') !== false
 
@@ -78,9 +78,10 @@ describe('the lock file', () => {
   })
 
   test('has only packages whose licence is on the list', () => {
-    // Licences that these have in their files and not in the field that npm reads: MIT, Apache-2.0, Unlicense.
+    // Packages that state their licence only in their files, and not in the field that npm reads: MIT, Apache-2.0,
+    // Unlicense.
     const saidElsewhere = new Set(['memorystream', '@wormhole-foundation/sdk-definitions', 'unionfs'])
-    // A tool of the tests, in nothing that is shipped or installed: its licence has terms only for redistribution.
+    // A tool of the tests that is neither shipped nor installed. Its licence has terms only for redistribution.
     const isTool = (place: string, { dev }: Locked) => dev === true && nameOf(place) === 'axe-core'
     const refused = locked.filter(
       ([place, found]) => !isAllowed(found.license ?? '') && !saidElsewhere.has(nameOf(place)) && !isTool(place, found),
@@ -179,7 +180,7 @@ describe('the images of a release', () => {
     copy()
     await pinImages(folder, `${lines.join('\n')}\n`)
     expect(files.flatMap((file, index) => imagesIn(file, texts()[index]!))).toEqual(lines)
-    // Portage's own image is built from the Dockerfile.
+    // This is Portage's own image, which is built from the Dockerfile.
     expect(texts()[0]).toContain('image: ${PORTAGE_IMAGE:-portage:')
     const newer = `${images[0]}@sha256:${'b'.repeat(64)}`
     await pinImages(folder, newer)

@@ -7,12 +7,12 @@ import { describe, expect, test } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const self = 'test/house/tracked-files.test.ts'
 
-/** Files that git tracks or would track, except this one, which has to name what it looks for. */
+/** Files that git tracks or would track. This file is left out, because it names the forbidden texts. */
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && file !== self && statSync(join(root, file), { throwIfNoEntry: false })?.isFile())
 
-/** Bytes of a picture may look like any short text. */
+/** Leave out pictures, whose bytes may contain any short text by chance. */
 const texts = files.filter((file) => !file.endsWith('.png'))
 
 const patterns: readonly (readonly [what: string, pattern: RegExp])[] = [
@@ -38,7 +38,7 @@ describe('tracked files', () => {
 
   test('name no test that is not there', () => {
     const named = files
-      // Tests make names up.
+      // Leave out tests, because they invent names.
       .filter((file) => !file.startsWith('test/'))
       .flatMap((file) =>
         [...readFileSync(join(root, file), 'utf8').matchAll(/\btest\/[\w/.-]+\.test\.ts\b/g)].map(([test]) => [file, test]),

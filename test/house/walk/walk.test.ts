@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 /**
- * The walk of a Wormhole transfer that nothing holds up, from the spy to its transaction. Each line is a function that
- * the message, or something made of it, enters. An indented line is called by the line above it that is less indented.
- * In parentheses: the caller's word for the function, if it differs. Constants, texts, logs, metrics, ids, hashes and
- * the code of `runtime` are left out.
+ * The path of a Wormhole transfer that nothing delays, from the spy to its transaction. Each line is a function that
+ * gets the message, or something made from it. A line is called by the last line above it that is less indented. In
+ * parentheses is the caller's own name for the function, if it differs. Constants, texts, logs, metrics, ids, hashes
+ * and the code of `runtime` are left out.
  */
 const lines = readFileSync(new URL('spy-to-broadcast.txt', import.meta.url), 'utf8')
   .trimEnd()
