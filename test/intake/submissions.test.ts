@@ -6,12 +6,12 @@ import { type Outcome, Submissions } from '../../intake/submit/submissions.ts'
 const waitLimit = { timeout: 40_000 }
 const open: Submissions[] = []
 
-/** Ends running attempts, which would continue for ever in the faked time of later files. */
+/** Ends running attempts. Otherwise they would continue for ever in the faked time of later files. */
 afterEach(async () => {
   for (const submissions of open.splice(0)) await submissions.close(0)
 })
 
-/** A submitter whose answers the test chooses. */
+/** Submissions whose submitter gives the answers that the test chooses. */
 function network(
   options: { concurrency?: number; limit?: number; limitBytes?: number; limitUnknown?: number; limitUnknownBytes?: number } = {},
 ) {
@@ -121,7 +121,7 @@ describe('submissions', () => {
     for (let index = 0; index < 20; index++) submissions.add(long(1, 199_999))
     expect(fullness).toEqual([true])
     await expect.poll(() => fullness, waitLimit).toEqual([true, false])
-    // They have a limit of bytes of their own.
+    // Messages of unknown sets have their own limit of bytes.
     await expect.poll(() => [submissions.size, submissions.unknownSets], waitLimit).toEqual([6, 6])
     add(2)
     await expect.poll(() => ids(outcomes).at(0), waitLimit).toBe('2')
@@ -142,7 +142,7 @@ describe('submissions', () => {
     await expect.poll(() => fullness, waitLimit).toEqual([true, false])
     work()
     await expect.poll(() => submissions.size, waitLimit).toBe(0)
-    // Nothing is subtracted twice, so it is full at the same number of bytes as before.
+    // No size is subtracted twice, so the limit of bytes is reached at the same number as before.
     fail('TEMPORAL_UNAVAILABLE')
     submissions.add(long(3, 99))
     expect(fullness).toEqual([true, false])
@@ -203,7 +203,7 @@ describe('submissions', () => {
     broken.fail('TEMPORAL_UNAVAILABLE')
     broken.add(1, 2, 3)
     expect(await broken.submissions.close(15_000)).toBe(3)
-    // No message waits for a next try, so a new one is tried after all due ones.
+    // No message waits for its next try, so a new one is tried after all that are due.
     const tries = broken.tried.length
     expect(broken.submissions.size).toBe(0)
     broken.add(9)

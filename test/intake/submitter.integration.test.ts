@@ -100,7 +100,7 @@ describe('the submitter', () => {
     expect(await runs(id)).not.toBe(run)
   })
 
-  /** A stranger with access to Temporal starts a run with this input under the id. It ends as rejected. */
+  /** Starts a run with this input under the id, as a stranger with access to Temporal can. The run ends as rejected. */
   async function reject(id: string, input: unknown): Promise<void> {
     const { namespace } = temporal
     const TransferState = { key: searchAttributes.TransferState, value: 'rejected' }
@@ -125,7 +125,7 @@ describe('the submitter', () => {
     await client.workflow.getHandle(id).terminate('by a test')
     await reject(id, { transfer })
     expect(await newSubmitter().submit(bridge, bytes)).toEqual({ id, status: 'known' })
-    // The same message with other terms is no other message.
+    // The same message with other terms is still the same message.
     const terms = { maxFeePerGas: '5' }
     expect(await newSubmitter().submit(bridge, bytes, { terms })).toEqual({ id, status: 'known' })
   })
@@ -133,7 +133,7 @@ describe('the submitter', () => {
   test('a rejected run is replaced once in a while, however often it is repeated', async () => {
     const { bytes } = network.message()
     const id = transferId(network.bridge().decode(bytes))
-    // It is not even a transfer.
+    // This input is not even a transfer.
     const other = null
     await reject(id, other)
     expect(await submitter.submit(bridge, bytes)).toEqual({ id, status: 'started' })
@@ -177,12 +177,12 @@ describe('the submitter', () => {
       [network.message({}, {}, { setIndex: 2 }).bytes, 'GUARDIAN_SET_IMPOSSIBLE'],
       [network.message({ kind: 2 }).bytes, 'PAYLOAD_KIND'],
       [network.message({ toChain: 60 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
-      // Known, but this process is not connected to it.
+      // The chain is known, but this process has no connection to it.
       [network.message({ toChain: 4 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
     ]
     for (const [bytes, code] of refusals) expect(await codeOfAsync(() => submitter.submit(bridge, bytes))).toBe(code)
     expect(await codeOfAsync(() => submitter.submit('no-bridge', good.bytes))).toBe('INPUT_INVALID')
-    // The id of the junk copy is free for the good one.
+    // The refused junk copy has not taken the id, so the good copy can.
     expect(await submitter.submit(bridge, good.bytes)).toMatchObject({ status: 'started' })
     const said = await submitter.submit(bridge, refusals[3]![0]).catch((error: Error) => error.message)
     expect(said).toBe(
@@ -190,7 +190,7 @@ describe('the submitter', () => {
     )
   })
 
-  // Last: the server is stopped.
+  // This test is the last one, because it stops the server.
   test('a signed message of another emitter, or one that is too large, takes no id', async () => {
     const forged = network.message({}, { emitter: 'ee'.repeat(32) })
     const large = network.message({ kind: 3, rest: `0x${'00'.repeat(200_000)}` })
@@ -213,7 +213,7 @@ describe('the submitter', () => {
     await upgradeGuardians(network.ethereum, devnetGuardians(1), 1)
     const other = newSubmitter()
     expect(await other.submit(bridge, copyOf(9_000n, 1), { repeats: 'skip' })).toEqual({ id, status: 'known', adopted: true })
-    // A further submission would only wake the transfer each time.
+    // An adopted copy is not offered again, because each offer wakes the transfer.
     expect(await other.submit(bridge, copyOf(9_000n, 1))).toEqual({ id, status: 'known' })
     expect(await adopted(id)).toEqual(['adopt'])
 
@@ -227,7 +227,7 @@ describe('the submitter', () => {
     ['no transfer', [{}]],
     ['a transfer without a message', [{ transfer: {} }]],
   ])('a run with the id of a message and %s delays no other message', async (_, args) => {
-    // The guardians were replaced above.
+    // The tests above have replaced the guardians.
     const { bytes } = network.message({}, {}, { setIndex: 1 })
     const id = transferId(network.bridge().decode(bytes))
     const TransferState = { key: searchAttributes.TransferState, value: 'admitting' }
@@ -238,7 +238,7 @@ describe('the submitter', () => {
 
   test('no message of the spy is lost while Temporal is down', async () => {
     const spy = await startSpy()
-    // A submitter that does not wait long for a missing server.
+    // This submitter does not wait long for a missing server.
     const hasty = newSubmitter(2_000)
     const intake = createSpyIntake({
       bridge,
@@ -249,7 +249,7 @@ describe('the submitter', () => {
       metrics: createMetrics(),
       retry: { firstMs: 50, mostMs: 500 },
     })
-    // The guardians were replaced above.
+    // The tests above have replaced the guardians.
     const message = () => network.message({}, {}, { setIndex: 1 })
     const say = () => {
       const { bytes } = message()
@@ -269,7 +269,7 @@ describe('the submitter', () => {
       expect(await codeOfAsync(() => hasty.submit(bridge, message().bytes))).toBe('TEMPORAL_UNAVAILABLE')
       await temporal.restart()
       await expect.poll(() => intake.health, waitLimit).toMatchObject({ kept: 0, refused: {}, problem: undefined })
-      // A start whose answer was lost has happened. Its next try finds it known.
+      // If the answer to a start was lost, the transfer exists, and the next try finds it as known.
       expect(intake.health.started + intake.health.known).toBe(31)
       for (const { sequence, emitter, digest } of heard) {
         expect((await describeIt(`${bridge}:4:${emitter}:${sequence}:${digest.slice(2, 18)}`)).status.name).toBe('RUNNING')

@@ -126,7 +126,8 @@ describe('where a missing VAA is looked for', () => {
         { timeoutMs: 50_000, everyMs: 20, what: 'all of them' },
       )
       expect(api.early).toBe(0)
-      // Seven good requests, and one refusal at the end of each window. All others were delayed here.
+      // There are seven good requests, and one refusal at the end of each window. All other requests were delayed on
+      // this side.
       expect(api.requests.length).toBeLessThanOrEqual(7 + 3)
       expect(refused).toBeGreaterThan(api.requests.length - 7)
     },

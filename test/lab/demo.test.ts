@@ -5,7 +5,7 @@ import { run } from '../../lab/devnet/run.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** `npm run demo -- …` without the set-up. */
+/** Runs `npm run demo -- …` without the set-up. */
 function demo(...args: string[]) {
   const command = ['--import', 'tsx', `${root}/lab/demo/main.ts`, '--in-memory', '--keys', '1', '--rate', '0', ...args]
   return run(process.execPath, command, { timeoutMs: 170_000 })

@@ -14,11 +14,11 @@ const periodMs = 1_000
 const fullBatchMs = 3_000
 const most = 40
 
-/** Only the clock is faked, and the test moves it. */
+/** Only the clock is faked. The test moves it. */
 describe('A batcher', () => {
   fakeTime()
 
-  /** Its flushes fail while a bad candidate is among several. */
+  /** A batcher whose flushes fail if several candidates include a bad one. */
   function setting({
     bad = new Set<number>(),
     limit = most,
@@ -78,7 +78,7 @@ describe('A batcher', () => {
       void come(name)
       await vi.advanceTimersByTimeAsync(500)
     }
-    // It was busy with the fourth. From then on the time counts from the first waiting one.
+    // The batcher was busy with the fourth candidate. After that, the time counts from the first waiting one.
     expect(flushes.map(({ candidates, at }) => [candidates.length, at])).toEqual([
       [6, 4_500],
       [6, 7_500],
@@ -135,7 +135,7 @@ describe('A batcher', () => {
     const ready = new Promise<void>((resolve) => (go = resolve))
     const { come, flushes, settled } = setting({ ready: () => ready })
     const all = names(22).map((name) => come(name, { timeoutMs: 2_000 }))
-    // Long after all of their time-outs.
+    // Move the clock far beyond all time-outs.
     await vi.advanceTimersByTimeAsync(60_000)
     expect([flushes.length, settled.size]).toEqual([1, 2])
     go()
@@ -173,7 +173,7 @@ describe('A batcher', () => {
         return { together: true, answers: new Map(candidates.map((one) => [one, `with ${candidates.length}` as const])) }
       },
     })
-    // A candidate whose flush threw comes again, like the retries of its step.
+    // Enqueues a candidate again if its flush threw, as the retries of its step do.
     const enqueue = async (name: number): Promise<Answer> => {
       for (let tries = 0; tries < 20; tries++) {
         const answer = await batcher
@@ -186,7 +186,7 @@ describe('A batcher', () => {
     const all = Promise.all(names(60).map(enqueue))
     await vi.advanceTimersByTimeAsync(10 * fullBatchMs)
     expect((await all).every((answer) => answer === 'alone' || answer.startsWith('with'))).toBe(true)
-    // Down from 20 to an answered size. From then on at worst every second try is too large.
+    // The sizes fall from 20 to one that is answered. From then on, at worst every second try is too large.
     expect(tries.filter((size) => size > 6).length).toBeLessThanOrEqual(2 + tries.filter((size) => size <= 6).length)
   })
 
@@ -195,14 +195,14 @@ describe('A batcher', () => {
     await fc.assert(
       fc.asyncProperty(arrivals, fc.nat(300), fc.integer({ min: 2, max: 50 }), async (list, flushMs, limit) => {
         const bad = new Set(list.flatMap((one, name) => (one.bad && name % 5 === 0 ? [name] : [])))
-        // The duration of a flush is random too, on the test's clock.
+        // Flushes take a random time on the test's clock.
         const ready = () => new Promise<void>((resolve) => setTimeout(resolve, flushMs))
         const { come, flushes, settled, batcher } = setting({ bad, limit, ready })
         for (const [name, { afterMs, patient }] of list.entries()) {
           await vi.advanceTimersByTimeAsync(afterMs % 40 === 0 ? afterMs : 0)
           void come(name, { timeoutMs: patient ? 10_000_000 : 700 })
         }
-        // Until nothing is to come. Each step is one timer: a flush that ends, or a candidate whose time is over.
+        // Advances until no timer is left. Each timer ends a flush or a candidate's time.
         await vi.advanceTimersByTimeAsync(0)
         for (let steps = 0; vi.getTimerCount() > 0 && steps < 10_000; steps++) await vi.advanceTimersToNextTimerAsync()
         expect(vi.getTimerCount()).toBe(0)

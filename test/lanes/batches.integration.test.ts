@@ -23,7 +23,7 @@ import { type BatchSetting, type LaneProcess, candidateOf, startBatchSetting } f
 const waitLimit = { timeoutMs: 60_000, everyMs: 20 }
 const bridge = 'native-bridge'
 
-/** Transfers of the native bridge that share calls, with real contracts, ledger and server. */
+/** Transfers of the native bridge that share calls, with real contracts, a real ledger and a real server. */
 describe('Batches of a lane', () => {
   let setting: BatchSetting
   let requests: ReturnType<typeof createKeylessRequests>
@@ -46,7 +46,7 @@ describe('Batches of a lane', () => {
   afterEach(() => one.agent.stop())
   afterAll(() => setting?.stop())
 
-  /** Like a later run of the transfer, in its first round, that has broadcast nothing. */
+  /** Confirms the end as a later run of the transfer, which is in its first round and has broadcast nothing. */
   function confirmEnd(transfer: Transfer) {
     const { config, ledgers, network } = setting
     const { client } = ledgers.temporal
@@ -67,7 +67,7 @@ describe('Batches of a lane', () => {
   const status = (id: string) => setting.ledgers.temporal.client.workflow.getHandle(id).result() as Promise<BatchStatus>
   const inPool = () => pooled(setting.network.target.anvil, setting.network.relayer.address)
   const delivered = (transfers: readonly Transfer[]) => Promise.all(transfers.map((each) => one.endpoint.delivered(each, 'latest')))
-  /** Mines until the batch's workflow knows its end. */
+  /** Mines until the batch's workflow knows how it ended. */
   async function ends(batch: Batch): Promise<BatchStatus> {
     await setting.network.target.finalise()
     return status(batch.id)
@@ -93,7 +93,7 @@ describe('Batches of a lane', () => {
 
   test('isolate the one that no call delivers, and deliver the others', async () => {
     const transfers = await setting.network.transfers(...amounts(20))
-    // The token pays nothing to the zero address. The source's contract does not check for it.
+    // The token pays nothing to the zero address. The source's contract does not check for this address.
     const cursed: NativeTransfer = { ...readMessage(Buffer.from(transfers[7]!.message, 'base64')), recipient: `0x${'0'.repeat(64)}` }
     const bad = toTransfer(setting.network.route, { ...cursed, id: idOf(cursed) })
     const answers = await one.enqueueAll([...transfers.slice(0, 7), bad, ...transfers.slice(8)])
@@ -118,7 +118,7 @@ describe('Batches of a lane', () => {
     const [seen, withdrawn, ...others] = await one.enqueueAll(transfers)
     expect([seen, withdrawn]).toMatchObject([{ kind: 'seen' }, { kind: 'refused', why: 'withdrawn' }])
     const [batch] = batchesOf(others)
-    // The nonce of the first call, which contained the withdrawn one, went back.
+    // The nonce of the first call, which contained the withdrawn transfer, was given back.
     expect([batchesOf(others).length, batch!.members.length, batch!.pending.nonce]).toEqual([3, 3, nonce])
     await ends(batch!)
     expect(await delivered(transfers)).toEqual([true, false, true, true, true])
@@ -150,14 +150,14 @@ describe('Batches of a lane', () => {
     const members = transfers.map((each) => candidateOf(each).intentId)
     const row = { batch: batch!.id, members: 4, transfers: members, nonce: batch!.pending.nonce }
     const listed = async () => (await listBatches(client, setting.config.lane, 0)).find((each) => each.batch === batch!.id)
-    // The list lags behind the workflows.
+    // Wait, because the list lags behind the workflows.
     expect(await until(listed, { ...waitLimit, what: 'the batch to be listed' })).toMatchObject({ ...row, state: 'underway' })
     const held = { kind: 'held', nonce: batch!.pending.nonce }
     const ask = (index: number, how: 'cancel' | 'leave') =>
       withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[index]!).intentId, how })
     expect(await Promise.all([ask(0, 'cancel'), ask(1, 'leave')])).toEqual([held, held])
     await ends(batch!)
-    // Its process reports at one block and reads the account at the next.
+    // The transfer's process reports at one block and reads the account at the next.
     const freed = async () => (await ask(0, 'cancel')).kind === 'free' || setting.network.target.mine().then(() => false)
     await until(freed, { ...waitLimit, everyMs: 200, what: 'the cancelled one to be free' })
     const ended = async () =>
@@ -174,9 +174,9 @@ describe('Batches of a lane', () => {
     const transfers = await setting.network.transfers(...amounts(3))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const held = { kind: 'held', nonces: [{ lane: setting.config.lane, nonce: batch!.pending.nonce }] }
-    // A restarted run knows nothing of the earlier run's nonce.
+    // A run that was started again does not know the nonce of the earlier run.
     expect(await confirmEnd(transfers[0]!)).toEqual(held)
-    // Its process is gone, so the ledger learns nothing. The chain decides.
+    // The nonce's process is gone, so the ledger learns nothing more. The chain decides.
     one.agent.stop()
     await setting.network.target.mine()
     expect(await confirmEnd(transfers[0]!)).toEqual(held)
@@ -253,8 +253,8 @@ describe('Batches of a lane', () => {
     one = await setting.process()
     const end = await one.serve()
     try {
-      // The ledger reports it when a block with it is removed. Otherwise the workflow checks a minute after it was
-      // recorded.
+      // The ledger sends this signal when a block with the batch is removed. Without it, the workflow checks a minute
+      // after it was recorded.
       const rolledBack = { intentId: '', nonce: batch!.pending.nonce }
       await setting.ledgers.temporal.client.workflow.getHandle(batch!.id).signal(rolledBackSignal, rolledBack)
       const again = await until(async () => (await inPool())[0], { ...waitLimit, what: 'the batch to be sent again' })
@@ -272,7 +272,7 @@ describe('Batches of a lane', () => {
     const [ours] = await inPool()
     await setting.network.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
     await setting.network.deliver(await one.endpoint.delivery(transfers[2]!).call(), undefined, outsider)
-    // Stuck, it is sent again, and reverts.
+    // The call is stuck, so it is sent again, and then it reverts.
     const included = async () => {
       await setting.network.target.mine()
       return batch!.pending.state.kind === 'included'
@@ -291,7 +291,7 @@ describe('Batches of a lane', () => {
     expect(answers.map((each) => each.kind === 'refused' && each.why)).toEqual(['paused', 'paused', 'paused'])
     const { client } = setting.ledgers.temporal
     const members = transfers.map((each) => candidateOf(each).intentId)
-    // The list lags behind the workflows, so its newest may be another one.
+    // The list lags behind the workflows, so the newest batch in it may be another one.
     const recorded = async () =>
       (await listBatches(client, setting.config.lane, 50)).find(({ transfers: carried }) => carried?.some((each) => members.includes(each)))
     const { batch } = await until(recorded, { ...waitLimit, what: 'the batch without a nonce to be listed' })

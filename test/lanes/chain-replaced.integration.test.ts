@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => setting?.stop())
 
-/** A devnet that begins anew under an existing ledger. */
+/** A devnet begins anew under an existing ledger. */
 test('a replaced chain halts the lane until an operator resets it', async () => {
   const signer = await devnetSigner(20)
   const lane = laneOf(signer)
@@ -27,7 +27,8 @@ test('a replaced chain halts the lane until an operator resets it', async () => 
   await setting.anvil.rpc('anvil_reset')
   const height = agent.view?.final?.height ?? 0
   await setting.anvil.mine(height + 5)
-  // The running process's tracker may need a while to believe it. A new process sees nothing else.
+  // The head tracker of a running process may accept the new chain only after a while. A new process sees only the new
+  // chain.
   const denied = async () => {
     await setting.anvil.mine()
     return (await ledger()).replaced
@@ -49,7 +50,7 @@ test('a replaced chain halts the lane until an operator resets it', async () => 
   expect(pending.nonce).toBe(0)
   await setting.anvil.mine()
   expect(await pending.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)).toBe(true)
-  // It is still the known chain, so nothing is reset.
+  // The chain is still the known one, so nothing is reset.
   await mining(async () => (await ledger()).observed?.final !== undefined, 'a final block of the new chain')
   expect(await setting.ledgers.order(lane, { kind: 'reset', id: 'o' })).toMatchObject({ kind: 'refused', why: 'conflict' })
 }, 200_000)

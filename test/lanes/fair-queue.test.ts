@@ -82,7 +82,7 @@ describe('The nonce queue', () => {
       for (const one of few) queue.enter(one)
       const served: string[] = []
       for (let turn = 0; served.length < 12; turn++) served.push(...names(queue.take(window, flood + 5 + turn)))
-      // In turns: for any window, the fifth of the few is among the first ten served.
+      // Sources take turns. So, for any window, the fifth call of the small source is among the first ten.
       expect(served.slice(0, 10).filter((name) => name.startsWith('few'))).toEqual(names(few))
     })
     fc.assert(property)
@@ -135,13 +135,13 @@ describe('The nonce queue', () => {
         const queue = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source, deadline })))
         queue.enter(waiter('patient', { priority }))
         let now = 0
-        // One slot per tick, and one more waiter of the first class per tick. Without ageing, the others would never be
-        // served.
+        // Each tick frees one slot and adds one waiter of the first class. Without ageing, the other waiters would
+        // never be served.
         for (; now < 200_000; now += everyMs) {
           queue.enter(waiter(`fresh${now}`, { priority: 1, source, since: now, deadline }))
           if (names(queue.take(1, now)).includes('patient')) break
         }
-        // After its rise it still waits for earlier waiters of the first class.
+        // When it has risen to the first class, it still waits for earlier waiters of this class.
         expect(now).toBeLessThanOrEqual((priority - 1) * ageingMs + (ahead + 2) * everyMs + ageingMs)
       },
     )

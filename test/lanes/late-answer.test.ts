@@ -16,7 +16,7 @@ const entry: Entry = {
   ...{ nonce: 7, owner: request.owner, grantedTo: 'x-1', maybeSent: false, sinceBlock: 0, claimedBlock: 0, attempts: [first] },
 }
 
-/** The requests of a process whose ledger answers on command. Only the clock and the server are faked. */
+/** A process whose ledger answers when the test says so. Only the clock and the server are faked. */
 function setting() {
   const asked: Ask[] = []
   let answer = (_: LaneAnswer | undefined): void => {}
@@ -40,7 +40,7 @@ function setting() {
 
 const soon = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-/** The server pauses for seconds. The next try would wait for the same answer. */
+/** The server pauses for seconds, and the next try would wait for the same answer. */
 describe('a call whose time ends while the ledger is asked for its nonce', () => {
   fakeTime()
 
@@ -83,7 +83,9 @@ describe('a call whose time ends while the ledger is asked for its nonce', () =>
   })
 })
 
-/** kill -STOP and -CONT, or a sleeping laptop: answers from the pause are read before due timers. */
+/**
+ * As after kill -STOP and -CONT, or on a laptop that slept: answers from the pause are read before timers that are due.
+ */
 describe('A process after a pause', () => {
   fakeTime()
 

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 
 const funds = String(10n ** 24n)
 
-/** The account of a chain whose head does not move. */
+/** An observation of the account, on a chain whose head does not move. */
 function observation(changes: Partial<Observation> = {}): Observation {
   return { latest: 0, finalized: 0, height: 10, hash: '0x0a', balance: funds, claims: [], since: 1, pending: 0, ...changes }
 }
@@ -60,13 +60,13 @@ describe('The client of a ledger', () => {
     const client = await synced(ledgers.client(config(), { client: counting.client }))
     const before = counting.sent
     const asks = upTo(300).map((index) => client.ask(grant(`coalesced-${index}`)))
-    // Others come while the first update is on its way.
+    // Other asks come while the first update is on its way.
     await until(() => counting.sent > before, { timeoutMs: 60_000, everyMs: 1, what: 'the first update to leave' })
     asks.push(...upTo(100).map((index) => client.ask(grant(`later-${index}`))))
     const nonces = (await Promise.all(asks)).map(nonceOf)
     expect(nonces.toSorted((a, b) => a - b)).toEqual(upTo(400))
     expect(counting.mostAtOnce).toBe(1)
-    // 64 per update: 400 need 7 updates, and one more if late ones met a half-full update.
+    // An update has 64 asks, so 400 need 7 updates. One more is needed if late asks came when an update was half full.
     expect(counting.sent - before).toBeLessThanOrEqual(8)
   })
 
@@ -76,7 +76,7 @@ describe('The client of a ledger', () => {
     const answers = await Promise.all([client.ask(grant('same')), client.ask(grant('other'))])
     const other = ledgers.client(one)
     const ask: Ask = { ...(grant('same') as Extract<Ask, { kind: 'grant' }>) }
-    // The call is the same only if its hash is: a payment to another address is another call.
+    // A call is the same only if its hash is. A payment to another address is another call.
     expect(await other.ask(ask)).toMatchObject({ kind: 'refused', why: 'conflict' })
     const [same] = answers
     if (same.kind !== 'granted' || !same.entry.owner) throw new Error('no nonce')
@@ -103,7 +103,8 @@ describe('The client of a ledger', () => {
       const query = `WorkflowId = '${laneWorkflowId(one.lane)}' AND ExecutionStatus = 'ContinuedAsNew'`
       return (await ledgers.temporal.client.workflow.count(query)).count
     }
-    // Asks without a pause until three runs have ended, because a run ends between two updates.
+    // A full run refuses updates until the next run takes over. Asks without a pause meet this moment. Stop after three
+    // ended runs.
     for (let round = 0; round < 300 && (await runs()) < 3; round++) {
       const answers = await Promise.all(upTo(3).map((index) => client.ask(grant(`${round}-${index}`))))
       nonces.push(...answers.map(nonceOf))
@@ -143,7 +144,7 @@ describe('The client of a ledger', () => {
       }))
       await Promise.all(transfers.map((transfer) => startTransfer(temporal.client, transferId(transfer), { transfer })))
       await until(() => begun.size >= tuning.workflowTasks, { timeoutMs: 60_000, everyMs: 10, what: 'all slots to be held' })
-      // Two new ledgers, and several updates of one.
+      // Makes two new ledgers, and sends several updates to one of them.
       const [one, other] = await Promise.all([synced(ledgers.client(config())), synced(ledgers.client(config()))])
       const nonces: number[] = []
       for (const index of upTo(3)) nonces.push(nonceOf(await one.ask(grant(`beside-${index}`))))
@@ -175,7 +176,7 @@ describe('The client of a ledger', () => {
     expect(nonceOf(await client.ask(grant('first')))).toBe(0)
     await ledgers.temporal.client.workflow.getHandle(laneWorkflowId(one.lane)).terminate('a test')
     expect(await client.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
-    // The pool has what the new ledger does not know.
+    // The pool has a transaction that the new ledger does not know.
     client.observe(observation({ height: 11, pending: 1 }))
     expect(await client.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
     client.observe(observation({ height: 12, latest: 1 }))

@@ -29,7 +29,7 @@ function observation(changes: Partial<Observation> = {}): Observation {
 
 let ledgers: Ledgers
 
-/** No workflow is cached: each task and query replays the history. */
+/** Workers cache no workflow, so each task and each query replays the history. */
 beforeAll(async () => {
   ledgers = await startLedgers({ tuning: { maxCachedWorkflows: 0 } })
 })
@@ -38,7 +38,7 @@ afterAll(() => ledgers?.stop())
 describe('A ledger whose workflow is reset in Temporal', () => {
   let lanes = 0
 
-  /** A ledger after three requests: `a` has nonce 0, `b` was refused. */
+  /** A ledger after three requests. `a` has nonce 0, and `b` was refused. */
   async function used() {
     const config: LaneConfig = { lane: laneOf(devnetAccount(60 + lanes++)), window: 8, fillAfterBlocks: 100 }
     const client = ledgers.client(config)
@@ -54,7 +54,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     return { client, ask, lane: config.lane }
   }
 
-  /** The process reads the account, as it does when the ledger lacks an observation. */
+  /** Reads the account for the ledger, as the process does when the ledger lacks an observation. */
   async function look(client: LedgerClient, height: number, changes: Partial<Observation>) {
     client.observe(observation({ height, hash: `0x${height}`, ...changes }))
     await until(() => (client.view?.height ?? 0) >= height, { timeoutMs: 60_000, what: `the ledger to hear of block ${height}` })

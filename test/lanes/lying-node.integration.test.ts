@@ -38,7 +38,9 @@ afterAll(async () => {
   await ledgers?.stop()
 })
 
-/** A ledger never grants a number again that it counted as used. Later nonces could then never be mined. */
+/**
+ * If the ledger counted these numbers as used, it would never grant them again. Then later nonces could never be mined.
+ */
 test('a node that counts a million nonces too many, alone, takes none from the lane', async () => {
   const signer = await devnetSigner(20)
   const [first] = nodes
@@ -80,7 +82,7 @@ test('a node that counts a million nonces too many, alone, takes none from the l
   }
 })
 
-/** A process with a key, on a chain of three nodes, and an operator's payment with it. */
+/** Starts a process with a key on a chain of three nodes, and an operator's payment with this key. */
 async function startPayment(signer: Signer, name: string, to: string) {
   const chain = testChain(nodes.map(({ url }) => url))
   await chain.connect()
@@ -125,7 +127,7 @@ test('a node that counts one nonce too many at every height, alone, has no payme
   const { payment, status, stop } = await startPayment(signer, 'counted', to)
   const [first] = nodes
   try {
-    // No room for the payment, which stays in the pool.
+    // Blocks have no room for the payment, so it stays in the pool.
     await gasLimit(20_000)
     let lies = 0
     first!.alter = (method, result) => {
@@ -186,14 +188,14 @@ test('a payment is lost, and not repeated, if its nonce was used and the nodes p
   const to = freshAddress()
   const { payment, stop } = await startPayment(signer, 'untold', to)
   try {
-    // Its bytes have left the pool, and a stranger with the key uses the nonce.
+    // The payment's bytes have left the pool, and a stranger with the key uses the nonce.
     const [sent] = await pooled(anvil, signer.address)
     await anvil.rpc('anvil_dropTransaction', [sent!.hash])
     const { raw } = await signer.sign(paymentOf(signer, 0, { maxFee: '90000000000', tip: '9000000000' }))
     await anvil.rpc('eth_sendRawTransaction', [raw])
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     for (const node of nodes) {
-      // Like a node that has pruned its states.
+      // The node answers like one that has pruned its states.
       node.refuse = (method, [, at]) =>
         method === 'eth_getTransactionCount' && typeof at === 'string' && Number(at) <= height
           ? { code: -32000, message: 'missing trie node' }

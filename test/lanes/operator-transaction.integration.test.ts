@@ -25,7 +25,7 @@ import { laneOf, startLaneSetting, type LaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 90_000 }
 
-/** An operator's own transactions through the ledger of a lane, on a real chain and a real server. */
+/** An operator's own transactions through a lane's ledger, on a real chain and a real server. */
 describe('An operator transaction', () => {
   let setting: LaneSetting
   let signer: Signer
@@ -33,7 +33,7 @@ describe('An operator transaction', () => {
   let end: () => Promise<void>
   let policy: FeePolicy = {}
 
-  /** A process with the key: its agent and its worker. Returns a function that ends it. */
+  /** Starts a process with the key: its agent and its worker. Returns a function that ends it. */
   async function serve(key: Signer): Promise<() => Promise<void>> {
     const agent = await setting.agent(key)
     const { connection, namespace } = setting.ledgers.temporal
@@ -47,7 +47,7 @@ describe('An operator transaction', () => {
       agent.stop()
     }
   }
-  /** The same key in a KMS: another signature of the same transaction each time. */
+  /** The same key in a KMS. Each signature of the same transaction differs. */
   const inKms = () => {
     Object.assign(process.env, kmsEnvironment)
     const account = devnetAccount(20)
@@ -127,7 +127,7 @@ describe('An operator transaction', () => {
   test('cancelled in the pool ends with the no-op of the lane', async () => {
     const operatorTransaction = await start()
     await inPool(1)
-    // The step follows for ten seconds before it checks for a cancel.
+    // The step follows the transaction for ten seconds before it checks for a cancel.
     await operatorTransaction.signal(cancelOperatorTransactionSignal, { order: { by: 'somebody', reason: 'a change of mind' } })
     const noop = async () => {
       await setting.passBlock()
@@ -151,11 +151,11 @@ describe('An operator transaction', () => {
     const operatorTransaction = await start({ to, value: '11' })
     await inPool(1)
     const nonce = (await pooled(setting.anvil, signer.address))[0]?.nonce ?? -1
-    // A foreign no-op takes its first nonce, so it pays with another.
+    // A no-op takes the transaction's first nonce, so it pays with another nonce.
     await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'c', nonce })
     const again = async () => {
       const [first] = await pooled(setting.anvil, signer.address)
-      // With an empty pool the payment may come at any moment, and must not be mined unseen.
+      // If the pool is empty, the payment may come at any moment, and must not be mined unseen.
       await (first?.to === signer.address ? setting.mine() : setting.passBlock())
       return first !== undefined && first.nonce > nonce
     }
@@ -164,7 +164,7 @@ describe('An operator transaction', () => {
     const after = client().getHandle<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>(
       operatorTransaction.workflowId,
     )
-    // The run knows the round of the nonce.
+    // The run knows in which round it got the nonce.
     const found = async () => {
       const { state, detail } = await after.query(operatorTransactionStatusQuery)
       return state === 'pending' || (detail.includes('holds a nonce') && (await isBeingSent(after)))
@@ -186,7 +186,7 @@ describe('An operator transaction', () => {
     await setting.mine(3)
     expect(await operatorTransaction.result()).toMatchObject({ state: 'done' })
     await resetRun(setting.ledgers.temporal, operatorTransaction.workflowId, 'first')
-    // The signed hashes were recorded with the first run, and again with the new one.
+    // The signed hashes were recorded in the first run, and again in the new one.
     expect(await client().getHandle(operatorTransaction.workflowId).result()).toMatchObject({ state: 'done' })
     await setting.mine(3)
     expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(13n)

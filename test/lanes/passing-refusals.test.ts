@@ -19,7 +19,7 @@ const second: Attempt = { ...first, maxFee: '2000', tip: '200' }
 const spike = 1_000n
 const calm = 10n
 
-/** A chain with a settable data fee, and a ledger that takes every attempt. */
+/** A chain whose data fee the test sets, and a ledger that takes every attempt. */
 function setting(limits: Partial<SigningLimits>, own: Partial<Omit<SigningPolicy, 'limits'>> = {}, call = intent) {
   const seen = {
     dataFee: calm,
@@ -36,7 +36,7 @@ function setting(limits: Partial<SigningLimits>, own: Partial<Omit<SigningPolicy
       return Promise.resolve<SignedTransaction>({ raw, hash: raw, signingHash: raw })
     },
   }
-  // The data fee of a no-op is negligible.
+  // A no-op has almost no data fee.
   const dataFee = ({ to }: { to: string }) => Promise.resolve(String(to === self ? 1n : seen.dataFee))
   const watch = { inclusion: { kind: 'unseen' }, add: () => {}, onChange: () => {}, close: () => {} }
   const chain = {
@@ -70,7 +70,7 @@ function setting(limits: Partial<SigningLimits>, own: Partial<Omit<SigningPolicy
     return new PendingTransaction(deps, 0, [...attempts], { intentId, intent: call })
   }
   const pendingOf = (...attempts: Attempt[]) => pendingWith('one/1', ...attempts)
-  /** Gives the transaction blocks, as the lowest nonce of its account, until a test's condition holds. */
+  /** Passes blocks to the transaction, as to the lowest nonce of its account, until a test's condition holds. */
   let height = 1
   const blocks = (pending: PendingTransaction, isSo: () => boolean) =>
     until(
@@ -130,7 +130,7 @@ test('after a restart during a halt: a delivery that an earlier process may have
   await pending.fill(seen.recorded)
   expect(seen.sent).toMatchObject([{ to: self, value: '0' }])
   expect(BigInt(seen.sent[0]!.maxFee)).toBeGreaterThanOrEqual((BigInt(second.maxFee) * 11n) / 10n)
-  // Without a fill, the recorded call is signed once the halt ends.
+  // The ledger has ordered no fill, so the recorded call is signed when the halt ends.
   const waiting = pendingOf(first)
   await expect(waiting.signAndSend()).rejects.toMatchObject({ code: 'HALTED' })
   isHalted = false

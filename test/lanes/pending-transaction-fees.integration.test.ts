@@ -17,7 +17,7 @@ const waitLimit = { timeoutMs: 60_000 }
 const randomKey = 40
 const dear = 400n * 10n ** 9n
 
-/** Fee limits, foreign uses of a nonce, and refusals of the key, on a real chain with a real ledger. */
+/** Tests fee limits, uses of a nonce by others, and refusals of the key, on a real chain with a real ledger. */
 describe('A pending transaction under a policy', () => {
   let policy: FeePolicy = {}
   const setting = useLaneSetting(() => ({ fees: ({ terms }) => ({ ...policy, terms }) }))
@@ -37,12 +37,12 @@ describe('A pending transaction under a policy', () => {
     await setting.passUntil('the limit', () => pending.atFeeLimit)
     expect(pending.offered.every(({ maxFee }) => BigInt(maxFee) <= BigInt(policy.maxFeePerGas!))).toBe(true)
     const raises = pending.attempts
-    // An operator's order respects the cap too.
+    // An operator's order also respects the cap.
     await pending.bump()
     await setting.passBlock()
     expect(pending.attempts).toBe(raises)
     expect(agent.atFeeLimit).toBe(1)
-    // A transaction that the pool forgets comes back unchanged.
+    // If the pool drops the transaction, it is sent again unchanged.
     const isLast = async () => (await pool())[0]?.hash === pending.tried.at(-1)?.hash
     await until(isLast, { ...waitLimit, what: 'the best attempt to replace those before it' })
     const [best] = await pool()
@@ -68,7 +68,7 @@ describe('A pending transaction under a policy', () => {
       gasUsed: receipt.gasUsed,
       includedAt: expect.any(Number),
     })
-    // Each raise has a time of its own.
+    // Each raise has its own time.
     const times = pending.tried.flatMap(({ at, acceptedAt }) => [at, acceptedAt])
     expect(times).toEqual(times.toSorted((early = 0, late = 0) => early - late))
   })
@@ -136,14 +136,14 @@ describe('A pending transaction under a policy', () => {
     let blocks = 0
     for (; blocks < 12 && transactions.some(({ attempts }) => attempts === 1); blocks++) {
       await passDear()
-      // Nonces in flight are reported with every block, so a reported block was checked.
+      // Nonces in flight are reported with every block. So when a block was reported, it was checked.
       const height = setting.chain.heads.current?.latest.height ?? 0
       await until(() => (agent.view?.height ?? 0) >= height, { timeoutMs: 10_000, what: 'the block to be reported' }).catch(() => {})
-      // From the fifth block on they count as stuck. A slow machine gets more time.
+      // From the fifth block on, the transactions count as stuck. Give a slow machine more time.
       const repriced = () => transactions.every(({ attempts }) => attempts > 1)
       if (blocks >= 4) await until(repriced, { timeoutMs: 15_000, what: 'new prices' }).catch(() => {})
     }
-    // It waits four blocks in all, not four for each.
+    // They wait for four blocks together, and not for four blocks each.
     expect(blocks).toBeLessThanOrEqual(8)
     await until(async () => (await pool()).every(({ maxFeePerGas }) => maxFeePerGas > dear), { ...waitLimit, what: 'them in the pool' })
     await setting.mine()
@@ -161,7 +161,7 @@ describe('A pending transaction under a policy', () => {
     const [sent] = await pool()
     before.stop()
     const after = await setting.agent(setting.signer, { fillAfterBlocks: 1_000, bumpAfterBlocks: 1_000 })
-    // Mined before the new process can send its own.
+    // It is mined before the new process can send its own bytes.
     await setting.mine()
     const again = await after.find(one)
     if (again.kind !== 'acquired') throw new Error(again.detail)
@@ -217,7 +217,7 @@ describe('A pending transaction under a policy', () => {
     await setting.mineUntil(() => agent.view?.latest === 1, 'the no-op to be mined')
   })
 
-  /** Takes a random number for each signature, as AWS KMS does. */
+  /** A signer that uses a random number for each signature, as AWS KMS does. */
   function randomSigner(index: number, address: string): Signer {
     const { privateKey } = devnetAccount(index)
     return verified({ address, sign: async ({ digest }) => signWithRandom(digest, privateKey) })

@@ -44,7 +44,7 @@ describe('A pending transaction', () => {
     expect(after?.nonce).toBe(before?.nonce)
     expect(after!.maxFeePerGas * 5n).toBeGreaterThanOrEqual(before!.maxFeePerGas * 6n)
     expect(behind?.maxFeePerGas).toBe(before?.maxFeePerGas)
-    // Recorded before it was signed: the ledger can make the same bytes again.
+    // The attempt was recorded before it was signed, so the same bytes can be made again from the ledger.
     const entry = (await ledger()).entries['0']
     expect(entry?.attempts.map(({ kind, maxFee }) => [kind, maxFee])).toEqual([
       ['call', String(before!.maxFeePerGas)],
@@ -63,7 +63,7 @@ describe('A pending transaction', () => {
     await pending.bump()
     const [second] = await pool()
     expect(second?.hash).not.toBe(first?.hash)
-    // A block builder with only the first transaction. The pool loses the second.
+    // Make a block with only the first transaction, as a block builder can. The pool loses the second.
     await setting.anvil.rpc('anvil_dropTransaction', [second!.hash])
     await setting.anvil.rpc('eth_sendRawTransaction', [raw])
     await setting.mine()
@@ -84,7 +84,7 @@ describe('A pending transaction', () => {
   })
 
   test('falls out of its block in a reorganisation and is mined again', async () => {
-    // It is not raised, however many blocks pass until it is sent again: Portage waits for the same bytes.
+    // No raise comes, however many blocks pass until it is sent again, because the test waits for the same bytes.
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const pending = await signedAndSent(agent, request('reorganised'))
     await setting.mine()
@@ -130,7 +130,7 @@ describe('A pending transaction', () => {
     const dear = { maxFee: '90000000000', tip: '20000000000' }
     expect(await setting.sendOutside({ nonce: pending.nonce, ...dear })).toEqual({ kind: 'accepted' })
     await setting.mine()
-    // In a block that is not final, so nothing is decided.
+    // Its block is not final, so nothing is decided.
     expect(pending.state.kind).toBe('pending')
     await setting.mineUntil(() => pending.state.kind !== 'pending', 'a verdict')
     expect(pending.state).toEqual({ kind: 'spent', by: 'external' })
@@ -142,7 +142,7 @@ describe('A pending transaction', () => {
     const agent = await fresh()
     await setting.sendOutside({ nonce: 0, maxFee: '90000000000' })
     await setting.mine()
-    // Idle lanes look seldom: every tenth block.
+    // An idle lane reads its account seldom: at every tenth block.
     await setting.passUntil('the ledger to know', () => agent.view!.next === 1)
     expect((await acquired(agent, request('next'))).nonce).toBe(1)
     expect((await ledger()).counts.external).toBe(1)
@@ -152,7 +152,7 @@ describe('A pending transaction', () => {
     const agent = await fresh({ bumpAfterBlocks: 1 })
     const one = request('cancelled')
     const pending = await signedAndSent(agent, one)
-    // From now on every block is a reason to raise.
+    // From now on, every block is a reason for a raise.
     await setting.passUntil('a raise', () => pending.attempts > 1)
     const line = setting.ledgers.client({ lane: laneOf(setting.signer), window: 8, fillAfterBlocks: 20 })
     expect(await line.ask({ kind: 'withdraw', intentId: one.owner.intentId, how: 'cancel' })).toEqual({ kind: 'held', nonce: 0 })
@@ -165,7 +165,7 @@ describe('A pending transaction', () => {
     expect(await becomes(pending, ({ kind }) => kind === 'included')).toMatchObject({ noop: true })
     await setting.mine(3)
     expect(await becomes(pending, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
-    // A late step of the cancelled try gets nothing once this process has dropped the nonce.
+    // After this process has dropped the nonce, a late step of the cancelled try gets none.
     await setting.mineUntil(() => agent.load.pending === 0, 'the pending to be over')
     expect(await agent.acquire(one, { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
   })
@@ -173,7 +173,7 @@ describe('A pending transaction', () => {
   test('an orphan, which no process drives, ends with a no-op of any process of the lane', async () => {
     const dead = await fresh({ fillAfterBlocks: 4 })
     const orphan = await acquired(dead, request('orphan'))
-    // Its process stops before it signs anything.
+    // The nonce's process stops before it signs anything.
     dead.stop()
     const heir = await setting.agent(setting.signer, { fillAfterBlocks: 4 })
     await setting.passUntil('the no-op in the pool', async () => (await pool()).length === 1)
@@ -186,7 +186,7 @@ describe('A pending transaction', () => {
   test('gives its nonce back when the key cannot sign; the next call gets it', async () => {
     const key = await setting.key()
     let locked = true
-    // The real signer behind a lock, like a KMS that is unreachable for a while.
+    // A real signer that the test can lock, like a KMS that cannot be reached for a while.
     const lockable: Signer = {
       address: key.address,
       sign: (transaction) => (locked ? Promise.reject(new Error('the key is out of reach')) : key.sign(transaction)),
@@ -200,7 +200,7 @@ describe('A pending transaction', () => {
     locked = false
     const next = await signedAndSent(agent, request('signed'))
     expect(next.nonce).toBe(pending.nonce)
-    // A signed transaction may have been sent, so its nonce is not given back.
+    // The signed transaction may have been sent, so its nonce is not given back.
     await agent.release(next)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { owner: { intentId: 'signed/1' } } } })
     await setting.mine()

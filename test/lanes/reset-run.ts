@@ -3,8 +3,8 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Temporal } from '../../workers/process/temporal.ts'
 
 /**
- * Like `temporal workflow reset`: continues in a new run from the end of the first task, or of the task in which this
- * many updates had been answered. Later requests are applied again.
+ * Resets a workflow like `temporal workflow reset`. The new run continues from the end of the first task, or of the
+ * task in which this number of updates had been answered. Later requests are applied again.
  */
 export async function resetRun(
   { client, connection }: Temporal,

@@ -25,19 +25,19 @@ import { devnetSigner, networkId, startManualAnvil, testChain } from '../helpers
 import { afterAll, beforeAll } from 'vitest'
 
 const logger = silentLogger()
-/** The first attempt of every request: far above a devnet's base fee. */
+/** First attempt of every request. Its fees are far above a devnet's base fee. */
 const first: Attempt = { kind: 'call', gasLimit: '30000', maxFee: '5000000000', tip: '1000000000' }
 
 /** A Temporal server with a worker for ledgers. */
 export interface Ledgers {
   readonly server: TemporalServer
   readonly temporal: Temporal
-  /** A process's client of a ledger. */
+  /** Makes a process's client of a ledger. */
   client(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): LedgerClient
   state(lane: string): Promise<LaneState>
-  /** Sends a request to a ledger directly, without a process of its lane. */
+  /** Sends a request directly to a ledger, and not from a process of its lane. */
   order(lane: string, request: LaneOrder | LaneRequest): Promise<LaneAnswer | undefined>
-  /** Stops its worker during this work. */
+  /** Stops the worker while `during` runs. */
   without(during: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
@@ -113,20 +113,26 @@ export function countingClient({ connection, namespace }: Temporal): {
   return Object.assign(count, { client: new Client({ connection, namespace, interceptors: { workflow: [interceptor] } }) })
 }
 
-/** A chain whose blocks come when a test mines them, and lanes on it. */
+/** A chain whose blocks come when a test mines them, and lanes on this chain. */
 export interface LaneSetting {
   readonly ledgers: Ledgers
   readonly anvil: Anvil & { mine(blocks?: number): Promise<void> }
   readonly chain: EvmChain
-  /** An agent of a lane in one process, started and, unless `synced` is false, synced. */
+  /** Makes and starts the agent of a lane in one process. Waits until it is synced, unless `synced` is false. */
   agent(signer: Signer, options?: AgentOptions): Promise<LaneAgent>
-  /** A block without transactions. Resolves when the chain's tracker has it. */
+  /** Mines a block without transactions. Resolves when the chain's head tracker has it. */
   passBlock(): Promise<void>
-  /** Mines such blocks one after the other until the condition holds. Returns their number. Throws after 100. */
+  /**
+   * Mines blocks without transactions, one after another, until the condition holds. Returns their number. Throws after
+   * 100.
+   */
   passUntil(what: string, isSo: () => Promise<boolean> | boolean): Promise<number>
-  /** Mines a block with the whole pool. Resolves when the tracker has it. */
+  /** Mines a block with the whole pool. Resolves when the chain's head tracker has it. */
   mine(blocks?: number): Promise<void>
-  /** Mines until the condition holds. An agent that still reads its account at one block checks it only at the next. */
+  /**
+   * Mines until the condition holds. One block may not be enough: an agent that is still reading its account checks the
+   * block only at the next one.
+   */
   mineUntil(look: () => Promise<boolean | undefined> | boolean | undefined, what: string): Promise<unknown>
   stop(): Promise<void>
 }
@@ -140,9 +146,9 @@ export interface AgentOptions {
   readonly minimumBalance?: string
   readonly ageingMs?: number
   readonly synced?: boolean
-  /** Default: the lane of the key. */
+  /** Default: the key's own lane. */
   readonly lane?: string
-  /** The chain's estimate for a no-op, gas. */
+  /** The chain's estimate for a no-op, in gas. */
   readonly noopGas?: string
 }
 
@@ -208,17 +214,17 @@ export async function startLaneSetting(): Promise<LaneSetting> {
   }
 }
 
-/** A setting with the newest agent's key. */
+/** A setting for tests, with the key of the newest agent. */
 export interface LaneTests extends LaneSetting {
   signer: Signer
   /** A key that no other test uses. */
   key(): Promise<Signer>
-  /** An agent of such a key. */
+  /** Makes an agent with such a key. */
   fresh(options?: AgentOptions): Promise<LaneAgent>
   /** The transactions of the key that wait for a block. */
   pool(): ReturnType<typeof pooled>
   ledger(): Promise<LaneState>
-  /** Sends a transaction of the key that Portage does not know. Default: the key pays nothing to itself. */
+  /** Sends a transaction of the key without Portage. Default: the key pays nothing to itself. */
   sendOutside(transaction: Partial<UnsignedTransaction> & Pick<UnsignedTransaction, 'nonce' | 'maxFee'>): Promise<SendOutcome>
 }
 
@@ -240,7 +246,7 @@ export function useLaneSetting(defaults: () => AgentOptions = () => ({})): LaneT
   return use
 }
 
-/** The same chain, whose estimates of no-ops are wrong. */
+/** The same chain, but its estimate for a no-op is `gas`. */
 function withNoopGas(chain: EvmChain, gas: string): Chain {
   return new Proxy<Chain>(chain, {
     get(target, name: keyof Chain) {
@@ -255,21 +261,21 @@ export function laneOf(signer: Pick<Signer, 'address'>): string {
   return laneId('evm', networkId, signer.address)
 }
 
-/** A payment of 1 wei to a new address, by an intent of this name. */
+/** A request for a payment of 1 wei to a new address. Its intent has this name. */
 export function request(name: string, changes: Partial<NonceRequest> = {}): NonceRequest {
   const intent = { to: freshAddress(), data: '0x', value: '1' }
   const owner = { intentId: `${name}/1`, callHash: callHash(intent), value: intent.value }
   return { owner, intent, first, priority: 3, source: 'test', ...changes }
 }
 
-/** The nonce of a request, or an error with the reason for none. */
+/** The pending transaction of a request. Throws Error with the reason if it gets no nonce. */
 export async function acquired(agent: LaneAgent, one: NonceRequest, timeoutMs = 60_000): Promise<PendingTransaction> {
   const result = await agent.acquire(one, { timeoutMs })
   if (result.kind === 'refused') throw new Error(`${one.owner.intentId} was refused: ${result.why}, ${result.detail}`)
   return result.pending
 }
 
-/** The transaction of a request, signed and sent. */
+/** Signs and sends the transaction of a request. */
 export async function signedAndSent(agent: LaneAgent, one: NonceRequest): Promise<PendingTransaction> {
   const pending = await acquired(agent, one)
   await pending.signAndSend()

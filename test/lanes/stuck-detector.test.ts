@@ -13,7 +13,7 @@ test('only the lowest nonce is raised, some blocks after it became the lowest or
   detector.attempted(24)
   expect(detector.check({ height: 26, ...calm, lowest: true })).toBeUndefined()
   expect(detector.check({ height: 27, ...calm, lowest: true })).toBe('stuck')
-  // After it falls out of its block, the wait begins anew.
+  // When the transaction falls out of its block, the wait begins again.
   detector.restart()
   expect(detector.check({ height: 28, ...calm, lowest: true })).toBeUndefined()
 })
@@ -40,7 +40,7 @@ test('all that are priced out are repriced after the same blocks, whatever their
   const at = (height: number) => followers.map((one) => one.check({ height, ...calm, pricedOut: true }))
   expect(at(11)).toEqual([undefined, undefined, undefined])
   expect(at(14)).toEqual(['reprice', 'reprice', 'reprice'])
-  // A base fee that has fallen meanwhile is no reason.
+  // The base fee has fallen meanwhile, so there is no reason for a raise.
   const [one] = followers
   expect(one?.check({ height: 15, ...calm })).toBeUndefined()
   expect(one?.check({ height: 16, ...calm, pricedOut: true })).toBeUndefined()

@@ -1,13 +1,13 @@
 import type { FixtureName, RecordedHistory } from './fixtures.ts'
 
-/** A history of a release. */
+/** A recorded history of a release. */
 export interface ReleasedHistory {
   readonly release: string
   readonly name: FixtureName
   readonly history: RecordedHistory
 }
 
-/** The patch ids whose marker a run has recorded. */
+/** The ids of the patches whose markers a run has recorded. */
 export function patchesOf({ events }: RecordedHistory): string[] {
   return events.flatMap(({ markerRecordedEventAttributes: marker }) => {
     if (marker?.markerName !== 'core_patch') return []
@@ -17,8 +17,8 @@ export function patchesOf({ events }: RecordedHistory): string[] {
 }
 
 /**
- * The patch ids without evidence. A patch needs a history that has its marker, and one of the same name in an earlier
- * release that does not: the two come to the same place, one before and one after the change.
+ * The ids of patches without proof. A patch needs a history with its marker, and an earlier release's history of the
+ * same name without the marker. The two reach the same place, one after the change and one before.
  */
 export function patchesWithoutHistories(ids: readonly string[], histories: readonly ReleasedHistory[]): string[] {
   const releases = [...new Set(histories.map(({ release }) => release))]

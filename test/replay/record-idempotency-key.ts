@@ -5,7 +5,7 @@ import { startLedgers } from '../lanes/setting.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Keep } from './record.ts'
 
-/** A client's idempotency key, from its request to the stored answer. */
+/** Records a client's idempotency key, from the request to the stored answer. */
 export async function recordIdempotencyKey(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()
   try {
@@ -16,7 +16,7 @@ export async function recordIdempotencyKey(keep: Keep): Promise<void> {
     const [run] = await until(
       async () => {
         const runs = await listWorkflows(client, `WorkflowType = 'idempotencyKey'`)
-        // It waits for the answer: its timer is in its history.
+        // The run waits for the answer: its history has the timer.
         const [one] = runs
         return one && (await client.workflow.getHandle(one.workflowId).describe()).historyLength >= 5 && runs
       },

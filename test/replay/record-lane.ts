@@ -8,7 +8,10 @@ import { resetRun } from '../lanes/reset-run.ts'
 import { laneOf, startLedgers, request } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
-/** A ledger that was paused by a signal between two grants, reset to the second of them, and asked again. */
+/**
+ * Records a ledger that a signal paused between two grants, that was reset to the second grant, and that was then asked
+ * again.
+ */
 export async function recordLaneReset(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()
   try {

@@ -11,8 +11,8 @@ import { receiverAt, startNotificationSetting } from '../operations/notification
 import type { Keep } from './record.ts'
 
 /**
- * A notifier whose receiver fails, gets a delivery, is disabled and enabled again, up to its continue-as-new; and the
- * record of a reversal.
+ * Records a notifier up to its continue-as-new: its receiver fails, gets a delivery, is disabled and is enabled again.
+ * Also records a reversal.
  */
 export async function recordNotifier(keep: Keep): Promise<void> {
   const on = await startNotificationSetting()

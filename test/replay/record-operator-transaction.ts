@@ -18,7 +18,7 @@ import { devnetSigner } from '../helpers/evm.ts'
 import { startLaneSetting, startLedgers } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
-/** An operator transaction that is paid, after a check that found it unmined, and one that ends with a no-op. */
+/** Records an operator transaction that is paid after a check found it unmined, and one that ends with a no-op. */
 export async function recordOperatorTransactions(keep: Keep): Promise<void> {
   const setting = await startLaneSetting()
   const signer = await devnetSigner(20)
@@ -59,7 +59,7 @@ export async function recordOperatorTransactions(keep: Keep): Promise<void> {
   }
 }
 
-/** A payment that one process sends, and a later process refuses. The step is scripted. */
+/** Records a payment that one process sends and a later process refuses. The step is scripted. */
 export async function recordRefused(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()
   const { client, connection, namespace } = ledgers.temporal

@@ -6,7 +6,7 @@ import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import { startLedgers } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
-/** A run of the settings with an order of every kind, up to its continue-as-new. */
+/** Records a run of the settings up to its continue-as-new, with an order of every kind. */
 export async function recordSettings(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()
   try {

@@ -7,8 +7,8 @@ import { startLedgers } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
 /**
- * Two runs of a stream, the first begun with a checkpoint, both up to their continue-as-new: scans, gaps, completions,
- * a fork, signals, a refusal.
+ * Records two runs of a stream up to their continue-as-new, with scans, gaps, completions, a fork, signals and a
+ * refusal. The first run begins with a checkpoint.
  */
 export async function recordStreams(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()

@@ -13,15 +13,18 @@ import { mineDear, pooled, startMining, stopMining } from '../helpers/e2e-chain.
 import { type Stage, startStage } from '../helpers/e2e.ts'
 import type { FixtureName } from './fixtures.ts'
 
-/** Gets each run that is worth keeping, while its server runs. */
+/** Gets each run that a recorder wants to keep, while the server still runs. */
 export type Keep = (name: FixtureName, stage: Pick<Stage, 'temporal'>, workflowId: string, runId?: string) => Promise<void>
 
-/** Finality within a second, two lanes per chain: everything but the wait for a far finality. */
+/**
+ * Records runs with finality within a second and two lanes per chain. This covers everything but the wait for a far
+ * finality.
+ */
 export async function recordNear(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'queue', keysPerChain: 2 })
   try {
     const first = await startSound(stage)
-    // First, while no worker trusts an older answer of a lane.
+    // This run is first, while no worker has an older status of a lane in its cache.
     await keep('waiting-and-retry', stage, await waitAndRetry(stage))
     await keep('happy-near-finality', stage, await happy(stage))
     await keep('declined', stage, await declined(stage))
@@ -34,7 +37,7 @@ export async function recordNear(keep: Keep): Promise<void> {
   }
 }
 
-/** Transfers whose calls stay in the pool: past a deadline, and on a lane that is forbidden. */
+/** Records transfers whose calls stay in the pool: one past its deadline, and one on a forbidden lane. */
 export async function recordStuck(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'queue', keysPerChain: 2 })
   try {
@@ -47,13 +50,15 @@ export async function recordStuck(keep: Keep): Promise<void> {
   }
 }
 
-/** A transfer that waits while the base fee is above the ceiling, and the audit of it once it is delivered. */
+/**
+ * Records a transfer that waits while the base fee is above the ceiling. When it is delivered, also records its audit.
+ */
 export async function recordDear(keep: Keep): Promise<void> {
   const ceiling = 50n * 10n ** 9n
   const stage = await startStage({ worker: {}, broadcast: 'queue' })
   try {
     const { anvil } = stage.devnet.chains.bsc
-    // Each empty block lowers the base fee by an eighth: the chain stalls until the transfer waits.
+    // Each empty block lowers the base fee by an eighth. So the chain stalls until the transfer waits.
     await stopMining(anvil)
     await mineDear(anvil, ceiling * 4n)
     const fees = { baseFeeCeiling: String(ceiling) }
@@ -74,7 +79,7 @@ export async function recordDear(keep: Keep): Promise<void> {
   }
 }
 
-/** Blocks have room for the lane's no-op only. Parked, it is retried. */
+/** Blocks have room only for the lane's no-op. The transfer is parked, and then retried. */
 async function overdue(stage: Stage, portage: PortageProcess): Promise<string> {
   const stuck = await stuckInPool(stage.devnet.chains.bsc.anvil)
   const [sent] = await sendCoins(stage, 1)
@@ -95,7 +100,7 @@ async function overdue(stage: Stage, portage: PortageProcess): Promise<string> {
   return sent!.id
 }
 
-/** Its lane is forbidden while its call is in the pool. */
+/** The transfer's lane is forbidden while its call is in the pool. */
 async function leftToItsLane(stage: Stage, portage: PortageProcess): Promise<string> {
   const { anvil } = stage.devnet.chains.bsc
   const stuck = await stuckInPool(anvil)
@@ -120,7 +125,7 @@ async function leftToItsLane(stage: Stage, portage: PortageProcess): Promise<str
   return sent!.id
 }
 
-/** `finalized` lags 40 s behind, which is longer than `broadcast` follows. */
+/** Records runs while `finalized` lags 40 s behind, which is longer than `broadcast` follows. */
 export async function recordFar(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'queue', slotsInAnEpoch: 80, consistencyLevel: 200 })
   try {
@@ -143,7 +148,10 @@ async function declined(stage: Stage): Promise<string> {
   return sent!.id
 }
 
-/** Every lane is paused: the transfer waits. After they are resumed, `retry` until the workers have heard of it. */
+/**
+ * Every lane is paused, so the transfer waits. After the lanes are resumed, repeats `retry` until the workers know of
+ * it.
+ */
 async function waitAndRetry(stage: Stage): Promise<string> {
   const lanes = bscLanes(stage).map((lane) => stage.client.workflow.getHandle(laneWorkflowId(lane)))
   const each = (look: (lane: (typeof lanes)[number]) => Promise<boolean>) => async () => (await Promise.all(lanes.map(look))).every(Boolean)
@@ -170,7 +178,7 @@ async function waitAndRetry(stage: Stage): Promise<string> {
   return sent!.id
 }
 
-/** The operator cancels it while its call is in the pool. Blocks only have room for the lane's no-op. */
+/** An operator cancels the transfer while its call is in the pool. Blocks have room only for the lane's no-op. */
 async function cancelled(stage: Stage): Promise<string> {
   const { anvil } = stage.devnet.chains.bsc
   const stuck = await stuckInPool(anvil)
@@ -187,7 +195,10 @@ async function cancelled(stage: Stage): Promise<string> {
   return sent!.id
 }
 
-/** A message that is redeemed before Portage receives it, then one whose worker dies between signing and sending. */
+/**
+ * Records a message that somebody redeems before Portage gets it. Then records one whose worker dies between signing
+ * and sending.
+ */
 async function crashAndMeetAnother(keep: Keep, stage: Stage): Promise<void> {
   const [met] = await sendCoins(stage, 1)
   const doomed = await startDoomed(stage, 'after-sign', 'kill', 1)
@@ -204,7 +215,7 @@ async function crashAndMeetAnother(keep: Keep, stage: Stage): Promise<void> {
   await keep('retried-after-crash', stage, sent[0]!.id)
 }
 
-/** The first run of a ledger that has continued as new, and the next one, which began with its state. */
+/** Keeps the first run of a ledger, which has continued as new, and the next run, which began with its state. */
 async function keepLaneRuns(keep: Keep, stage: Stage): Promise<void> {
   for (const lane of bscLanes(stage)) {
     const workflowId = laneWorkflowId(lane)

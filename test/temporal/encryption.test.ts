@@ -66,7 +66,7 @@ describe('a payload', () => {
         const changed = Buffer.from(bytes)
         changed[bit >> 3]! ^= 1 << (bit & 7)
         const forged = part === 'data' ? { ...sealed, data: changed } : { ...sealed, metadata: { ...sealed.metadata, [part]: changed } }
-        // Without a context, like the codec server: only the cipher can detect the change.
+        // There is no context, as in the codec server, so only the cipher can detect the change.
         const code = await refusal(codec.decode([forged]))
         expect(code).toBe(part === 'encryption-key-id' ? 'ENCRYPTION_KEY_UNKNOWN' : 'ENCRYPTION_BROKEN')
       }
@@ -129,7 +129,7 @@ describe('keys', () => {
     const only = createEncryptionCodec(encryption(['two']))
     expect(await refusal(only.decode(after))).toBe('accepted')
     await expect(only.decode(before, ofTransfer)).rejects.toThrow(/does not have.*key=one.*temporal\.encryption\.keys/)
-    // It is not read where encryption was never on, either.
+    // It is refused even where encryption was never on.
     expect(await refusal(createEncryptionCodec(undefined).decode(before))).toBe('ENCRYPTION_KEY_UNKNOWN')
   })
 
@@ -139,9 +139,9 @@ describe('keys', () => {
     const strict = createEncryptionCodec(encryption(['one'], true))
     expect(await refusal(strict.decode(plain, ofTransfer))).toBe('ENCRYPTION_MISSING')
     expect(await refusal(strict.decode(await strict.encode(plain)))).toBe('accepted')
-    // There is nothing to refuse, so a signal without arguments is obeyed.
+    // Without payloads there is nothing to refuse, so a signal without arguments is obeyed.
     expect(await strict.decode([], ofTransfer)).toEqual([])
-    // One good payload does not admit a bad one.
+    // One good payload does not make a bad one acceptable.
     expect(await refusal(strict.decode([...(await strict.encode(plain)), ...plain]))).toBe('ENCRYPTION_MISSING')
   })
 

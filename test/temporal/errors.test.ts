@@ -16,13 +16,16 @@ import {
 } from '../../temporal/client/connection/errors.ts'
 import { malformedUpdate, runIsFull } from '../../temporal/contracts/names.ts'
 
-/** In the client's form: the gRPC error is the cause. */
+/** An error as the client throws it: the gRPC error is its cause. */
 function grpc(code: number, details = 'a detail'): ServiceError {
   const cause = Object.assign(new Error(`${code} ${details}`), { code, details, metadata: {} })
   return new ServiceError('Failed to do something', { cause })
 }
 
-/** In the form of a native connection outside the SDK's methods: its own error, with the same name as the client's. */
+/**
+ * An error as a native connection throws it outside the SDK's methods. It is of another class with the same name as the
+ * client's.
+ */
 function native(code: number, details = 'a detail'): Error {
   class NativeServiceError extends Error {}
   SymbolBasedInstanceOfError('ServiceError')(NativeServiceError)

@@ -10,7 +10,10 @@ import { unused } from '../helpers/unused.ts'
 const isRunning = { code: 1, name: 'RUNNING' } as unknown as WorkflowExecutionInfo['status']
 const count = 20
 
-/** A client whose server lists `count` parked transfers, and how many rows were made of them. It connects to none. */
+/**
+ * A client whose server lists `count` parked transfers. Counts the rows that were made of them. It connects to no
+ * server.
+ */
 function listing() {
   const client = new Client({ connection: Connection.lazy() })
   let rows = 0

@@ -7,8 +7,8 @@ const promotion = { ...version, by: 'ana: a test' }
 
 /**
  * A client of a server that refuses no promotion.
- *
- * @param queues build ids of the workers that poll each queue of the version, with the age of their last poll in ms
+ * @param queues for each queue of the version: build ids of the workers that poll it, with the age of their last poll
+ * in ms
  */
 function serverWith(queues: Readonly<Record<string, Readonly<Record<string, number>>>>) {
   const promoted: string[] = []
@@ -39,7 +39,7 @@ test.each([
   await expect(promoteVersion(client, { ...promotion, percent: 10 })).rejects.toMatchObject({ code: 'INPUT_INVALID' })
   expect(promoted).toEqual([])
   await promoteVersion(client, { ...promotion, ignoreMissingQueues: true })
-  // Removes the share of a version without workers.
+  // A share of 0 removes a version that has no workers.
   await promoteVersion(client, { ...promotion, percent: 0 })
   expect(promoted).toEqual(['current', '0 %'])
 })

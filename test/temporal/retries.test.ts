@@ -3,7 +3,7 @@ import { openConnection } from '../../temporal/client/connection/probe.ts'
 import { startGrpc } from '../helpers/grpc-server.ts'
 
 test('a call that waits for its retry ends with its connection, and throws only to its caller', async () => {
-  // Accepts connections, and answers everything else as too busy. The SDK retries that.
+  // The server accepts connections. To everything else it answers that it is too busy, which makes the SDK retry.
   const server = await startGrpc((method) => (method === 'GetSystemInfo' ? 0 : 14))
   const connection = await openConnection({ address: server.address, namespace: 'default' })
   const call = connection.workflowService.describeNamespace({ namespace: 'default' })

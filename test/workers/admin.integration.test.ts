@@ -14,7 +14,7 @@ import { chainAt, giveUp, linesOf, requestsTo, useProcesses } from './process-se
 const laneKey = devnetAccount(0)
 const { folder, start, anvilAt, temporalAt } = useProcesses()
 
-/** All processes have the same config file, as on one machine of a fleet. */
+/** Writes one config file for all processes, as on a machine of a fleet. */
 async function configFile({ temporal, node }: { readonly temporal: number; readonly node: number }): Promise<string> {
   const path = join(folder, 'portage.yaml')
   const test = chainAt(node, [{ address: laneKey.address, signer: { kind: 'environment', variable: 'ADMIN_TEST_KEY' } }])
@@ -32,7 +32,7 @@ async function portage(role: Role, config: string) {
   const portOf = async () => (await linesOf(logFile)).find(({ message }) => message === 'the admin port listens')?.port
   const port = await until(portOf, { timeoutMs: 60_000, what: `the admin port of ${role}`, giveUp: giveUp(child) })
   const { ask, seen } = requestsTo(child, port)
-  /** Waits until it is ready, or waits for exactly these. */
+  /** Waits until the process is ready, or until it waits for exactly these names. */
   const waitsFor = (...names: string[]) =>
     seen(
       '/readyz',
@@ -46,7 +46,7 @@ async function portage(role: Role, config: string) {
 test('each role serves health, readiness and metrics before and after its dependencies are there', async () => {
   const at = { temporal: await freePort(), node: await freePort() }
   const config = await configFile(at)
-  // A role that is several roles would have the port of the API, too.
+  // Roles that combine several roles also have the API's port, so leave them out.
   const single = roles.filter((role) => role !== 'all' && role !== 'keyless')
   const all = await Promise.all(single.map((role) => portage(role, config)))
   expect(new Set(all.map(({ port }) => port)).size).toBe(all.length)
@@ -60,7 +60,8 @@ test('each role serves health, readiness and metrics before and after its depend
   const anvil = await anvilAt(at.node)
   await Promise.all(all.map(({ waitsFor }) => waitsFor()))
   for (const { role, ask } of all) {
-    // `temporal_…`: of the core of the SDK, which counts what a process asks of the server, whatever its role.
+    // `temporal_…` metrics come from the core of the SDK. It counts what a process asks of the server, whatever its
+    // role is.
     const wanted = [
       `portage_process_ready{role="${role}"} 1`,
       '\ntemporal_request_total{',
@@ -72,7 +73,7 @@ test('each role serves health, readiness and metrics before and after its depend
       return wanted.every((part) => text.includes(part))
     }
     await until(isThere, { timeoutMs: 60_000, what: `${wanted.join(', ')} in the metrics of ${role}` })
-    // A process with Workers knows which queues they poll.
+    // Only a process with Workers knows which queues they poll.
     let now = 0
     const look = createPollLook(new Set(['ledger', 'chain:test']), () => (now += 20_000))
     const unpolled = Array.from({ length: 15 }, () => look(text))

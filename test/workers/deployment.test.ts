@@ -5,13 +5,13 @@ import { deploymentOf, mustStartAgain, versionOptions, watchDeployment } from '.
 import { recordingLogger } from '../helpers/recording-logger.ts'
 
 const deployment = { deploymentName: 'portage', buildId: 'v2', endWhenDrained: true }
-/** In the order of Temporal's API. */
+/** Statuses in the order of Temporal's API. */
 const statuses = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained'] as const
 type Status = (typeof statuses)[number]
 
 /**
- * Log lines and calls of a process while the server gives these answers. Resolves when it has ended, or has seen the
- * last answer twice.
+ * Runs a process's check while the server gives these answers. Resolves with the process's log lines and calls when it
+ * has ended, or has got the last answer twice.
  */
 async function watch(
   answers: readonly Status[],

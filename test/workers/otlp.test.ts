@@ -37,7 +37,7 @@ test('calls in a trace are part of it, others are not recorded, errors carry no 
   await expect(failed).rejects.toThrow('did not answer')
   expect(traceFields()).toEqual({})
   await tracing.close()
-  // It waits 3 s, and its spans may arrive later.
+  // The process waits 3 s for its spans, and they may arrive later.
   await expect.poll(() => receiver.spans.map(({ name }) => name).toSorted()).toEqual(['rpc eth_chainId', 'submit'])
   const [rpc, submit] = ['rpc eth_chainId', 'submit'].map((name) => receiver.spans.find((span) => span.name === name)!)
   expect(rpc).toMatchObject({ traceId: submit!.traceId, parentSpanId: submit!.spanId, spanId: inside['span_id'] })
@@ -63,7 +63,7 @@ test('a process without traces loads nothing of OpenTelemetry', async () => {
   const folder = fileURLToPath(new URL('../../workers', import.meta.url))
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts') && !name.endsWith('otlp.ts'))
   const sources = await Promise.all(files.map(async (name) => readFile(join(folder, name), 'utf8')))
-  // scripts/rooms.ts lets no other file import OpenTelemetry.
+  // scripts/rooms.ts allows no other file to import OpenTelemetry.
   const imports = sources.flatMap((text) => text.split('\n').filter((line) => line.includes("/otlp.ts'")))
   const late = imports.filter((line) => !/^(import|export) type /.test(line))
   expect(late).toEqual([expect.stringContaining("await import('../telemetry/otlp.ts')")])

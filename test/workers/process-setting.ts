@@ -15,7 +15,7 @@ interface Answer {
   readonly text: string
 }
 
-/** Processes of `portage run` and the servers that they depend on, all stopped after each test. */
+/** Starts processes of `portage run` and the servers that they need. All are stopped after each test. */
 export function useProcesses() {
   const folder = temporaryFolder()
   const running: Child[] = []
@@ -40,7 +40,7 @@ export function useProcesses() {
   }
 }
 
-/** A node whose URL has a key, of a chain with half-second blocks. */
+/** Config of a chain with half-second blocks. The URL of its node has a key. */
 export function chainAt(node: number, lanes: readonly object[] = []) {
   return { family: 'evm', networkId: chainId, blockTimeMs: 500, lanes, nodes: [{ url: `http://127.0.0.1:${node}/?key=secret-key` }] }
 }
@@ -70,7 +70,7 @@ export function giveUp(child: Child) {
   return () => child.ended && `${child.ended}: ${child.tail()}`
 }
 
-/** Without the last line, which may be incomplete. */
+/** The complete lines of a log. The last line is left out, because it may be incomplete. */
 export async function linesOf(logFile: string) {
   const lines = (await readFile(logFile, 'utf8')).split('\n').slice(0, -1)
   return lines

@@ -36,7 +36,7 @@ describe('Settings that are kept outside Temporal', () => {
     await wipe()
   })
 
-  /** Makes Temporal forget them, like a wipe. */
+  /** Makes Temporal forget the settings, as a wipe does. */
   async function wipe(): Promise<void> {
     const { namespace } = client().options
     const workflowExecution = { workflowId: settingsWorkflowId }
@@ -59,7 +59,7 @@ describe('Settings that are kept outside Temporal', () => {
   const kept = async (name: string) =>
     JSON.parse(await readFile(fileOf(name), 'utf8').catch(() => '{}')) as { settings?: { version: number; halts: object[] } }
 
-  /** A process of role `ledger`, or another, with a data folder of its own. */
+  /** Starts a process with its own data folder. `merges`: the process has the role `ledger`. */
   async function start(name: string, merges = true) {
     const config = configOf(name)
     const watch = await watchSettings({ client: client(), logger })
@@ -118,7 +118,7 @@ describe('Settings that are kept outside Temporal', () => {
     await start('d')
     const both = async () => (await readSettings(client())).halts.length === 2
     await until(both, { timeoutMs, what: 'the newer halt to be back' })
-    // Only a person can say whether the older halt was ended for good.
+    // Both halts stay, because only a person can know whether the older one was meant to end for good.
     expect(new Set((await readSettings(client())).halts.map(({ scope }) => scope.chain))).toEqual(new Set(['bsc', 'ethereum']))
   })
 

@@ -5,7 +5,7 @@ import { codeOf } from '../../workflows/policies.ts'
 const failed = (type: string) =>
   new ActivityFailure('failed', 'justify', '1', RetryState.NON_RETRYABLE_FAILURE, undefined, ApplicationFailure.nonRetryable('no', type))
 
-// A client of Temporal may answer a step with any type of failure.
+// Anybody with a client of Temporal can answer a step with a failure of any type.
 test.each([
   ['FEE_LIMIT', 'FEE_LIMIT'],
   ['NO_SUCH_CODE', 'INTERNAL'],

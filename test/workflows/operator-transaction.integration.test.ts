@@ -20,7 +20,7 @@ let worker: Worker
 let running: Promise<void>
 
 const noSlot: SendOperatorTransactionResult = { kind: 'no-slot', code: 'LANE_NONE', reason: 'a test' }
-/** The lane takes no work at the first check. */
+/** At the first check the lane takes no work. At the second check it does. */
 const atSecondLook = (): SendOperatorTransactionResult =>
   asked.length % 2 === 1 ? noSlot : { kind: 'final', nonce: 0, ok: true, txHash: '0x', blockHeight: 1, blockHash: '0x', gasPaid: '1' }
 let answer: (input: SendOperatorTransactionInput) => SendOperatorTransactionResult = atSecondLook
@@ -31,7 +31,7 @@ async function sendOperatorTransaction(input: SendOperatorTransactionInput): Pro
 }
 
 beforeAll(async () => {
-  // A new run is suggested after the first check.
+  // Temporal suggests a new run after the first check.
   ledgers = await startLedgers({ dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': '8' } })
   const { connection } = ledgers.temporal
   worker = await Worker.create({ connection, taskQueue: laneQueue(lane), activities: { sendOperatorTransaction }, shutdownGraceTime: 0 })
@@ -44,7 +44,7 @@ afterAll(async () => {
   await ledgers?.stop()
 })
 
-/** An operator's transaction that has ended in its second run. */
+/** An operator transaction that has ended in its second run. */
 async function inTwoRuns(workflowId: string, progress?: OperatorTransactionInput['progress']) {
   asked.splice(0)
   const input: OperatorTransactionInput = { lane, intent, by: 'a test', reason: 'a test', ...(progress && { progress }) }
@@ -104,7 +104,7 @@ test('a lane has one open top-up at a time, and none soon after one that failed'
   answer = () => ({ kind: 'impossible', reason: 'a test' })
   expect(await order()).toBe(id)
   expect(await operatorTransactionResult(client, id!)).toMatchObject({ state: 'impossible' })
-  // A new intent, so that no payment takes an earlier one for its own.
+  // The intent is new, so that no payment is taken for an earlier one.
   expect(asked.map(({ intentId }) => intentId)).not.toContain(first?.intentId)
   expect(asked[0]?.onlyBelow).toEqual(onlyBelow)
   expect(await order()).toBeUndefined()

@@ -71,9 +71,9 @@ export const sound: Script = {
 
 /** Transfer workflows whose steps answer by a script. */
 export interface Scripted {
-  /** A new one, `sound`, for each test. */
+  /** The script. Each test begins with a copy of `sound`. */
   script: Script
-  /** Calls of the steps of this test. */
+  /** Inputs of the steps of this test. */
   readonly asked: {
     admit: AdmitInput[]
     broadcastLocally: BroadcastInput[]
@@ -83,36 +83,38 @@ export interface Scripted {
     withdraw: WithdrawInput[]
     expedite: { lane: string; intentId: string }[]
   }
-  /** The headers of every step of this test, in sequence, and the runs that were reported as ended parts of a trace. */
+  /** The headers of every step of this test in order, and the runs that were reported as ended parts of a trace. */
   readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
   /** The log lines of a transfer, as the process writes them. */
   logged(handle: WorkflowHandle): Record<string, unknown>[]
   /**
-   * @param headers of the start @param workflowTaskTimeout a local step that takes longer than most of it outlasts its
-   * task; absent: the server's 10 s
+   * @param headers of the start
+   * @param workflowTaskTimeout absent: the server's 10 s. A local step that takes longer than most of this time
+   * outlasts its workflow task
    */
   start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers, workflowTaskTimeout?: '1s'): Promise<WorkflowHandle>
   /**
-   * Starts one with a deadline after its first steps (`asked` says so) and before its first wait of ten seconds is
-   * over. On a busy machine the deadline may pass first: then the next one has twice the time.
+   * Starts a transfer with a deadline that passes after its first steps (`asked` returns true for them), and before its
+   * first wait of ten seconds is over. If the deadline passes before these steps, which happens on a busy machine,
+   * starts another one with twice the time.
    */
   startWithDeadline(asked: (steps: Scripted['asked']) => boolean): Promise<{ handle: WorkflowHandle; deadline: number }>
-  /** Orders it to retry now. A transfer that has ended needs no order. */
+  /** Orders a transfer to retry now. Ignores a transfer that has ended. */
   retry(handle: WorkflowHandle): Promise<void>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>
-  /** The workflows' server, and a connection to it. */
+  /** The server of the workflows. `temporal`: a connection to it. */
   readonly server: TemporalServer
   readonly temporal: Temporal
-  /** How many runs have continued as new. */
+  /** Number of the transfer's runs that have continued as new. */
   runs(handle: WorkflowHandle): Promise<number>
-  /** Ends one wait after the other until a second run goes on. */
+  /** Ends the transfer's waits one after another, until a second run continues. */
   nextRun(handle: WorkflowHandle): Promise<void>
 }
 
 /**
- * For the calling suite: a real server, the real workflow, and workers with such steps. @param tracing as in a process
- * that sends traces
+ * For the calling suite, starts a real server, and workers with the real workflow and scripted steps.
+ * @param tracing whether the process sends traces
  */
 export function scriptedTransfers(tracing = false): Scripted {
   let server: TemporalServer
@@ -134,7 +136,7 @@ export function scriptedTransfers(tracing = false): Scripted {
   const { logger, lines } = recordingLogger()
 
   beforeAll(async () => {
-    // A new run is suggested after a few waits instead of some thousand events.
+    // Temporal suggests a new run after a few waits, and not after thousands of events.
     ;({ server, temporal } = await connectTestTemporal({ dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': '30' } }, logger))
     const { connection } = temporal
     const activities = {

@@ -14,7 +14,7 @@ import { currentDetails, summaries } from '../helpers/e2e-web-ui.ts'
 import { elsewhere, page, queries } from '../helpers/temporal-lines.ts'
 import { landed, lanes, scriptedTransfers, sound, waiting } from './scripted.ts'
 
-/** The acts of an operator with only the `temporal` command line, on a real server with the real workflows. */
+/** An operator has only the `temporal` command line. Uses a real server with the real workflows. */
 describe("Temporal's own commands", () => {
   const on = scriptedTransfers()
   const done = new Set<string>()
@@ -30,7 +30,7 @@ describe("Temporal's own commands", () => {
   })
   afterAll(() => endLedger?.())
 
-  /** Types a line of the page into a shell. Resolves with its output. */
+  /** Types a line of the documentation's page into a shell. Resolves with its output. */
   const type = async (line: string, names: Readonly<Record<string, string>> = {}, exitCode = 0) => {
     const command = Object.entries(names).reduce((text, [name, value]) => text.replaceAll(`<${name}>`, value), line)
     const { code, stdout, stderr } = await run('/bin/sh', ['-c', command.replace(/^temporal /, '"$TEMPORAL" ')], {
@@ -197,7 +197,7 @@ describe("Temporal's own commands", () => {
 
   test('Request Cancellation of a transfer that is delivered all the same, of a parked one, and across runs', async () => {
     const late = await pending()
-    // The lane does not release it, because the call may still win.
+    // The lane does not release the nonce, because the call may still be mined.
     on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
     on.script.broadcast = sound.broadcast
     await typeAll('Request Cancellation', id(late))

@@ -67,7 +67,10 @@ describe('The trace of a transfer', () => {
     run_id: expect.any(String),
     time: expect.any(String),
   }
-  /** In the order of writing. A task that took too long is repeated with its lines, so each is counted once. */
+  /**
+   * The lines in the order in which they were written. A task that took too long is repeated with its lines, so count
+   * each line once.
+   */
   const said = (handle: Parameters<typeof on.logged>[0]) => {
     const told = on.logged(handle)
     return told.filter(({ message, code }, index) => index === told.findIndex((one) => one['message'] === message && one['code'] === code))
@@ -92,7 +95,7 @@ describe('The trace of a transfer', () => {
       await handle.fetchHistory(),
       handle.workflowId,
     )
-    // A transfer after it has its lines, so the replay's lines would be there too.
+    // Run another transfer. When its lines are there, the lines of the replay would be there too.
     const next = await on.start()
     await next.result()
     await until(() => said(next).length >= 2, { ...waiting, what: 'the lines of the next one' })

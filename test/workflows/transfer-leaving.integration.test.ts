@@ -9,7 +9,7 @@ import { workflowBundle } from '../../workers/process/bundle.ts'
 import { landed, lanes, ready, waiting, scriptedTransfers, sound, type Script, type Scripted } from './scripted.ts'
 import { splitAfter } from './split-task.ts'
 
-/** A transfer gives up, or leaves its lane, with and without a nonce. */
+/** A transfer gives up or leaves its lane, with and without a nonce. */
 describe('A transfer', () => {
   const on = scriptedTransfers()
 
@@ -17,8 +17,8 @@ describe('A transfer', () => {
     const admitted = (asked: Scripted['asked']) => asked.admit.length > 0
     const broadcast = (asked: Scripted['asked']) => asked.broadcast.length > 0
     /**
-     * Holds nonce 7 until its lane has an order for a no-op and the transfer a retry. It answers only then, so that the
-     * retry cannot come after the answer.
+     * Starts a transfer that holds nonce 7. The lane then gets an order for a no-op, and the transfer a retry. The
+     * lane's step answers only after that, so the retry cannot come after the answer.
      */
     async function startHolding(answer: Script['broadcast']) {
       let started = (_: WorkflowHandle): void => {}
@@ -26,7 +26,7 @@ describe('A transfer', () => {
       const running = new Promise<WorkflowHandle>((resolve) => (started = resolve))
       on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       on.script.withdraw = async () => {
-        // Too early for an order to continue without a deadline. It only ends the wait.
+        // The retry comes too early to be an order to continue without a deadline. It only ends the wait.
         const signalled = (told ??= running.then((handle) => handle.signal(retrySignal)))
         on.script.broadcast = async (input) => signalled.then(() => answer(input))
         await signalled
@@ -61,7 +61,7 @@ describe('A transfer', () => {
       const handle = await startHolding(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
       expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', rounds: 3 })
-      // Once per run, because a new run asks again.
+      // The lane is asked once per run, because a new run asks again.
       expect(new Set(on.asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
       expect(new Set(on.asked.broadcast.map(({ intentId }) => intentId)).size).toBe(1)
       on.script = { ...sound }
@@ -84,7 +84,7 @@ describe('A transfer', () => {
         ...waiting,
         what: 'the lane to be asked for its no-op',
       })
-      // Sent before the answer. Later it would be an order to continue.
+      // Send the retry before the answer. After the answer, it would be an order to continue.
       const signalled = handle.signal(retrySignal)
       on.script.broadcast = async () => signalled.then(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await signalled
@@ -150,7 +150,7 @@ describe('A transfer', () => {
       on.script.getLaneStatus = () => closed('forbidden')
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const handle = await on.start()
-      // If it were cancelled earlier, it would hold nothing and end at once.
+      // Wait until it asks for a nonce. If it were cancelled earlier, it would hold nothing and end at once.
       await until(() => on.asked.broadcast.length > 0, { ...waiting, what: 'the lane to be asked for a nonce' })
       await handle.signal(cancelSignal, { order: { by: 'night-shift', reason: 'a test' } })
       await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
@@ -164,7 +164,7 @@ describe('A transfer', () => {
 
     describe('and that leaves it', () => {
       const order = { by: 'night-shift', reason: 'a test' }
-      /** Its first nonce is left to a forbidden lane. The other lane grants none. */
+      /** Starts a transfer that has left its first nonce to a forbidden lane. The other lane grants none. */
       async function left(changes: Partial<Script> = {}) {
         on.script.broadcast = ({ lane }) =>
           lane === lanes[0] ? stuck({ lane } as BroadcastInput) : { kind: 'no-slot', code: 'LANE_FULL', reason: 'full' }
@@ -251,7 +251,8 @@ describe('A transfer', () => {
         return { kind: 'delivered', landed: { ...landed, nonce: 8, txHash: '0xd', tried: [{ ...signed('0xd', 'mined'), ...times }] } }
       if (!isOver)
         return { kind: 'pending', nonce: 7, attempts: 2, reason: 'blocks are full', tried: [signed('0xa', 'open'), signed('0xb', 'open')] }
-      // Another process, whose signer makes other hashes. It forgets nothing that it does not know.
+      // This is another process, whose signer makes other hashes. The transfer keeps the hashes that this process does
+      // not know.
       return { kind: 'spent', nonce: 7, by: 'noop', tried: [signed('0xb', 'outbid'), signed('0xc', 'mined', 'noop')] }
     }
     const handle = await on.start()
@@ -284,7 +285,7 @@ describe('A transfer', () => {
       gasPaid: '1',
       ...times,
     })
-    // The last broadcast ended as delivered at once. Its steps are still shown, in the order of their times.
+    // The last broadcast ended as delivered at once. The timeline still shows its steps, in the order of their times.
     expect(status.timeline.slice(-3)).toEqual([
       { at: times.at, state: 'broadcasting', note: 'nonce 8 assigned, max fee 2 wei, tip 1 wei' },
       { at: times.acceptedAt, state: 'pending', note: 'sent: a node accepted 0xd…0xd' },

@@ -10,11 +10,11 @@ import { workflowBundle } from '../../workers/process/bundle.ts'
 import { startTimeSkipping } from '../helpers/time-skipping.ts'
 import { landed, lanes, ready, sound, transfer } from './scripted.ts'
 
-/** The number of this type of search attributes in Temporal's API. */
+/** The number of the type Keyword in Temporal's API of search attributes. */
 const keyword = 2
 const day = 24 * 3_600_000
 
-/** The waits between rounds are up to half an hour each, so the clock of Temporal's test server skips them. */
+/** The waits between rounds take up to half an hour, so Temporal's test server skips them with its clock. */
 describe('A transfer whose rounds fail', () => {
   let environment: TestWorkflowEnvironment
   let round: () => BroadcastResult
@@ -61,7 +61,7 @@ describe('A transfer whose rounds fail', () => {
     return { handle, afterADay }
   }
 
-  /** From each wait to the round after it, whole seconds. */
+  /** Seconds from each wait to the next round. */
   function secondsBetweenRounds({ timeline }: TransferStatus): number[] {
     return timeline.flatMap(({ state, at }, index) => {
       const next = timeline[index + 1]
@@ -96,7 +96,7 @@ describe('A transfer whose rounds fail', () => {
     await environment.sleep(60 * 60_000)
     const { state, code, rounds } = await handle.query<TransferStatus>('status')
     expect([state, code]).toEqual(['waiting', 'QUARANTINED'])
-    // The first round tries a call that runs no code of the recipient. Each later one waits for 20 minutes.
+    // The first round tries a call that runs no code of the recipient. Each later round waits for 20 minutes.
     expect([rounds, broadcasts]).toEqual([5, 4])
     await handle.terminate()
   })

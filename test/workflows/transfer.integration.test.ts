@@ -16,7 +16,7 @@ import { toRow } from '../../temporal/client/transfers/transfer-list.ts'
 import { landed, lanes, waiting, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
 
 /**
- * The transfer workflow on a real server, with scripted steps. On real chains, each case would take hours of a stalled
+ * The transfer workflow on a real server, with scripted steps. On real chains, each case would need hours of a stalled
  * chain. test/e2e has transfers over real chains.
  */
 describe('The transfer workflow', () => {
@@ -28,7 +28,7 @@ describe('The transfer workflow', () => {
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     const { startedAt } = toRow(await handle.describe())
     await on.nextRun(handle)
-    // It began with its first run.
+    // Its start time is that of its first run.
     const now = await handle.describe()
     expect(toRow(now).startedAt).toBe(startedAt)
     expect(now.startTime.getTime()).toBeGreaterThan(Date.parse(startedAt))
@@ -102,7 +102,7 @@ describe('The transfer workflow', () => {
     await on.reaches(handle, backsOff, 'the transfer to wait')
     on.script = { ...sound }
     await on.retry(handle)
-    // Two, or more if its wait was over before it was seen.
+    // There are two rounds, or more if a wait was over before the test saw it.
     const { state, rounds } = await handle.result()
     expect([state, rounds]).toEqual(['delivered', on.asked.admit.length])
     expect(on.asked.broadcast.map(({ intentId }) => Number(intentId.split('/').at(-1)))).toEqual(
@@ -116,7 +116,7 @@ describe('The transfer workflow', () => {
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     await handle.signal(retrySignal)
-    // If its wait was over before it was seen, the next round ends in the same way, and the transfer waits longer.
+    // If the wait was over before the test saw it, the next round ends in the same way and the transfer waits longer.
     const backsOff = (now: TransferStatus) =>
       now.state === 'waiting' && now.code === 'DELIVERY_REVERTED' && now.reason === 'nonce 7 was used without the effect' && now.rounds > 1
     await on.reaches(handle, backsOff, 'the transfer to wait')
@@ -130,7 +130,7 @@ describe('The transfer workflow', () => {
     const handle = await on.start()
     for (let round = 2; round <= 7; round++) {
       await on.reaches(handle, (now) => now.rounds >= round, `round ${round}`)
-      // Ends only its back-off. `retry` would also reset its counts.
+      // This ends only the back-off. `retry` would also reset the counts.
       await handle.signal(rolledBackSignal, { intentId: `${handle.workflowId}/${round}`, nonce: round })
     }
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 7 })
@@ -157,7 +157,7 @@ describe('The transfer workflow', () => {
     expect(await on.status(handle)).toMatchObject({ code: 'TARGET_CHAIN_UNSUPPORTED', reason: 'the config has no such chain' })
     on.script = { ...sound }
     await handle.signal(retrySignal)
-    // It may hold a nonce, so the same intent continues.
+    // It may hold a nonce, so it continues with the same intent.
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1 })
     expect(on.asked.broadcast.map(({ mode }) => mode)).toEqual(['new', 'follow'])
   })

@@ -87,7 +87,7 @@ const runOf = (number: number, id = `native-bridge:stranger:${number}`): ListedT
 
 describe('the audits of a native bridge', () => {
   test('a lost number is started within size / 500 audits, although lower ones stay parked', async () => {
-    // Two kinds: 1 to 1,000, which no table has, and 2,001 to 2,500, of which only the last is lost.
+    // There are two kinds of parked numbers. No table has 1 to 1,000. Of 2,001 to 2,500, only the last one is lost.
     const { context, submitted } = scanned({ outside: parked('1x999', '2001x499') }, { table: [2_500] })
     for (let count = 0; count < 3; count++) await auditOpen(context, [], noAudit())
     expect(submitted).toEqual(expect.arrayContaining(['2500']))

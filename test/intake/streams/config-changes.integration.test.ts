@@ -55,14 +55,15 @@ describe('a config that changes while its stream runs', () => {
 })
 
 /**
- * A token bridge on the chain with Wormhole's number 2. No server has its messages, and no transfer is really started.
+ * A token bridge on the chain with Wormhole's number 2. No server has its messages, and transfers are not really
+ * started.
  */
 describe('a source that gets a node, loses it, and is renamed', () => {
   const emitter = 'c5'.repeat(32)
   const nameOf = (chain: string) => `wormhole-token-bridge:${chain}:${emitter}`
   const own = { emitterChain: 2, emitter, ...ofTokenBridge(), maxOpen: 50 }
   const heard = createSourceWithoutNode({ ...own, begins: {}, sourceChain: 'wormhole-2' })
-  /** The client of a process whose config gives the source's chain this name. */
+  /** The client of a process in whose config the source's chain has this name. */
   const client = (chain: string): TemporalClient =>
     Object.assign(Object.create(setting.ledgers.temporal.client) as TemporalClient, {
       streamNames: createStreamNames([{ id: nameOf('2'), name: nameOf(chain) }]),

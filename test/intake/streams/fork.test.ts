@@ -37,7 +37,7 @@ describe('a source that counts fewer transfers than its logs had shown', () => {
     const { cursor, next, vanished } = state()
     expect([vanished, next]).toEqual([undefined, '13'])
     expect(cursor?.height).toBeLessThan(130)
-    // The next audit finds nothing amiss.
+    // The next audit finds no problem.
     const after = await apply([{ kind: 'audited', upTo: '12', height: 200, present: [] }])
     expect(after.view.alarms).toEqual([])
     expect(viewStream(state()).next).toBe('13')

@@ -4,12 +4,12 @@ import type { TransferState } from '../../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { unused } from '../../helpers/unused.ts'
 
-/** A transfer's run, also a stranger's. */
+/** A run of a transfer. It may be a stranger's. */
 export interface ListedRun {
   readonly id: string
   readonly state: TransferState
   readonly ended?: boolean
-  /** It closed without an outcome, and is not listed. */
+  /** If true, the run closed without an outcome and is not listed. */
   readonly terminated?: boolean
   /** Its input. */
   readonly input: () => unknown
@@ -17,8 +17,8 @@ export interface ListedRun {
 }
 
 /**
- * A client whose server has these runs and lists them in this order. It counts lists, inputs and queries by id. It
- * connects to none.
+ * A client whose server has these runs and lists them in this order. It counts lists, reads of inputs, and queries by
+ * id. It connects to no server.
  */
 export function listingClient(runs: readonly ListedRun[]) {
   const client = new Client({ connection: Connection.lazy() })
@@ -26,7 +26,7 @@ export function listingClient(runs: readonly ListedRun[]) {
   const lists = { count: 0 }
   const info = ({ id, state, ended, terminated }: ListedRun, index: number): WorkflowExecutionInfo => ({
     ...{ type: 'transfer', workflowId: id, runId: String(index), taskQueue: 'nobody', historyLength: 3, startTime: new Date(0) },
-    // The enum itself is in a package that is no dependency.
+    // Use the number, because the enum is in a package that is not a dependency.
     // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
     status: terminated ? { code: 5, name: 'TERMINATED' } : ended ? { code: 2, name: 'COMPLETED' } : { code: 1, name: 'RUNNING' },
     searchAttributes: {},

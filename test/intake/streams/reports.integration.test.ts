@@ -19,7 +19,7 @@ describe('A list of streams', () => {
     client = new Client({ connection, namespace: server.namespace })
   })
 
-  /** A stranger's run under the id of a stream. He answers its first query with this. */
+  /** Starts a stranger's run under the id of a stream. It answers its first query with `answer`. */
   async function forge(stream: string, answer: unknown): Promise<() => Promise<void>> {
     const { namespace } = server
     const identity = 'a forger'
@@ -42,7 +42,7 @@ describe('A list of streams', () => {
 
   test('a list of streams shows a run that answers with junk, and all other streams', async () => {
     const answers = [await forge('junk', 7), await forge('worse', { open: 'none' })]
-    // The list lags behind what began.
+    // Wait, because the list lags behind starts.
     const listed = async () => (await client.workflow.count(`WorkflowType = 'stream'`)).count === answers.length
     await until(listed, { timeoutMs: 60_000, what: 'both to be listed' })
     const [rows] = await Promise.all([listStreams(client, () => undefined), ...answers.map((answer) => answer())])

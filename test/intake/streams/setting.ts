@@ -31,24 +31,24 @@ export interface Line {
 }
 
 /**
- * Two anvils with a native bridge, a Temporal with a worker for streams, and no worker for transfers: they stay as they
- * were started.
+ * Two anvils with a native bridge, and a Temporal with a worker for streams. No worker serves transfers, so they stay
+ * as they were started.
  */
 export interface ScannedSetting {
   readonly network: NativeBridgeNetwork
   readonly ledgers: Ledgers
-  /** The source's node from the agents' view. */
+  /** Proxy of the source's node. Only the agents use it. */
   readonly proxy: FaultProxy
-  /** The source's head from the agents' view. */
+  /** The source's head, as the agents see it. */
   head(): HeadEvent
-  /** Whether blocks come by themselves, three a second. */
+  /** Sets whether blocks come by themselves, three a second. */
   mining(wanted: boolean): void
   /**
-   * Options of agents of signed sources: every message is signed, no server has one, and submitted messages count as
-   * started.
+   * Options of agents of signed sources. Every message counts as signed, no server has one, and submitted messages
+   * count as started.
    */
   signed(): Omit<SignedAgentOptions, 'source' | 'chain' | 'auditMs'>
-  /** A new stream that begins with the next number and block. */
+  /** Makes a new stream that begins with the next number and block. */
   stream(options?: StreamOptions): Promise<OneStream>
   stop(): Promise<void>
 }
@@ -58,7 +58,7 @@ export interface StreamOptions {
   readonly rangeBlocks?: number
   readonly auditMs?: number
   readonly checkpoints?: CheckpointStore
-  /** Options of an agent whose config has another start than the stream. */
+  /** Start of the agent's config, if it differs from the stream's. */
   readonly start?: number
 }
 
@@ -66,19 +66,19 @@ export interface OneStream {
   readonly source: ScannedSource
   readonly lines: Line[]
   readonly halts: readonly Mismatch[]
-  /** A started agent of a process. */
+  /** Starts an agent, like one of a process. */
   agent(options?: StreamOptions): ScannedAgent
   state(): Promise<StreamState>
   /** Resolves with the first view that satisfies the condition. */
   shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string, timeoutMs?: number): Promise<StreamView>
-  /** Users' transfers, final on the source. */
+  /** Sends users' transfers and makes them final on the source. */
   initiate(...amounts: bigint[]): Promise<NativeTransfer[]>
   /** Whether a workflow of the transfer runs. */
   runs(transfer: NativeTransfer): Promise<boolean>
   id(transfer: NativeTransfer): string
-  /** Completes them on the target, as the relayer. */
+  /** Completes these transfers on the target, as the relayer. */
   complete(...transfers: NativeTransfer[]): Promise<void>
-  /** The metrics of an agent by their lines. */
+  /** Text with the metrics of an agent. */
   metrics(agent: ScannedAgent): Promise<string>
   /** Deletes the workflow of the stream, as if Temporal had lost it. */
   lose(): Promise<void>
@@ -89,7 +89,7 @@ const blockMs = 300
 export async function startScannedSetting(): Promise<ScannedSetting> {
   const [network, ledgers] = await Promise.all([startNativeBridge('fixed'), startLedgers()])
   let isMining = true
-  // A second is the shortest interval that anvil knows.
+  // Mine by calls, because a second is the shortest interval that anvil accepts.
   const ticker = setInterval(() => {
     for (const { anvil } of isMining ? [network.source, network.target] : []) void anvil.rpc('evm_mine').catch(() => {})
   }, blockMs)

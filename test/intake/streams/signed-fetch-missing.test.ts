@@ -27,7 +27,7 @@ async function server(copy: () => Uint8Array) {
   return api
 }
 
-/** A client whose server lists no workflow; it connects to none. */
+/** A client whose server lists no workflow. It connects to no server. */
 function clientWithoutWorkflows(): Client {
   const client = new Client({ connection: Connection.lazy() })
   client.workflow.list = () => {
@@ -37,7 +37,9 @@ function clientWithoutWorkflows(): Client {
   return client
 }
 
-/** A submitter that takes the messages of this test, and refuses all others: too few have signed. */
+/**
+ * A submitter that takes the messages of this test. It refuses all others, because too few guardians have signed them.
+ */
 function submitterFor(timestamp: number): Submitter {
   return {
     async submit(_, message) {
@@ -81,7 +83,7 @@ describe('the copies of a missing message', () => {
 
 describe('a target whose nodes are down', () => {
   const down = () => Promise.reject(new RelayerError('NODE_UNAVAILABLE'))
-  /** Even numbers go to `dead`, odd ones to `alive`. */
+  /** Sends even numbers to the chain `dead`, and odd ones to `alive`. */
   const apart = (deps: Deps): Deps => {
     const decode = (vaa: Uint8Array) => {
       const transfer = deps.bridge.decode(vaa)
@@ -148,7 +150,7 @@ describe('a source whose nodes are down', () => {
   const down = () => Promise.reject(new RelayerError('NODE_UNAVAILABLE'))
   const gap = { from: '1', to: '2', state: 'unobserved' as const, at: 1 }
 
-  /** An emitter of which 1 and 2 are missing, and some server has 1. */
+  /** An emitter whose numbers 1 and 2 are missing. A server has only number 1. */
   async function emitterWithout(highest: () => Promise<string | undefined>) {
     const api = await startGuardianApi((_, __, sequence) => (sequence === '1' ? signVaa({ timestamp: 7, sequence: 1n }).bytes : undefined))
     cleanUp(api.stop)

@@ -28,7 +28,7 @@ const vaa = (sequence: bigint, toChain: number) =>
   signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
 const valid: Verdict = { kind: 'valid' }
 
-/** Recorded numbers, and the count of verifications. */
+/** Records the numbers, and counts the verifications. */
 function network(verify: () => Promise<Verdict>) {
   const recorded: (readonly [string, NumberStatus])[] = []
   const counts = { looks: 0 }
@@ -80,7 +80,8 @@ describe('messages that go to no chain of ours', () => {
     const metrics = createMetrics()
     const started: string[] = []
     const submitter = createSubmitter({ bridges: new Map([[bridge.name, bridge as never]]), client: unused('client') as never })
-    // The loop that reads them also sends them. The spy must not take it for a stopped reader.
+    // A long time-out: the same loop sends and reads the messages, and the spy must not take it for a reader that
+    // stopped.
     const spy = await startSpy({ sendTimeoutMs: 120_000 })
     const looks: Promise<void>[] = []
     const intake = createSpyIntake({

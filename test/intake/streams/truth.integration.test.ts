@@ -19,8 +19,8 @@ describe('the audit of a scanned stream', () => {
   const errors = ({ lines }: OneStream) => lines.filter(({ level }) => level === 'error').map(({ message }) => message)
 
   /**
-   * A transfer, a snapshot of the source above it, and two more transfers, all scanned. From the snapshot on, blocks
-   * come only by hand.
+   * Initiates a transfer, takes a snapshot of the source, and initiates two more transfers. The stream scans all three.
+   * From the snapshot on, blocks come only when the test mines them.
    */
   async function initiateAroundSnapshot(stream: OneStream) {
     const { source } = setting.network
@@ -55,9 +55,9 @@ describe('the audit of a scanned stream', () => {
     await stream.shows(({ open }) => open === 1, 'the transfer')
     await agent.stop()
     await stream.complete(one)
-    // The agent's last update may have been on its way at its stop. Now it has arrived.
+    // When the agent stopped, its last update may have been on its way. Now it has arrived.
     const height = (await stream.state()).target ?? 0
-    // The test reports to the stream that the blocks with the completion were followed, and held none.
+    // Report that the agent has read the blocks with the completion and has found no completion in them.
     const final = setting.network.target.chain.heads.current?.finalized ?? 0
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.executeUpdate('apply', { args: [{ requests: [{ kind: 'completed', numbers: [], from: height + 1, to: final }] }] })
@@ -109,7 +109,7 @@ describe('the audit of a scanned stream', () => {
 
   test('after a fork below the cursor the new transfers of the numbers are started', async () => {
     const { source } = setting.network
-    // No audit, because it may see the fork before the scan does, and does not count it.
+    // Disable audits, because an audit may see the fork before the scan does, and does not count it.
     const stream = await setting.stream({ auditMs: 600_000 })
     const agent = stream.agent()
     const { kept, gone, snapshot, height } = await initiateAroundSnapshot(stream)
@@ -135,9 +135,9 @@ describe('the audit of a scanned stream', () => {
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const { kept, snapshot, height } = await initiateAroundSnapshot(stream)
-    // The node's own answer, because the agents may not know the last final block yet.
+    // Ask the node itself, because the agents may not know the last final block yet.
     const { number } = await source.anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])
-    // Empty blocks are recorded together, up to the last of them.
+    // Empty blocks are recorded together, up to the last one.
     await stream.shows(({ nextHeight }) => nextHeight === Number(number) + 1, 'the scan to be at the head')
     await source.anvil.rpc('evm_revert', [snapshot])
     const [other] = await setting.network.start(9n)
@@ -186,13 +186,13 @@ describe('the audit of a scanned stream', () => {
       const checkpoints = createCheckpointStore({ kind: 'directory', path: directory })
       const stream = await setting.stream({ checkpoints })
       const agent = stream.agent()
-      // In two blocks: the watermark lies between them.
+      // The transfers are in two blocks, and the watermark is between them.
       const [one] = await stream.initiate(10n)
       const [two] = await stream.initiate(11n)
       if (!one || !two) throw new Error('nothing was initiated')
       await stream.complete(one)
       const { stream: name, start = 0 } = stream.source.config
-      // Its number may be resolved before the surrounding blocks are read.
+      // The number of `one` may be resolved before the blocks around it are read. So wait for `completedHeight` too.
       const isThere = ({ completedNumber, completedHeight = -1 }: { completedNumber?: string; completedHeight?: number }) =>
         completedNumber === String(one.nonce) && completedHeight > start
       await stream.shows(isThere, 'the watermark')
@@ -207,7 +207,8 @@ describe('the audit of a scanned stream', () => {
       await until(() => stream.runs(two), { timeoutMs: 60_000, what: 'the transfer to run again' })
       expect(stream.lines.map(({ message }) => message)).toContain('a stream begins with its checkpoint')
       await next.stop()
-      // A checkpoint that the source denies, and an invalid one. The stream begins without them, and reports it.
+      // The source denies one checkpoint, and the other one is invalid. The stream begins without them, and reports
+      // this.
       const [file] = (await readdir(directory)).filter((each) => each.includes(name.split(':').at(-1) ?? ''))
       const path = join(directory, file ?? '')
       const good = JSON.parse(await readFile(path, 'utf8')) as { cursor: { hash: string } }
@@ -227,7 +228,7 @@ describe('the audit of a scanned stream', () => {
     })
   })
 
-  /** A transfer whose id is the hash of its contents, and that the source never had. */
+  /** A transfer whose id is the hash of its contents, but that the source never had. */
   function foreign(nonce: bigint): NativeTransfer {
     const said = { initiator: freshAddress(), recipient: zeroPadValue(freshAddress(), 32), amount: 1n, nonce }
     return { ...said, id: idOf(said) }

@@ -14,7 +14,7 @@ beforeEach(() => {
   dir = temporaryFolder()
 })
 
-// Each starts node, which takes seconds where the machine is busy.
+// Each test starts node, which takes seconds on a busy machine.
 describe('two devnets', { timeout: 120_000 }, () => {
   test('a second one in the same folder is refused, with the process of the first and the way to have both', async () => {
     const unlock = await lockFolder(dir)
@@ -47,7 +47,7 @@ describe('two devnets', { timeout: 120_000 }, () => {
     await (
       await lockFolder(dir)
     )()
-    // This process has the id of an ended process.
+    // This process now has the id of a process that has ended.
     await writeFile(join(dir, 'running.json'), JSON.stringify({ pid: process.pid, startedAt: 'Thu Jan  1 00:00:00 1970' }))
     await (
       await lockFolder(dir)

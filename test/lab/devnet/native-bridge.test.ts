@@ -16,7 +16,7 @@ import {
 const relayer = devnetAccount(accountIndex.lane)
 const stranger = devnetAccount(accountIndex.outsider)
 const erc20 = new Interface(['function balanceOf(address) view returns (uint256)'])
-/** A quarter of the fund: the daily cap. Used amounts must stay below it. */
+/** The cap: a quarter of the fund. The sum of the amounts of a day must stay below it. */
 const cap = 10n ** 17n / 4n
 
 interface At {
@@ -58,7 +58,7 @@ describe('the strict native bridge, with the defects of the deployed one', () =>
   })
 })
 
-/** Two chains with the two ends of a bridge, filled in before the tests run. */
+/** Two chains with the two ends of a bridge. The fields exist once `beforeAll` has run. */
 function setting(variant: NativeBridgeVariant): At {
   const at = {} as { -readonly [Key in keyof At]: At[Key] }
   let nodes: Anvil[] = []
@@ -101,7 +101,8 @@ function sharedBehaviour(at: At): void {
     const wrong: Completion = [id, initiator, recipient, 6n, nonce]
     expect(await refusal(at, target, relayer.address, 'completeBridgeTransfer', wrong)).toBe('InvalidBridgeTransferId')
     await complete(at, target, [id, initiator, recipient, 5n, nonce])
-    // A spent budget hides that it is done. So relayers read idsToInboundNonces, and conclude nothing from reverts.
+    // A spent budget hides that the transfer is completed. So relayers read idsToInboundNonces, and conclude nothing
+    // from reverts.
     expect(await refusal(at, target, relayer.address, 'completeBridgeTransfer', [id, initiator, recipient, cap, nonce])).toBe(
       'InboundRateLimitExceeded',
     )
@@ -144,7 +145,7 @@ async function read({ abi }: At, { anvil, bridge }: NativeBridgeEnd, method: str
   return abi.decodeFunctionResult(method, answer).toArray()
 }
 
-/** Name of the error that a call reverts with, or what happened instead. */
+/** Name of the error with which a call reverts, or a text about what happened instead. */
 async function refusal(
   { abi }: At,
   { anvil, bridge }: NativeBridgeEnd,

@@ -11,7 +11,7 @@ import { until } from '../../../lab/devnet/until.ts'
 describe('the native bridge of the devnet', () => {
   let devnet: Devnet
   let native: NativeNetwork
-  /** Two from ethereum, one from bsc. */
+  /** Two transfers from ethereum and one from bsc. */
   let sent: SentNativeTransfer[]
 
   beforeAll(async () => {
@@ -60,7 +60,7 @@ describe('the native bridge of the devnet', () => {
     const whole = await devnet.check(sent)
     expect(whole).toMatchObject({ delivered: 3, lost: 0, foreignCompletions: 0, wastedTransactions: 0, nonceHoles: 0 })
     expect(whole.nativeFindings.every(({ latencyMs }) => (latencyMs ?? -1) >= 0)).toBe(true)
-    // Another amount than was initiated is another transfer, which never arrived.
+    // With another amount it is another transfer, which never arrived.
     const [first] = sent as [SentNativeTransfer]
     expect(await devnet.check([{ ...first, amount: 501n }])).toMatchObject({ delivered: 0, lost: 1 })
     // The recipient's balance differs from the expected one.
@@ -89,15 +89,15 @@ describe('the native bridge of the devnet', () => {
     ]
     const all = [...sent, twice, elsewhere, less, unpaid]
     await complete(bsc, key, [completion(twice)])
-    // The contract forgets it and completes it again.
+    // Make the contract forget the completion, and complete the transfer again.
     await bsc.anvil.rpc('anvil_setStorageAt', [bsc.bridge, await inboundSlot(bsc, twice), `0x${'0'.repeat(64)}`])
     await complete(bsc, key, [completion(twice)])
     const before = { transfers: all.length, delivered: sent.length }
     expect(await devnet.check(all)).toMatchObject({ ...before, lost: 3, duplicates: 1, wrongBalances: 1, foreignCompletions: 0 })
-    // Also of transfers that are missing from its list.
+    // The checker also judges transfers that are missing from its list.
     expect(await devnet.check(sent)).toMatchObject({ delivered: sent.length, lost: 3, duplicates: 1 })
 
-    // A contract whose events lie and which pays nobody.
+    // Replace the contract by one whose events lie and that pays nobody.
     const code = await bsc.anvil.rpc<string>('eth_getCode', [bsc.bridge, 'latest'])
     await bsc.anvil.rpc('anvil_setCode', [bsc.bridge, logsItsInput])
     const [id, initiator, recipient, amount, nonce] = completion(elsewhere)
@@ -107,10 +107,10 @@ describe('the native bridge of the devnet', () => {
     await claim(bsc, key, completion(unpaid))
     await bsc.anvil.rpc('anvil_setCode', [bsc.bridge, code])
     expect(recipient).toBe(elsewhere.recipient)
-    // A transfer to another recipient or of another amount: one never arrived, and one is unknown. A completion without
-    // a payment: a wrong balance.
+    // A completion with a wrong recipient or amount counts twice: its transfer stays lost, and the completion is
+    // foreign. A completion without a payment counts as a wrong balance.
     expect(await devnet.check(all)).toMatchObject({ ...before, lost: 2, duplicates: 1, wrongBalances: 2, foreignCompletions: 2 })
-    // Correct from here on: these are done.
+    // From here on, completions are correct: these two transfers are delivered.
     await complete(bsc, key, [completion(elsewhere), completion(less)])
     expect(await devnet.check(all)).toMatchObject({ ...before, delivered: sent.length + 2, lost: 0, foreignCompletions: 2 })
   })
@@ -136,16 +136,16 @@ function completion(sent: SentNativeTransfer): Completion {
   return completionOf({ ...sent, recipient: `0x${sent.recipient.slice(2).padStart(64, '0')}` })
 }
 
-/** Runtime code that emits a log of its input: 64 bytes of data, then four topics. */
+/** Runtime code that logs its input: 64 bytes of data, followed by four topics. */
 const logsItsInput = '0x6040600060003760a03560803560603560403560406000a400'
 
-/** The event of a completion that did not happen. */
+/** Logs the event of a completion that did not happen. */
 async function claim(end: NativeBridgeEnd, key: DevnetAccount, [id, initiator, recipient, amount, nonce]: Completion) {
   const topic = (await nativeBridgeAbi()).getEvent('BridgeTransferCompleted')!.topicHash
   await send(end, key, concat([toBeHex(amount, 32), toBeHex(nonce, 32), topic, id, initiator, zeroPadValue(recipient, 32)]))
 }
 
-/** Storage slot that marks this transfer as completed. */
+/** The storage slot that marks this transfer as completed. */
 async function inboundSlot({ anvil, bridge }: NativeBridgeEnd, { id, nonce }: SentNativeTransfer): Promise<string> {
   const slots = Array.from({ length: 16 }, (_, slot) => keccak256(concat([id, toBeHex(slot, 32)])))
   const values = await Promise.all(slots.map((slot) => anvil.rpc<string>('eth_getStorageAt', [bridge, slot, 'latest'])))
@@ -154,7 +154,7 @@ async function inboundSlot({ anvil, bridge }: NativeBridgeEnd, { id, nonce }: Se
   return found
 }
 
-/** One transaction of a lane, mined by the chain itself. */
+/** Sends one transaction of a lane, which the chain mines itself. */
 async function complete(end: NativeBridgeEnd, key: DevnetAccount, completions: readonly Completion[]) {
   const abi = await nativeBridgeAbi()
   const columns = [0, 1, 2, 3, 4].map((column) => completions.map((one) => one[column]))

@@ -18,15 +18,16 @@ import { type SignedVaa, toUniversal } from '../../../lab/devnet/wormhole/vaa.ts
 import { chainPlan, deployWormhole, type WormholeChain } from '../../../lab/devnet/wormhole/wormhole.ts'
 import { altered } from '../../helpers/vaa.ts'
 
-/** A stranger to the contracts, because anyone may deliver. */
+/** An account that the contracts do not know. Anyone may deliver. */
 const stranger = devnetAccount(accountIndex.outsider)
 const rateLimitSeconds = 100
 /**
- * Measured with one guardian: receiveMessage 224,000 (also if it is queued; first of two transceivers 157,000, second
- * 208,000, too late 148,000), completeInboundQueuedTransfer 71,000, executeMsg 110,000.
+ * Gas units. Measured with one guardian: receiveMessage 224,000, also if the transfer is queued. With two transceivers:
+ * 157,000 for the first, 208,000 for the second, and 148,000 for one that comes too late.
+ * completeInboundQueuedTransfer: 71,000. executeMsg: 110,000.
  */
 const gasLimit = 1_000_000n
-/** One token, as users name amounts. */
+/** One token, as users state amounts. */
 const one = 10n ** 8n
 
 describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
@@ -128,7 +129,7 @@ describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
       expect(await nttEffects(ethereum).balanceOf(sent!.recipient)).toBe(sent!.amount)
     })
 
-    // Offsets in the payload: transceiver message at 0, manager message at 70, transfer at 136.
+    // Offsets in the payload: of the transceiver message 0, of the manager message 70, of the transfer 136.
     test.each([
       ['another recipient manager', { at: 40, byte: 9 }, '0x73bdd322 UnexpectedRecipientNttManagerAddress'],
       ['another source manager', { at: 10, byte: 9 }, '0xaf1181fa InvalidPeer'],
@@ -142,7 +143,7 @@ describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
       const forged = guardian.sign({ ...sample, sequence: 999n, payload: hexlify(payload) })
       const refused = await refusal(ntt.ends.bsc, receive(ntt.ends.bsc, forged))
       expect(refused).toMatch(error)
-      // A panic may have any cause.
+      // A panic may have any cause, so it has no meaning.
       expect(meaningOf(refused)).toBe(error.endsWith('Panic') ? undefined : 'permanent')
     })
 
@@ -240,12 +241,12 @@ function execute({ manager }: NttEnd, { bytes }: SignedVaa): Call {
   return act(manager, managerAbi, 'executeMsg', [emitterChain, payload.subarray(4, 36), parts])
 }
 
-/** The bridge's reading of an error that `refusal` names. */
+/** The bridge's meaning of an error that `refusal` names. */
 function meaningOf(error: string): string | undefined {
   return createNtt([], new Map()).reverts?.[error.slice(0, 10)]?.kind
 }
 
-/** Events and errors of all of them. */
+/** Events and errors of all contracts. */
 async function allAbi(): Promise<Interface> {
   const structs = await compiledArtifact('TransceiverStructs')
   const token = new Interface(['error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)'])
@@ -253,7 +254,7 @@ async function allAbi(): Promise<Interface> {
   return new Interface(all.filter(({ type }) => type === 'event' || type === 'error'))
 }
 
-/** Sends it from a stranger's account. Answers the names of the contracts' events, in order. */
+/** Sends a call from a stranger's account. Returns the names of the contracts' events, in order. */
 async function perform({ anvil, manager, transceivers }: NttEnd, call: Call): Promise<(string | undefined)[]> {
   const abi = await allAbi()
   const [mined] = await createSender(anvil, stranger, gasLimit)([call])
@@ -261,7 +262,7 @@ async function perform({ anvil, manager, transceivers }: NttEnd, call: Call): Pr
   return ours.map((log) => abi.parseLog(log)?.name)
 }
 
-/** Selector, name and arguments of the error that the call reverts with, or what happened instead. */
+/** Selector, name and arguments of the error with which the call reverts, or a text about what happened instead. */
 async function refusal({ anvil }: NttEnd, call: Call): Promise<string> {
   const params = [{ ...call, from: stranger.address }, 'latest']
   const answer = (await postJson(anvil.url, { jsonrpc: '2.0', id: 1, method: 'eth_call', params })) as { error?: { data?: string } }

@@ -6,17 +6,17 @@ import { freePort } from '../../../lab/devnet/ports.ts'
 
 const module = fileURLToPath(new URL('../../../lab/devnet/ports.ts', import.meta.url))
 
-// Other systems only check that a port is free.
+// Only Linux can reserve a port. Other systems check that it is free.
 describe.runIf(process.platform === 'linux')('a free port', () => {
   test('is given once, however many are asked for before a server listens on any', async () => {
-    // Among this many of 22,000 ports, chance alone would repeat some.
+    // With this many of 22,000 ports, random choice alone would repeat some.
     const ports: number[] = []
     while (ports.length < 600) ports.push(await freePort())
     expect(new Set(ports).size).toBe(ports.length)
   })
 
   test('of another process is given by nobody while that lives, and again once it was killed', async () => {
-    // From few ports, so that both processes choose the same ones.
+    // The range is small, so both processes choose the same ports.
     const from = 5_000 + Math.floor(Math.random() * 4_000)
     const range = { from, to: from + 8 }
     const program = `

@@ -15,9 +15,9 @@ interface RedeemOptions {
 }
 
 /**
- * Redeems with ethers alone, as any user could: proof that a VAA is valid. Resolves when it is mined. Throws the node's
- * errors, and an error if it reverts. Avoids `wait()` of ethers: its pending requests reject uncaught when the provider
- * is destroyed.
+ * Redeems with ethers, as any user could. This proves that a VAA is valid. Resolves when the transaction is mined.
+ * Throws the node's errors, and Error if it reverts. Does not use `wait()` of ethers: its pending requests would reject
+ * uncaught when the provider is destroyed.
  */
 export async function redeem(chain: WormholeChain, account: DevnetAccount, vaa: Uint8Array, options: RedeemOptions): Promise<void> {
   const hash = await queueRedeem(chain, account, vaa, options)
@@ -32,7 +32,10 @@ export async function redeem(chain: WormholeChain, account: DevnetAccount, vaa: 
   if (receipt.status !== '0x1') throw new Error(`transaction execution reverted: ${hash}`)
 }
 
-/** The same; resolves with its hash when the node has it, which may never mine it. */
+/**
+ * Like `redeem`, but does not wait for the block. Resolves with the transaction's hash when the node has accepted the
+ * transaction. The node may never mine it.
+ */
 export async function queueRedeem(
   chain: WormholeChain,
   account: DevnetAccount,

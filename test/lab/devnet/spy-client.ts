@@ -2,11 +2,11 @@ import { credentials, makeClientConstructor, type ClientReadableStream, type Ser
 import { until } from '../../../lab/devnet/until.ts'
 import { spyService } from '../../../lab/devnet/wormhole/spy.ts'
 
-/** A plain gRPC client of the spy, as any relayer could write it. */
+/** A plain gRPC client of the spy, as any relayer could write one. */
 export interface SpyStream {
   readonly received: readonly Buffer[]
   readonly error: ServiceError | undefined
-  /** Resolves when that many messages have come. */
+  /** Resolves when `count` messages have come. */
   until(count: number): Promise<void>
   ended(): Promise<ServiceError>
   pause(): void

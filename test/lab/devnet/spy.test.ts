@@ -14,7 +14,8 @@ describe('the spy', () => {
   const open: SpyStream[] = []
 
   beforeEach(async () => {
-    // Far above any pause of this process, which is the server and both readers: the quick one is never dropped.
+    // Far above any pause of this process, which runs the server and both readers. So the quick reader is never
+    // dropped.
     spy = await startSpy({ sendTimeoutMs: 10_000 })
   })
 
@@ -72,7 +73,7 @@ describe('the spy', () => {
     const slow = await join()
     const quick = await join()
     slow.pause()
-    // More than all buffers between both ends can hold.
+    // More bytes than all buffers of both ends can hold.
     const big = new Uint8Array(1_000_000)
     for (let sent = 0; sent < 20; sent++) spy.publish(big, 2, emitterA)
     await quick.until(20)

@@ -29,7 +29,7 @@ afterEach(async () => {
   await proxy.stop()
 })
 
-/** A connection through the proxy, and what came over it. */
+/** Opens a connection through the proxy, and records what comes over it. */
 async function dial(): Promise<{ socket: Socket; told(): string; closed: Promise<unknown> }> {
   const socket = connect(proxy.port, '127.0.0.1')
   opened.push(socket)
@@ -56,7 +56,7 @@ test('a cut resets what is open and what comes; then all is well again', async (
   await expect.poll(before.told).toBe('<one>')
   proxy.cut()
   await before.closed
-  // The system accepts it before the proxy can refuse it.
+  // The system accepts the connection before the proxy can refuse it.
   await new Promise((resolve) =>
     connect(proxy.port, '127.0.0.1')
       .on('error', () => {})
@@ -77,8 +77,8 @@ test('stalled: no byte, no end; what was said meanwhile comes afterwards', async
   const during = await dial()
   during.socket.write('three')
   await expect.poll(() => proxy.connections).toBe(2)
-  // Another connection to the same server works meanwhile, and was opened later. So the first one's bytes are not
-  // merely late.
+  // A connection to the server without the proxy was opened after the first one and works. So the first one's bytes are
+  // not merely late.
   const direct = connect(serverPort, '127.0.0.1')
   opened.push(direct)
   direct.write('direct')

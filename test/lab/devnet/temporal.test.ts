@@ -34,7 +34,7 @@ describe('the Temporal dev server', () => {
     expect(server.address).toBe(address)
     const found = await (await client(server)).workflow.getHandle('one').describe()
     expect(found.typedSearchAttributes.get(searchAttributes.TransferState)).toBe('admitting')
-    // The Web UI comes up together with the server.
+    // The Web UI may come up a little after the server.
     await expect.poll(async () => (await fetch(server.uiUrl ?? '')).status).toBe(200)
   })
 
@@ -63,7 +63,7 @@ describe('the Temporal dev server', () => {
     await expect(known('after')).rejects.toThrow(/not found/i)
     await server.restartFrom('nothing')
     await expect(known('before')).rejects.toThrow(/not found/i)
-    // The copy is as good as before.
+    // The copy can be used a second time.
     await server.restartFrom(copy)
     expect(await known('before')).toBe(true)
   })

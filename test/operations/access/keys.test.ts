@@ -46,7 +46,7 @@ test('a key file that others can read, or that is malformed, is refused and not 
 test.runIf(process.getuid)('a file of another user is refused; one of root is good', async () => {
   await makeKeys(file)
   const self = process.getuid!()
-  // Only root can change the owner; otherwise the test changes the user id.
+  // Only root can change the owner of a file. Otherwise the test changes the user id of the process.
   if (self === 0) await chown(file, 12_345, 12_345)
   const getuid = vi.spyOn(process, 'getuid').mockReturnValue(self === 0 ? 0 : self + 1)
   try {
@@ -89,7 +89,7 @@ test('another machine verifies with the public key in its config and cannot sign
 })
 
 test('no key has a name that a command line would read as an option', async () => {
-  // One random name in 64 begins with `-`: 400 without one by chance have a probability of 1 in 500.
+  // A random name begins with `-` in one of 64 cases. The chance that 400 names have none is 1 in 500.
   const kids: string[] = []
   for (let made = 0; made < 400; made++) {
     await rm(file, { force: true })

@@ -9,7 +9,9 @@ export const at = Date.parse('2026-11-22T12:00:00Z')
 export const lane = 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7'
 const address = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-/** The parts of a config that `explain` reads: a chain with a lane, a native route, and a bridge without a node. */
+/**
+ * The parts of a config that `explain` reads. It has a chain with a lane, a native route, and a bridge without a node.
+ */
 export const config = {
   chains: {
     bsc: {
@@ -44,7 +46,7 @@ export function chain(changes: Partial<ChainFacts> = {}): ChainFacts {
   return { chain: 'bsc', blockTimeMs: 1_000, nodes: [node], balances: new Map([[address, '5000000000000000000']]), ...changes }
 }
 
-/** Several nodes, each with its head or without an answer. */
+/** Facts about several nodes. Each has its head, or undefined if it does not answer. */
 export function nodes(...heads: readonly (NodeHead | undefined)[]): ChainFacts['nodes'] {
   return heads.map((one, index) => ({
     ...{ node: `node-${index + 1}`, use: 'all' as const, added: false, isDisabled: false },
@@ -77,7 +79,7 @@ export function transfer(id: string, changes: Partial<TransferFacts> = {}): Tran
   }
 }
 
-/** The stream of the chain's own emitter, in an intake's form. */
+/** The stream of the chain's own emitter, as an intake reports it. */
 export const followedName = `wormhole-token-bridge:bsc:${address.slice(2).padStart(64, '0')}`
 export const followed = {
   stream: followedName,

@@ -22,7 +22,7 @@ const folder = temporaryFolder()
 let server: SmallServer
 let good = ''
 let expired = ''
-/** The list of tokens in the settings. */
+/** Tokens that the settings list. */
 let tokens: IssuedToken[] | undefined
 let log = ''
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeEach(() => {
   log = ''
 })
 
-/** @param dataFolder has the keys of access tokens */
+/** @param dataFolder folder with the keys of access tokens */
 function open(dataFolder: string): Promise<SmallServer> {
   const destination = new Writable({ write: (chunk, _, done) => ((log += String(chunk)), done()) })
   return openCodecServer({
@@ -58,7 +58,7 @@ interface Ask {
 
 async function ask({ of = server, path = '/decode', method = 'POST', headers = {}, body = '' }: Ask) {
   const sent = request({ port: of.port, host: '127.0.0.1', path, method, headers: { 'content-type': 'application/json', ...headers } })
-  // The server may close before it has read a refused body.
+  // Ignore errors: the server may close the connection before it has read a refused body.
   sent.on('error', () => {})
   sent.end(body)
   const [response] = await once(sent, 'response')
@@ -134,7 +134,7 @@ describe('POST /decode', () => {
     })
     const answer = await ask({ headers: { ...bearer(good), origin: ui }, body: json(await sealed()) })
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([200, ui])
-    // The page must be able to read refusals too.
+    // The page must also be able to read refusals.
     expect((await ask({ headers: { origin: ui }, body: '' })).headers['access-control-allow-origin']).toBe(ui)
     for (const origin of ['http://evil.example', 'https://ui.example:8233', 'http://ui.example', 'null', `${ui}.evil.example`]) {
       for (const method of ['OPTIONS', 'POST']) {
@@ -167,13 +167,14 @@ describe('POST /decode', () => {
   test('the codec server reads at most 8 MiB', async () => {
     const fits = json(await sealed('x'.repeat(4 * 1024 * 1024)))
     expect((await ask({ headers: bearer(good), body: fits })).status).toBe(200)
-    // The connection ends with the answer: a client that still sends may not get to read it.
+    // The connection ends with the answer, so a client that is still sending may not read the answer.
     const tooLong = (bytes: number) =>
       ask({ headers: bearer(good), body: Buffer.alloc(bytes, ' ') }).then(
         ({ status }) => status,
         (error: NodeJS.ErrnoException) => error.code,
       )
-    // Ten times nearly the limit of all requests: a refused request frees its share.
+    // Ten requests, each nearly as large as the limit of all requests together. None blocks the next one, because a
+    // refused request frees its share.
     for (let times = 0; times < 10; times++) expect([413, 'ECONNRESET', 'EPIPE']).toContain(await tooLong(8 * 1024 * 1024 + 1))
     expect((await ask({ headers: bearer(good), body: fits })).status).toBe(200)
   })
@@ -201,7 +202,7 @@ describe('a browser', () => {
     const [cookie = ''] = set.split(';')
     const answer = await ask({ headers: { cookie: `a=b; ${cookie}`, origin: ui }, body: json(await sealed()) })
     expect([answer.status, answer.headers['access-control-allow-credentials']]).toEqual([200, 'true'])
-    // The header wins over the cookie.
+    // The header overrides the cookie.
     expect((await ask({ headers: { cookie, ...bearer('x') }, body: json([]) })).status).toBe(401)
   })
 
@@ -215,7 +216,7 @@ describe('a browser', () => {
       const { status, headers } = await signIn(token)
       expect([status, headers['set-cookie']]).toEqual([401, undefined])
     }
-    // A browser sends a cookie to every port of its host.
+    // A browser sends a cookie to every port of its host, so only tokens of level read may sign in.
     for (const level of ['write', 'sign', 'admin'] as const) {
       const { status, headers, text } = await signIn(await makeToken({ dataFolder: folder }, { level }))
       expect([status, headers['set-cookie'], text]).toEqual([403, undefined, expect.stringContaining('level read')])
@@ -234,7 +235,7 @@ describe('a browser', () => {
 })
 
 test('a token of a removed key is refused', async () => {
-  // A new folder, because the other tests' tokens are of the removed key.
+  // Use a new folder, because the tokens of the other tests belong to the key that is removed here.
   const dataFolder = temporaryFolder()
   const file = keyFile({ dataFolder })
   const before = await makeToken({ dataFolder })

@@ -13,20 +13,22 @@ const attributes = { TransferState: 'delivered', Bridge: 'wormhole-token-bridge'
 const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:${sequence}:${'ab'.repeat(8)}`
 
 /**
- * Deliveries and reversals that a stranger with access to Temporal invents. Three have the form of Portage's runs.
- * Returns the ids of the two others.
- * @param delivered a transfer @param parked another, which is not delivered
+ * Makes deliveries and reversals that a stranger with access to Temporal invents. Three have the form of Portage's own
+ * runs. Returns the ids of the two others.
+ * @param delivered id of a delivered transfer
+ * @param parked id of a parked transfer
  */
 async function forgeRuns(client: Client, delivered: string, parked: string): Promise<readonly string[]> {
   const forge = (id: string, queue: string, target: string, input: unknown = {}) =>
     forgeRun(client, { type: 'transfer', id, queue, input, result: { id, state: 'delivered' } }, { ...attributes, TargetChain: target })
-  // Another id; another chain's queue; a message with another id.
+  // One run has another id, one is on the queue of another chain, and one has a message with another id.
   const junk = ['x:2:junk', idOf('1')] as const
   await forge(junk[0], 'chain:forged-1', 'forged-1')
   await forge(junk[1], 'chain:forged-2', 'bsc')
   const message = { bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', digest: `0x${'cd'.repeat(32)}`, sequence: '1' }
   await forge(idOf('2'), 'chain:forged-3', 'forged-3', { transfer: message })
-  // For a run that never existed, and for one that never delivered. They end in the process that serves the ledgers.
+  // One reversal is of a run that never existed, and one of a run that never delivered. The process that serves the
+  // ledgers ends them.
   const reverse = (transfer: string, run: string) =>
     client.workflow.execute('reversal', {
       ...{ workflowId: reversalId({ transfer, run }), taskQueue: ledgerQueue, args: [{ transfer, run }] },
@@ -34,14 +36,15 @@ async function forgeRuns(client: Client, delivered: string, parked: string): Pro
     })
   await reverse(delivered, randomUUID())
   await reverse(parked, (await client.workflow.getHandle(parked).describe()).runId)
-  // Otherwise its parking would be notified.
+  // Otherwise the receiver would be notified of the parking.
   await client.workflow.getHandle(parked).terminate('a test')
   return junk
 }
 
 /**
- * No receiver is notified of forged runs. Honest deliveries before and after them are notified.
- * @param ends gets the end of what is started @param with.next the sequence of another transfer
+ * Checks that no receiver is notified of forged runs. Honest deliveries before and after them must be notified.
+ * @param ends gets the functions that end what is started here
+ * @param with.next returns the sequence of another transfer
  */
 export async function expectForgedUntold(
   on: NotificationSetting,
@@ -54,7 +57,7 @@ export async function expectForgedUntold(
   const tells = (what: string, isSo: () => boolean) => until(isSo, { timeoutMs: 60_000, what })
   const watch = createTransferWatch(client)
   await watch.look()
-  // A notifier notifies only of runs that close after it has begun.
+  // A notifier reports only runs that close after it has begun.
   const good: string[] = []
   await until(
     async () => {
@@ -66,7 +69,7 @@ export async function expectForgedUntold(
   expect(books.received[0]?.data['proof']).toBe('temporal')
   const delivered = good.at(-1)!
   const unseen = await forgeRuns(client, delivered, await on.transfer(next(), { parks: true }))
-  // A later delivery is notified, so the forged runs before it were read and stop nothing.
+  // A later delivery is notified. So the forged runs before it were read, and they stop nothing.
   const last = await on.transfer(next())
   await tells('the last delivery to be notified', () => told().includes(last))
   const refused = () => on.logged.filter((line) => line.includes('RUN_FOREIGN'))

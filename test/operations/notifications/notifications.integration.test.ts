@@ -32,7 +32,7 @@ describe('Receivers of notifications', () => {
   const ends: (() => Promise<unknown>)[] = []
   const client = () => on.ledgers.temporal.client
   const next = () => String(++sequence)
-  /** Each test has its own notifier. */
+  /** A name that only one test uses, so that each test has its own notifier. */
   const named = (what: string) => `${what}-${++names}`
   const idsOf = (received: readonly Received[], transfer: string, type = 'transfer.delivered') =>
     received.filter((one) => one.type === type && one.data['transfer'] === transfer).map(({ id }) => id)
@@ -48,7 +48,7 @@ describe('Receivers of notifications', () => {
     on = await startNotificationSetting()
   })
   afterAll(() => on?.stop())
-  // A leftover notifier would get the requests of the next test's processes.
+  // A notifier that is left over would get the requests of the next test's processes.
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end()
   })
@@ -125,13 +125,13 @@ describe('Receivers of notifications', () => {
     await until(() => types().length >= events.length, { timeoutMs, what: 'all to be notified' })
     expect(types()).toEqual([...events].toSorted())
     const of = (type: string) => pager.received.find((one) => one.type === type)?.data
-    // The sender of a signal chooses the id, so it uses an id that no delivery can have.
+    // The sender of this signal chooses its id, so Portage notifies under an id that no delivery can have.
     expect(pager.received.filter(({ id }) => id === spending.id)).toEqual([])
     expect(of('transfer.parked')).toMatchObject({ transfer: id, code: 'DELIVERY_IMPOSSIBLE', reason: 'it reverts', ...testShown })
     expect(of('lane.paused')).toMatchObject({ lane, chain: 'bsc', why: 'paused', by: 'night-shift', reason: 'a test' })
     expect(of('settings.halted')).toMatchObject({ chain: 'bsc', by: 'night-shift' })
     expect(of('stream.gap')).toMatchObject({ stream })
-    // The pause ends, its end is read, and it begins again.
+    // The pause ends, the notifier reads this, and the pause begins again.
     await setLaneMode(client(), lane, 'resume', order)
     const isOver = async () => !Object.keys((await readNotifier(client(), name))?.holding ?? {}).includes(`lane/${lane}/closed`)
     await orderOfNotifier(client(), name, { kind: 'replay', since: Date.now() + 60_000, order })
@@ -172,7 +172,7 @@ describe('Receivers of notifications', () => {
     })
     await until(() => idsOf(good.received, later).length > 0, { timeoutMs, what: 'the good one to be notified again' })
     expect(gone.received.length).toBe(asked)
-    // Four at first, then one at a time, each for 15 s.
+    // The first four requests come at once. Then one comes at a time, each for 15 s.
     expect(hanging.received.length).toBeLessThanOrEqual(4 + (Date.now() - startedAt) / 15_000)
     gone.answer = answering(204)
     await orderOfNotifier(client(), c, { kind: 'enable', order })
@@ -195,7 +195,7 @@ describe('Receivers of notifications', () => {
     expect(idsOf(books.received, before)).toHaveLength(1)
     await until(async () => !(await readNotifier(client(), name))?.replay, { timeoutMs, what: 'the replay to end' })
     expect((await readNotifier(client(), name))?.orders).toMatchObject([{ kind: 'replay', ...order }])
-    // Half a million hours without an event.
+    // Replay from the epoch: half a million hours without an event.
     await orderOfNotifier(client(), name, { kind: 'replay', since: 0, order })
     await until(() => idsOf(books.received, before).length === 2, { timeoutMs, what: 'the first to be notified again' })
   })

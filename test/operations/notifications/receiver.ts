@@ -30,11 +30,11 @@ export interface TestReceiver {
   readonly received: Received[]
   /** Requests with an invalid signature. */
   readonly forged: string[]
-  /** Sets the answer from now on. */
+  /** Answers a request. Tests may replace it. */
   answer: (one: Received, response: ServerResponse) => void
 }
 
-/** A real HTTP server that verifies notifications with the package of the specification. */
+/** Starts a real HTTP server that verifies notifications with the specification's own package. */
 export async function startReceiver(secret: string = testSecrets.first): Promise<TestReceiver> {
   const webhook = new Webhook(secret)
   const receiver: TestReceiver = {

@@ -19,7 +19,7 @@ import { deadConfig } from '../../api/setting.ts'
 import { type Ledgers, startLedgers } from '../../lanes/setting.ts'
 import { secretSource, testSecrets } from './receiver.ts'
 
-/** Short intervals, so that tests do not wait. The jitter is real. */
+/** Short intervals, so that tests do not wait. The jitter is the real one. */
 export const shortTimes: NotifyTimes = {
   readMs: 50,
   conditionsMs: 200,
@@ -34,16 +34,18 @@ export const lane = `evm-1397:0x${'aa'.repeat(20)}`
 export const testContent = { amount: '1500000', decimals: '6', token: `2/${'ab'.repeat(32)}`, recipient: `0x${'cd'.repeat(20)}` }
 export const testShown = { ...testContent, tokenAmount: '1.5' }
 
-/** Transfers with steps that a test controls, on a real Temporal, and their receivers. */
+/** Transfers whose steps a test controls, on a real Temporal, and their receivers. */
 export interface NotificationSetting {
   readonly ledgers: Ledgers
   readonly config: Config
   readonly metrics: Metrics
   /** All log lines. */
   readonly logged: string[]
-  /** Starts a transfer with this sequence. Resolves with its id when it is delivered or, with `parks`, parked. */
+  /**
+   * Starts a transfer with this sequence. Resolves with its id when it is delivered, or with `parks` when it is parked.
+   */
   transfer(sequence: string, options?: { readonly sourceChain?: string; readonly parks?: true }): Promise<string>
-  /** Notifies receivers until the returned function is called. */
+  /** Serves the notifiers of these receivers until the returned function is called. */
   serve(receivers: readonly Receiver[], times?: Partial<NotifyTimes>): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
@@ -115,7 +117,7 @@ export async function startNotificationSetting(): Promise<NotificationSetting> {
   }
 }
 
-/** A config with one receiver, for a process of the role ledger, the API and the command line. */
+/** Writes a config with one receiver, for a process of the role ledger, the API and the command line. */
 export async function writeReceiverConfig(
   on: NotificationSetting,
   folder: string,
@@ -135,7 +137,7 @@ export async function writeReceiverConfig(
   return { file, folder, notifications }
 }
 
-/** The row of `portage stuck` for a receiver, if there is one. */
+/** The row of `portage stuck` for a receiver. Undefined if there is none. */
 export async function causeOf({ config, ledgers }: NotificationSetting, name: string, url: string) {
   const notifications = [{ name, url, secrets: [{ secretFile: 'none' }], events: ['transfer.delivered' as const] }]
   const { causes } = await collectCauses(ledgers.temporal.client, { config: { ...config, notifications }, environment: {} })

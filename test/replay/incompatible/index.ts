@@ -3,7 +3,8 @@ import type { TransferInput } from '../../../temporal/contracts/transfer.ts'
 import { transfer as compatible } from '../../../workflows/transfer/transfer.ts'
 
 /**
- * The workflow with one command more, before all others: such a change without a patch breaks every transfer that runs.
+ * The workflow with one more command at its beginning. Without a patch, such a change would break every running
+ * transfer.
  */
 export async function transfer(input: TransferInput) {
   await sleep(1)

@@ -9,7 +9,7 @@ import { listen } from '../../helpers/servers.ts'
 
 const urlOf = async (server: Server) => new URL(`http://${await listen(server)}/path?query`)
 
-/** The text that a server with this answer receives. */
+/** Fetches from a server with this answer. Returns the text that the client got. */
 async function ask(answer: RequestListener, limits: Partial<FetchLimits> = {}, body?: string) {
   const url = await urlOf(createServer(answer))
   return fetchBounded(url, { method: body === undefined ? 'GET' : 'POST', ...(body !== undefined && { body }) }, { ...usual, ...limits })
@@ -150,7 +150,7 @@ describe('no answer', () => {
     const closed: Promise<unknown>[] = []
     const asking = ask(({ socket }, response) => {
       closed.push(once(socket, 'close'))
-      // Never ended: only the client can end it.
+      // The server never ends this answer, so only the client can.
       response.writeHead(200, { 'content-encoding': 'gzip' }).write('junk')
     })
     await expect(asking).rejects.toThrow(Error)

@@ -20,7 +20,7 @@ let native: NativeConnection
 let workflowBundle: WorkflowBundleWithSourceMap
 let server: TemporalServer
 let client: TemporalClient
-/** A run with a memo that nobody can read. */
+/** A client that writes memos that nobody can read. */
 let hostile: TemporalClient
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ test('of all running transfers, the one that waits for nothing is found and rese
   )
   const begun = async () => (await Promise.all(handles.map((one) => one.describe()))).every(({ historyLength }) => historyLength >= 4)
   await until(begun, { timeoutMs: 60_000, what: 'all to wait' })
-  // With a memo at which the SDK's own list would stop.
+  // The SDK's own list would stop at this memo.
   await hostile.workflow.start('transfer', {
     workflowId: 'hostile',
     taskQueue: 'nobody serves this',
@@ -83,7 +83,7 @@ test('of all running transfers, the one that waits for nothing is found and rese
   const listed = async () => (await count(`= 'parked'`)) === 1 && (await count(`!= 'parked'`)) === 4
   await until(listed, { timeoutMs: 60_000, what: 'the list to know of them' })
 
-  // One that may be between two tasks is left alone. So are another chain's and recent ones.
+  // A run that may be between two tasks is not touched. Recent ones and those of another chain are not touched either.
   expect(await findStuckTransfers(client, 'bsc', Date.now() + 1_000, 600_000)).toEqual([])
   const find = (chain: string, before: number) => findStuckTransfers(client, chain, before, -5_000)
   expect(await find('ethereum', Date.now() + 1_000)).toEqual([])

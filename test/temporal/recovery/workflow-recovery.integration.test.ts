@@ -28,8 +28,8 @@ import { metricValue } from '../../helpers/metrics.ts'
 const waitLimit = { timeoutMs: 120_000 }
 
 /**
- * Histories of running workflows that no build replays, whose workflow task would fail for ever. Also tasks that no
- * process answers.
+ * Histories of running workflows that no build can replay, so that their workflow task would always fail. Also tasks
+ * that no process answers.
  */
 describe('A stuck workflow is reset', () => {
   const metrics = createMetrics()
@@ -40,7 +40,7 @@ describe('A stuck workflow is reset', () => {
   const spoiled = (...ids: string[]) => setting.ledgers.without(() => spoil(setting.ledgers.temporal, ids))
   const runOf = async (id: string) => (await client().workflow.getHandle(id).describe()).runId
   const resets = (type: string) => metricValue(metrics, 'portage_workflows_reset_total', { type })
-  /** The lane is reset, and its new run has read its account: at a block, as on every chain. */
+  /** Resolves when the lane is reset and its new run has read its account. A lane reads its account only at a block. */
   const untilRead = (agent: LaneAgent, before: string) => {
     const isRead = () => agent.view?.synced && agent.view.run !== before
     return until(() => setting.mine().then(isRead), { ...waitLimit, what: 'the new run to have read its account' })
@@ -84,7 +84,7 @@ describe('A stuck workflow is reset', () => {
     await spoiled(id)
     const asked = agent.acquire(request('d'), { timeoutMs: waitLimit.timeoutMs })
     await untilRead(agent, before)
-    // A request to the earlier run is refused for this reason, or by what the new run already knows.
+    // A request to the earlier run is refused for this reason, or because of what the new run already knows.
     expect(await asked).toMatchObject({ kind: 'refused' })
     const again = await agent.acquire(request('e'), { timeoutMs: waitLimit.timeoutMs })
     expect(again).toMatchObject({ kind: 'refused', why: 'forbidden', detail: expect.stringContaining('the key may have leaked') })
@@ -232,7 +232,7 @@ describe('A stuck workflow is reset', () => {
       await spoiled(operatorTransaction.workflowId)
       await client().workflow.getHandle(operatorTransaction.workflowId).signal('no handler')
       await until(async () => (await resets('operatorTransaction')) > 0, { ...waitLimit, what: 'the operator transaction to be reset' })
-      // Before the new run has the nonce, it would know nothing of a final nonce.
+      // Wait until the new run has the nonce. Before that, it would know nothing of a final nonce.
       await until(() => isBeingSent(client().workflow.getHandle(operatorTransaction.workflowId)), {
         ...waitLimit,
         what: 'the new run to have it',

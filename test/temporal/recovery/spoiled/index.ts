@@ -7,12 +7,12 @@ import { settings as soundSettings } from '../../../../workflows/settings.ts'
 import { stream as soundStream } from '../../../../workflows/stream.ts'
 
 /**
- * The workflows, which replay every history and on demand add a command that no build replays. So tests can make at any
- * moment the history that a Temporal which was set back leaves behind.
+ * Workflows that replay every history. On demand they add a command that no build replays. So a test can make, at any
+ * moment, the history that a restored Temporal leaves behind.
  */
 function spoilt<Input, Result>(workflow: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
   return (input) => {
-    // A reset gives the new run the updates of the run before.
+    // Check the run id, because a reset gives the new run the updates of the run before.
     setHandler(defineSignal<[string]>('spoil'), (runId) => {
       if (runId === workflowInfo().runId) void sleep(1)
     })
