@@ -32,18 +32,15 @@ export interface DevnetPorts {
 export interface DevnetOptions {
   /** Seconds between blocks, for both chains or for each. Default 1. */
   readonly blockTimeSeconds?: number | { readonly ethereum: number; readonly bsc: number }
-  /**
-   * Anvil's slots in an epoch, for both chains or for each. `finalized` lags the head by twice this number of blocks.
-   * Default 1.
-   */
+  /** `finalized` lags the head by twice this number of blocks, for both chains or for each. Default 1. */
   readonly slotsInAnEpoch?: number | { readonly ethereum: number; readonly bsc: number }
   /** Number of guardians: 1 (default) or 19. */
   readonly guardians?: number
   /** Consistency level that token bridges request from the guardians: 1 finalized (default), 201 safe, 200 instant. */
   readonly consistencyLevel?: number
   /**
-   * Number of nodes of each chain in relayerConfig(). Each is a fault proxy in front of the one anvil. Default: none,
-   * and the relayer uses anvil itself.
+   * Nodes of each chain in relayerConfig(). Each is a fault proxy of the one anvil. Default: none, the relayer uses
+   * anvil itself.
    */
   readonly nodesPerChain?: number
   /** Lanes per chain. Default 1. */
@@ -52,17 +49,11 @@ export interface DevnetOptions {
   readonly window?: number
   /** Where all lanes broadcast, in relayerConfig(). Default: the config's own default. */
   readonly broadcast?: 'auto' | 'queue' | undefined
-  /**
-   * Whether relayerConfig() has Wormhole's token bridge. Its contracts, guardian and users exist in any case. Default
-   * true.
-   */
+  /** Whether relayerConfig() has Wormhole's token bridge, whose contracts exist in any case. Default true. */
   readonly wormhole?: boolean
   /** Whether relayerConfig() has routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean
-  /**
-   * An NTT token in both directions. With an Executor also a second token, whose deliveries requests pay for. Default:
-   * none.
-   */
+  /** An NTT token in both directions. With an Executor also a second one, which needs requests. Default: none. */
   readonly ntt?: NttOptions | undefined
   /** Deploys an Executor on both chains and adds a quoter's key to `env`. Default false. */
   readonly executor?: boolean
@@ -72,19 +63,13 @@ export interface DevnetOptions {
   readonly native?: NativeBridgeVariant | false
   /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one. */
   readonly batch?: number | undefined
-  /**
-   * Most open transfers in each direction of the native bridge, in relayerConfig(). Default: the config's own default.
-   */
+  /** Most open native transfers in each direction, in relayerConfig(). Default: the config's own default. */
   readonly maxOpen?: number | undefined
-  /**
-   * Audit interval of streams, in relayerConfig(). Default: 0.1 with a native bridge, else the config's own default.
-   */
+  /** Audit interval of streams, in relayerConfig(). Default: 0.1 with a native bridge, else the config's own. */
   readonly auditMinutes?: number
   /** Audit interval of transfers, in relayerConfig(). Default: the config's own default. */
   readonly transferAuditMinutes?: number | undefined
-  /**
-   * Times after which the work of a dead process is taken over, in relayerConfig(). Default: the config's own default.
-   */
+  /** Times until the work of a dead process is taken over, in relayerConfig(). Default: the config's own. */
   readonly worker?: ConfigInput['worker']
   /** Temporal keeps its data in memory only. Default false. */
   readonly inMemory?: boolean

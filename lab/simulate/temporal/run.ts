@@ -8,9 +8,7 @@ import { type Host, pollMs, type Worker } from './host.ts'
 
 export type RunStatus = 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CONTINUED_AS_NEW' | 'GONE'
 
-/**
- * An entry of the server's record of a run. The first entries of a record give the run as it was at an earlier time.
- */
+/** An entry of the server's record of a run. The first entries give the run as it was at an earlier time. */
 type Recorded = { readonly kind: 'job'; readonly job: Job } | TaskRecord
 
 interface TaskRecord {
@@ -42,10 +40,7 @@ const taskTimeoutMs = 10_000
 const taskRetryMs = 1_000
 /** Share of the workflow tasks before which the process loses the run from its cache. */
 const uncached = 0.002
-/**
- * Share of the moves to another process in which the run is really replayed. A replay takes time and gives the same
- * state.
- */
+/** Share of the moves to another process in which the run is really replayed. A replay takes much time. */
 const replayed = 0.1
 
 export class Run {
