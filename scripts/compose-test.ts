@@ -111,7 +111,7 @@ async function main(): Promise<number> {
 interface Stack {
   readonly shell: ReturnType<typeof shellOf>
   readonly frontend: number
-  /** Of PostgreSQL. */
+  /** Port of PostgreSQL. */
   readonly port: string
   readonly cli: string
 }

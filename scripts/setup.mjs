@@ -172,12 +172,12 @@ function findTemporalServer() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/find-temporal-server.ts`])
 }
 
-/** As findTemporalServer. */
+/** Looks for a browser, as findTemporalServer does for the server. */
 function findBrowser() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/browser/find-chromium.ts`])
 }
 
-/** As findTemporalServer. */
+/** Looks for shells, as findTemporalServer does for the server. */
 function findShells() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/shells/find-shells.ts`])
 }

@@ -9,7 +9,7 @@ export interface BlockClock {
   stop(): Promise<void>
 }
 
-/** By this number of blocks `finalized` lags behind the head of an anvil with one slot in an epoch. */
+/** In an anvil with one slot in an epoch, `finalized` lags the head by this number of blocks. */
 const finalityLag = 2
 
 /**

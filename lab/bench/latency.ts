@@ -33,18 +33,18 @@ export interface Quantiles {
 /** Times of one bridge, ms, by this machine's clock. */
 export interface BridgeLatency {
   readonly transfers: number
-  /** From the block that made the source's block final to the block with the delivery. */
+  /** Time from the block that made the source's block final to the block with the delivery. */
   readonly finalityToInclusion: Quantiles
-  /** From the block that made the delivery's block final until the transfer closed as delivered. */
+  /** Time from the block that made the delivery's block final until the transfer closed as delivered. */
   readonly targetFinalityToDelivered: Quantiles
   /**
-   * From the block that made the source's block final until the guardians' spy has the signed message. Undefined for a
-   * native bridge.
+   * Time from the block that made the source's block final until the guardians' spy has the signed message. Undefined
+   * for a native bridge.
    */
   readonly finalityToSigned?: Quantiles
   /** Median and 90th percentile of each step by Portage's own histogram, ms. */
   readonly steps: Readonly<Record<string, { readonly median: number; readonly p90: number }>>
-  /** From seen to delivered by Portage's own histogram, ms. */
+  /** Time from seen to delivered, by Portage's own histogram, ms. */
   readonly seenToDelivered: { readonly median: number; readonly p90: number }
 }
 

@@ -12,15 +12,15 @@ import { round, type Spread, spread } from './statistics.ts'
 export interface StartSummary {
   readonly rounds: number
   readonly machine: { readonly cpus: number; readonly model: string; readonly load: readonly number[] }
-  /** From the start of `portage run --role all` until it is ready. */
+  /** Time from the start of `portage run --role all` until it is ready. */
   readonly portageReady: Spread
   /** CPU time of the process from its start until it is ready. Undefined without /proc. */
   readonly portageCpu: Spread | undefined
   /** Times from the start of `npm run demo`, including set-up. */
   readonly demo: {
-    /** Until a user's transfer is in a block and shown. */
+    /** Time until a user's transfer is in a block and shown. */
     readonly firstSent: Spread
-    /** Until Portage has the transfer's message, which guardians sign once the block is final. */
+    /** Time until Portage has the transfer's message, which guardians sign once the block is final. */
     readonly firstSeen: Spread
     readonly firstDelivered: Spread
   }

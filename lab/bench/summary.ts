@@ -38,9 +38,9 @@ export interface KindSummary {
 
 export interface PortageSummary extends KindSummary {
   readonly rpcCalls: { readonly perTransfer: number; readonly byMethod: Readonly<Record<string, number>> }
-  /** From the start of the relayer until it was ready. */
+  /** Time from the start of the relayer until it was ready. */
   readonly startMs: Spread
-  /** From the block with the first delivery to the first close. */
+  /** Time from the block with the first delivery to the first close. */
   readonly firstCloseMs: Spread
   /** Means per delivery. */
   readonly gasPerTransaction: number

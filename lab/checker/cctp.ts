@@ -19,7 +19,7 @@ export interface CctpFinding {
   readonly receivedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** As in `TransferFinding`. */
+  /** Defined as in `TransferFinding`. */
   readonly latencyMs: number | undefined
   /** Whether the transmitter's usedNonces is 1 for the received message. */
   readonly used: boolean

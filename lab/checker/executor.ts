@@ -40,7 +40,7 @@ export interface ExecutionFinding {
   readonly receivedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** As in `TransferFinding`. */
+  /** Defined as in `TransferFinding`. */
   readonly latencyMs: number | undefined
   /**
    * `balance`: wei that the receiver and the recipient of the drop-off got. `expected`: wei that the request pays for.

@@ -17,7 +17,7 @@ export interface NativeFinding {
   readonly completedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** As in `TransferFinding`. */
+  /** Defined as in `TransferFinding`. */
   readonly latencyMs: number | undefined
   /**
    * `balance`: what the recipient has of the target's token. `expected`: the sum of all completions for the recipient.

@@ -20,7 +20,7 @@ export interface NttFinding {
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** As in `TransferFinding`. */
+  /** Defined as in `TransferFinding`. */
   readonly latencyMs: number | undefined
   /** Whether the manager's isMessageExecuted is true. */
   readonly executed: boolean

@@ -10,9 +10,9 @@ import { type DrillScene, type Payment, treasury } from './scene.ts'
 export interface DrillTimes {
   /** pg_dump of both databases, under load. */
   dump: number
-  /** From the loss until the Temporal server serves again. */
+  /** Time from the loss until the Temporal server serves again. */
   restore: number
-  /** From then until every transfer is delivered and every stream has proved it. */
+  /** Time from the end of `restore` until every transfer is delivered and every stream has proved it. */
   recovery: number
   all: number
 }

@@ -48,7 +48,7 @@ async function look(targets: DrainTargets, withStreams: boolean): Promise<Remain
   const [seen, lanes, streams] = await Promise.all([
     newestRuns(targets.client),
     Promise.all(targets.devnet.lanes.map((lane) => laneRemains(targets, lane))),
-    // Its state is unknown, so the next round asks again.
+    // If the streams do not answer, their state is unknown, so the next round asks again.
     withStreams ? unprovedStreams(targets).catch((error: unknown) => [`streams: ${String(error)}`]) : [],
   ])
   const undone = targets.sent.filter((one) => !isDelivered(seen.get(keyOf(one))))

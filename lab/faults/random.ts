@@ -1,6 +1,6 @@
 /** Random numbers from a seed. The same seed gives the same numbers. */
 export interface Chance {
-  /** From 0 to below 1. */
+  /** A random number from 0 to below 1. */
   next(): number
   /** A whole number from `least` to `most`, inclusive. */
   whole(least: number, most: number): number

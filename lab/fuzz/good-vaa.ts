@@ -11,7 +11,7 @@ export const goodVaa = Buffer.from(
   `01000000000100${'ee'.repeat(64)}0065000000000000000002${emitter}${'00'.repeat(7)}0901${goodPayload}`,
   'hex',
 )
-/** Its source. */
+/** The place of this VAA's message. */
 export const goodPlace = { chain: 2, emitter, sequence: '9' }
-/** Its reader. */
+/** The reader of this VAA. */
 export const decodeVaa = tokenBridgeMessages(new Map([[4, 'bsc']])).decode

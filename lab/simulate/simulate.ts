@@ -51,7 +51,7 @@ export class Simulation {
   readonly #plan: Plan
   readonly #server: Server
   readonly #networks: readonly Network[]
-  /** By their ids. */
+  /** Sent transfers by id. */
   readonly #sent = new Map<string, Transfer>()
   readonly #log: (line: string) => void
   #processes: SimulatedProcess[] = []

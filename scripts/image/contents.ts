@@ -5,7 +5,7 @@ import { join } from 'node:path'
 export interface Contents {
   readonly bytes: number
   readonly files: number
-  /** From /var/lib/dpkg/status.d. */
+  /** Debian packages that /var/lib/dpkg/status.d lists. */
   readonly debian: readonly string[]
   /** name@version of every package.json in node_modules. */
   readonly npm: readonly string[]

@@ -25,7 +25,7 @@ export interface FleetProcess extends Container {
 export interface Fleet {
   readonly processes: readonly FleetProcess[]
   readonly apiUrl: string
-  /** Of an administrator. */
+  /** Authorization header of an administrator. */
   readonly authorization: string
 }
 

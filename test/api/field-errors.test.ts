@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { fieldErrors } from '../../api/errors.ts'
 
-/** In Fastify's form. */
+/** Paths of the errors that Fastify's validator finds. */
 function errorsOf(schema: z.ZodType, value: unknown) {
   const result = validatorCompiler({ schema, method: 'POST', url: '/', httpPart: 'body' })(value) as {
     error?: Parameters<typeof fieldErrors>[1]

@@ -53,9 +53,9 @@ export interface OpenApi {
   readonly api: Api
   /** The same API, whose requests carry no token. */
   readonly bare: Api
-  /** Chains, which are not connected yet. */
+  /** Client of Temporal, which is not connected yet. */
   readonly client: Client
-  /** In the API's form. */
+  /** The settings that the API sees. Tests replace `now`. */
   readonly settings: { now: Settings }
   token(request?: Partial<TokenRequest>): Promise<string>
   /** Sends a request. It carries a token only if the headers have one. Returns the code if it is refused. */

@@ -95,7 +95,7 @@ export class CheckedLane {
     this.paged.nextRun(this.state)
   }
 
-  /** As workflows/lane.ts determines it. */
+  /** workflows/lane.ts determines it in the same way. */
   #isOfBefore({ run }: ApplyRequest): boolean {
     return this.#isReset && run !== undefined && run !== String(this.run)
   }

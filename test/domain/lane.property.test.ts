@@ -157,7 +157,7 @@ describe('the nonce ledger, whatever happens', () => {
     )
     // The histories really grant nonces.
     expect(granted).toBeGreaterThan(500)
-    // They leave entries in blocks that are not final. A second ledger packs these.
+    // The histories leave entries in blocks that are not final. A second ledger packs these.
     expect(packed).toBeGreaterThan(100)
   }, 600_000)
 

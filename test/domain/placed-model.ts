@@ -21,7 +21,7 @@ type Found = (readonly [number: string, height: number])[]
 export class PlacedModel {
   readonly chain = new LogChain()
   stream: StreamState = initialStream(config)
-  /** Ids. */
+  /** Ids of transfers. */
   running = new Set<string>()
   readonly delivered = new Set<string>()
   readonly ended = new Set<string>()

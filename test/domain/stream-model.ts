@@ -18,7 +18,7 @@ export class StreamModel {
   final = 0
   stream: StreamState = initialStream(config)
   readonly hidden = new Set<string>()
-  /** Ids. */
+  /** Ids of transfers. */
   running = new Set<string>()
   readonly delivered = new Map<string, number>()
   /** `proved`: ids that a final proof showed as delivered at some time. `ended`: ids that ended in another way. */

@@ -7,7 +7,7 @@ import { type Stage, startStage } from '../helpers/e2e.ts'
 const one = 10n ** 8n
 const wishes: readonly ExecutionWish[] = [
   { form: 'plain', paidFor: { kind: 'ntt', amount: one } },
-  // Above the limit.
+  // These amounts are above the inbound limit.
   { form: 'dropOffAlone', paidFor: { kind: 'ntt', amount: 1_001n * one } },
   { form: 'dropOffAlone', paidFor: { kind: 'burnV1', amount: 1_000_001n } },
   { form: 'plain', paidFor: { kind: 'burnV2', amount: 1_000_002n } },

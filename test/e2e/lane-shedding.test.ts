@@ -78,7 +78,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
 
   test('a lane whose only process was killed gets no transfers once the process has not polled for a while', async () => {
     await stage.end(second, 'SIGKILL')
-    // With twice as many, the chance that none is for the dead lane is one in 17 million.
+    // With twice as many transfers, the chance that none is for the dead lane is one in 17 million.
     const ends = await stage.outcomes(await sendCoins(stage, 2 * count), 170_000)
     const [first, dead] = lanes().map(({ address }) => address)
     expect(ends.map(({ delivery }) => delivery?.by)).toEqual(ends.map(() => first))

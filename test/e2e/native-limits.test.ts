@@ -24,7 +24,7 @@ const daySeconds = 86_400
  * no eth_call.
  */
 const mostCallsPerBlock = 2.5
-/** With fewer calls, the gate was not even read at every second block. */
+/** If there were fewer calls, the gate would not be read even at every second block. */
 const leastCallsPerBlock = 0.5
 const blocksCounted = 8
 

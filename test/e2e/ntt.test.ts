@@ -16,7 +16,7 @@ import { type Stage, startStage } from '../helpers/e2e.ts'
 const rateLimitSeconds = 25
 /** One token, as users state amounts. */
 const one = 10n ** 8n
-/** Whole tokens. */
+/** Inbound limit in whole tokens. */
 const inboundLimit = 1_000n
 const aboveLimit = (inboundLimit + 1n) * one
 

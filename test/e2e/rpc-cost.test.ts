@@ -52,7 +52,7 @@ afterAll(() => stage?.close())
 interface Reading {
   readonly at: number
   readonly height: number
-  /** By `chain method`. */
+  /** Number of calls by `chain method`. */
   readonly calls: ReadonlyMap<string, number>
 }
 

@@ -285,7 +285,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       stage.temporal('workflow', 'show', '-w', first?.id ?? '', '-o', 'json', '--codec-endpoint', url, ...more)
     const { stdout } = await show('--codec-auth', portage.admin.authorization)
     expect(strings(JSON.parse(stdout)).map(decoded).join('\n')).toContain('callHash')
-    // As in docs/operate/temporal/encryption.md.
+    // Runs the command line of docs/operate/temporal/encryption.md.
     const [line = ''] = /^temporal .*--codec-endpoint.*$/m.exec(await readFile('docs/operate/temporal/encryption.md', 'utf8')) ?? []
     const typed = line
       .replace('<id>', first?.id ?? '')

@@ -87,7 +87,7 @@ describe('A lane with many waiting calls', () => {
       return served.includes('patient')
     }
     await until(through, { ...waitLimit, everyMs: 20, what: 'the last class to be served' })
-    // It had waited behind others. It was not served only because the others had run out.
+    // This call had waited behind others, and was served although others still wait.
     expect(served[0]).toBe('first-0')
     expect(agent.load.waiting).toBeGreaterThan(0)
   })

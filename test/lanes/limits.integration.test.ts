@@ -43,7 +43,7 @@ describe('Limits of a lane', () => {
     expect(agent.load.waiting).toBe(0)
     abort.abort()
     expect(await gone).toMatchObject({ kind: 'refused' })
-    // Answered after it.
+    // The ledger answers this request after the one before.
     expect(await agent.find(request('unknown'))).toMatchObject({ kind: 'refused', why: 'none' })
     const isBack = async () => {
       const { counts } = await setting.ledger()

@@ -143,7 +143,7 @@ describe('A pending transaction under a policy', () => {
       const repriced = () => transactions.every(({ attempts }) => attempts > 1)
       if (blocks >= 4) await until(repriced, { timeoutMs: 15_000, what: 'new prices' }).catch(() => {})
     }
-    // They wait for four blocks together, and not for four blocks each.
+    // All transactions wait for the same four blocks, and not for four blocks each.
     expect(blocks).toBeLessThanOrEqual(8)
     await until(async () => (await pool()).every(({ maxFeePerGas }) => maxFeePerGas > dear), { ...waitLimit, what: 'them in the pool' })
     await setting.mine()

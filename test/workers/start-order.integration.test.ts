@@ -86,7 +86,7 @@ describe('a process whose dependencies are not there yet', () => {
     const problems = lines.filter(({ level, message }) => /warn|error/.test(level) && !expected.test(message))
     const kinds = problems.map(({ message }) => message)
     expect(kinds).toContain('request failed')
-    // These are logged only if Temporal was away or slow for long enough, and not again before it is back.
+    // Unread settings are logged only if Temporal was away or slow for long enough, and not again before it is back.
     const unread = 'the settings cannot be read; '
     const others = kinds.filter((kind) => kind !== 'request failed' && !kind.startsWith(unread))
     expect(others.filter((kind) => kind !== 'the schedule of the audits could not be set; trying again')).toEqual([])

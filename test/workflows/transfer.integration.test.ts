@@ -28,7 +28,7 @@ describe('The transfer workflow', () => {
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     const { startedAt } = toRow(await handle.describe())
     await on.nextRun(handle)
-    // Its start time is that of its first run.
+    // The transfer's start time is that of its first run.
     const now = await handle.describe()
     expect(toRow(now).startedAt).toBe(startedAt)
     expect(now.startTime.getTime()).toBeGreaterThan(Date.parse(startedAt))
@@ -130,7 +130,7 @@ describe('The transfer workflow', () => {
     const handle = await on.start()
     for (let round = 2; round <= 7; round++) {
       await on.reaches(handle, (now) => now.rounds >= round, `round ${round}`)
-      // This ends only the back-off. `retry` would also reset the counts.
+      // The signal ends only the back-off. `retry` would also reset the counts.
       await handle.signal(rolledBackSignal, { intentId: `${handle.workflowId}/${round}`, nonce: round })
     }
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 7 })
@@ -157,7 +157,7 @@ describe('The transfer workflow', () => {
     expect(await on.status(handle)).toMatchObject({ code: 'TARGET_CHAIN_UNSUPPORTED', reason: 'the config has no such chain' })
     on.script = { ...sound }
     await handle.signal(retrySignal)
-    // It may hold a nonce, so it continues with the same intent.
+    // The transfer may hold a nonce, so it continues with the same intent.
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1 })
     expect(on.asked.broadcast.map(({ mode }) => mode)).toEqual(['new', 'follow'])
   })

@@ -75,7 +75,7 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
       if (known.level !== 'finalized') known.level = level
       seen.set(key, known)
     },
-    /** By log index. */
+    /** The seen messages, in the order of their log indexes. */
     find(isWanted: (one: SeenMessage) => boolean): readonly SeenMessage[] {
       const found = [...seen.values()].filter((one) => isWanted(one) && treatment(one.logged) !== 'miss')
       for (const one of found) decide(one)

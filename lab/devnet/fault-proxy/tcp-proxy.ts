@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
  * A TCP proxy of one server. It can cut or stall its connections. It passes bytes unchanged, so TLS works through it.
  */
 export interface TcpProxy {
-  /** Of 127.0.0.1. */
+  /** Port of the proxy on 127.0.0.1. */
   readonly port: number
   /** Number of open or stalled connections. */
   readonly connections: number

@@ -7,7 +7,7 @@ const erc20 = new Interface(['function balanceOf(address owner) view returns (ui
 /** A transfer above the inbound limit. Anyone may complete it `rateLimitSeconds` after `since` (seconds). */
 export interface QueuedTransfer {
   readonly amount: bigint
-  /** At most 8. */
+  /** Decimals of `amount`, at most 8. */
   readonly decimals: number
   readonly since: number
   /** Lower-case 0x address. */

@@ -35,7 +35,7 @@ export interface TemporalServer {
   /** host:port of gRPC. */
   readonly address: string
   readonly namespace: 'default'
-  /** Undefined when headless. */
+  /** URL of the Web UI. Undefined if it was disabled. */
   readonly uiUrl: string | undefined
   /** The CLI that runs the server. It can also send commands to the server. */
   readonly cliPath: string

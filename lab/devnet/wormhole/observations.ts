@@ -13,7 +13,7 @@ export type Treatment = 'sign' | 'mute' | 'hold' | 'miss'
 
 /** The messages that the guardians have seen and signed. */
 export interface Observations {
-  /** In the order of signing. */
+  /** All observations, in the order of signing. */
   readonly all: readonly Observation[]
   observe(message: Message): void
   treat(how: (message: Message) => Treatment): void

@@ -11,7 +11,7 @@ export interface ListedRun {
   readonly ended?: boolean
   /** If true, the run closed without an outcome and is not listed. */
   readonly terminated?: boolean
-  /** Its input. */
+  /** The run's input. Called when it is read. */
   readonly input: () => unknown
   readonly result?: unknown
 }

@@ -24,7 +24,7 @@ describe('two devnets', { timeout: 120_000 }, () => {
       `A devnet runs in ${dir} already (process ${process.pid}). Stop it (Ctrl-C), or give this one a folder of its own`,
     )
     expect(second.stderr).toContain('npm run devnet -- --dir')
-    // It touched nothing.
+    // The second devnet has not changed the lock.
     expect(JSON.parse(await readFile(join(dir, 'running.json'), 'utf8'))).toMatchObject({ pid: process.pid })
     await unlock()
     await (

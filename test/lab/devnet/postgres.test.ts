@@ -57,7 +57,7 @@ test('programs that do not run are none', async () => {
 test.runIf(programs && process.getuid?.() === 0)(
   'of root there are none where their user may not enter the folder of the data',
   async () => {
-    // Of mode 0700.
+    // The folder has the mode 0700, so the other user may not enter it.
     const folder = temporaryFolder()
     expect(await findPostgres(process.env, undefined, folder)).toBeUndefined()
     await chmod(folder, 0o711)

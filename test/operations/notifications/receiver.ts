@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import type { CredentialSource } from '../../../domain/temporal-access.ts'
 import { listenHttp } from '../../helpers/servers.ts'
 
-/** Only for tests. */
+/** Secrets that only tests use. */
 export const testSecrets = {
   first: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
   second: `whsec_${Buffer.alloc(32, 2).toString('base64')}`,
