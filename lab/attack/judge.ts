@@ -36,7 +36,7 @@ export interface AttackSummary {
   readonly stoppedRoutes: number
   /** Transfers that ended as cancelled although the chain shows their effect. */
   readonly falseCancels: number
-  /** Secrets in logs, in Temporal's database or at strangers. */
+  /** Secrets that reached logs, Temporal's database or strangers. */
   readonly leaks: number
   /** Orders without permission that the API accepted. */
   readonly unnamedOrders: number
