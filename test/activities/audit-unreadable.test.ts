@@ -27,7 +27,7 @@ interface Run {
   readonly input?: unknown
 }
 
-/** Each read shows another block, so that a second read of an effect waits for nothing. */
+/** Each read returns a new block, so that a second read of an effect does not wait for one. */
 function blocks() {
   let height = 0
   return {

@@ -5,7 +5,7 @@ import { worstCost } from '../../domain/fees/fees.ts'
 import { assertSame, type Books, worstOf } from './lane-books.ts'
 import assert from 'node:assert/strict'
 
-/** The answer to a request for the nonce that an intent may hold. */
+/** Checks the answer to a `find` request: the intent may already hold a nonce. */
 export function checkFound(
   books: Books,
   before: LaneState,
@@ -34,7 +34,7 @@ function holdsLaterRound(books: Books, before: LaneState, intentId: string): boo
   })
 }
 
-/** The answer to a request for a nonce, which the books then have. */
+/** Checks the answer to a `grant` request. If a new nonce was granted, records it in the books. */
 export function checkGrant(
   books: Books,
   before: LaneState,
@@ -79,7 +79,7 @@ export function checkGrant(
   values.set(nonce, value)
 }
 
-/** @param id of a request that drives the nonce. Undefined: only a read. */
+/** @param id The id of the request, if the request drives the nonce. Undefined if the request only reads. */
 function checkHeld(answer: LaneAnswer, nonce: number, id: string | undefined): void {
   assert.ok(answer.kind === 'granted' && answer.entry.nonce === nonce, 'an intent that holds a nonce is given that one')
   if (id !== undefined) assert.ok(answer.entry.maybeSent || answer.entry.grantedTo === id, 'asked for twice = maybe sent')

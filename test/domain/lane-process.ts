@@ -2,12 +2,12 @@ import { intentIdOf, type Attempt, type Owner } from '../../domain/lane/lane.ts'
 import type { FillOrder, KnownLedger, LaneAnswer, LaneRequest, RaiseOrder } from '../../domain/lane/messages.ts'
 import type { Head } from './lane-chain.ts'
 
-/** A nonce from a process's view. */
+/** A nonce as a process sees it. */
 export interface PendingTransaction {
   readonly nonce: number
-  /** The ledger that gave it. Only the checker uses it, because a process cannot see it. */
+  /** The epoch of the ledger that granted the nonce. Only the checker uses it, because a process cannot see it. */
   readonly epoch: number
-  /** Absent: the process obeys an order to fill, and can sign only no-ops. */
+  /** Absent if the process obeys an order to fill. It can then sign only no-ops. */
   readonly intentId?: string
   readonly grantedTo?: string
   attempts: readonly Attempt[]
@@ -21,7 +21,7 @@ export interface PendingTransaction {
   forgotten: boolean
 }
 
-/** A process with the key: everything that a crash makes it forget. */
+/** The state of a process that has the key. A crash makes the process forget all of it. */
 export interface Process {
   head: Head
   since: number
@@ -31,13 +31,13 @@ export interface Process {
   known: KnownLedger | undefined
   /** The last known run of the ledger. */
   heard: string
-  /** Whether it has reported its observation, with the pool's content. */
+  /** Whether the process has reported its observation, with the pool's content. */
   hasReported: boolean
-  /** Its requests, so that a late copy can reach the ledger. */
+  /** The requests of the process. They are kept, so that a late copy can reach the ledger. */
   asked: { request: LaneRequest; heard: string; waiting: boolean }[]
 }
 
-/** Changes the nonces that a process holds, by an answer of the ledger of `epoch`. */
+/** Updates the nonces of a process after an answer of the ledger of `epoch`. */
 export function takeAnswer(process: Process, epoch: number, request: LaneRequest, answer: LaneAnswer): void {
   const drives = request.kind === 'grant' || (request.kind === 'find' && request.callHash !== undefined)
   if (drives && answer.kind === 'granted') {

@@ -66,7 +66,10 @@ async function kept(input: string): Promise<string> {
   return output
 }
 
-/** Other processes see all of the file or nothing. A folder that is read-only only costs the time of the compiler. */
+/**
+ * Writes a draft and renames it, so that other processes see either the whole file or no file. In a read-only folder
+ * this fails, and each process compiles anew.
+ */
 async function store(folder: string, file: string, output: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   await mkdir(folder, { recursive: true })
