@@ -1,7 +1,7 @@
 import type { Fees } from '../domain/fees/fees.ts'
 import type { Intent, LaneId } from '../domain/lane/lane.ts'
 import type { Settings } from '../domain/settings/settings.ts'
-import type { TransferRoute } from '../domain/transfer/transfer.ts'
+import type { BridgeName, TransferRoute } from '../domain/transfer/transfer.ts'
 
 export interface UnsignedTransaction extends Fees {
   readonly networkId: string
@@ -58,7 +58,12 @@ export interface SigningPolicy {
    */
   readonly proveCall: (call: Intent) => Promise<readonly TransferRoute[]>
   /** Their halts apply to the routes of a call. Throws SETTINGS_UNREACHABLE before the settings are read. */
-  readonly settings: () => Pick<Settings, 'halts'>
+  readonly settings: () => Pick<Settings, 'halts' | 'denied'>
+  /**
+   * Bridges of plug-in packages. Their code knows the parties of their messages, and does not run here. So a denial
+   * holds for a call that has the bytes of a denied address.
+   */
+  readonly packages: ReadonlySet<BridgeName>
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId

@@ -91,17 +91,39 @@ export function haltOf({ halts }: Pick<Settings, 'halts'>, transfer: TransferRou
   )
 }
 
+export interface DenySubject {
+  readonly targetChain: ChainName
+  readonly recipient: string
+  readonly token: string
+  /** Hex digits. Each denied party counts whose address is among these bytes. */
+  readonly bytes?: string
+}
+
 /** A denial is policy and may be lifted later, so it declines and does not reject. */
-export function denialOf(
-  { denied }: Pick<Settings, 'denied'>,
-  { targetChain, recipient, token }: { readonly targetChain: ChainName; readonly recipient: string; readonly token: string },
-) {
+export function denialOf({ denied }: Pick<Settings, 'denied'>, { targetChain, recipient, token, bytes = '' }: DenySubject) {
   const recipients = [recipient.toLowerCase(), `${targetChain}/${recipient.toLowerCase()}`]
-  const rule = denied.find(({ kind, value }) => (kind === 'token' ? value === token.toLowerCase() : recipients.includes(value)))
+  const rule = denied.find(
+    (one) =>
+      (one.kind === 'token' ? one.value === token.toLowerCase() : recipients.includes(one.value)) ||
+      isAmong(bytes.toLowerCase(), one, targetChain),
+  )
   if (!rule) return undefined
   const { kind, value, by, reason } = rule
   const code = kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED'
   return { kind: 'declined', code, reason: `${kind} ${value} was denied by ${by}: ${reason}` } as const
+}
+
+/** Hex digits. Shorter addresses occur by chance: the address 0x…01 is also the number 1. */
+const leastSearched = 24
+
+/** The chain of a denied recipient must be the target. The chain of a denied token is that of its origin. */
+function isAmong(bytes: string, { kind, value }: DenyRule, targetChain: ChainName): boolean {
+  const [, chain, digits = ''] = /^(?:([a-z0-9-]{1,64})\/)?(?:0x)?([0-9a-f]{40,64})$/.exec(value) ?? []
+  const wanted = digits.replace(/^(?:00)+/, '')
+  if (wanted.length < leastSearched || (kind === 'recipient' && chain !== undefined && chain !== targetChain)) return false
+  let at = bytes.indexOf(wanted)
+  while (at % 2 === 1) at = bytes.indexOf(wanted, at + 1)
+  return at >= 0
 }
 
 export interface SettingsOrders extends Order {

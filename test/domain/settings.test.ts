@@ -202,6 +202,6 @@ describe('a deny rule', () => {
   ])('a deny rule applies to bytes that have the address %s', (_, value, bytes, holds) => {
     const settings = after(noSettings, { kind: 'deny', what: 'recipient', value })
     const subject = { targetChain: 'bsc', recipient: `0x${'ee'.repeat(20)}`, token, bytes }
-    expect(denyRuleOf(settings, subject) !== undefined).toBe(holds)
+    expect(denialOf(settings, subject) !== undefined).toBe(holds)
   })
 })

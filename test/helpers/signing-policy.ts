@@ -24,6 +24,7 @@ export function testPolicy({
     tokenPayees: [],
     proveCall: () => Promise.resolve([]),
     settings: () => noSettings,
+    packages: new Set(),
     dataFee: () => Promise.resolve('0'),
     spendingFolder: own.spendingFolder ?? temporaryFolder(),
     lane: laneId('evm', 31_337, `0x${'11'.repeat(20)}`),

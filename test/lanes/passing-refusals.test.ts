@@ -120,7 +120,7 @@ describe.each([
 
 test('after a restart during a halt: a delivery that an earlier process may have sent is outbid by a no-op', async () => {
   let isHalted = true
-  const settings = () => (isHalted ? { halts: [{ scope: {}, by: 'me', reason: 'a test', at: 0 }] } : noSettings)
+  const settings = () => (isHalted ? { ...noSettings, halts: [{ scope: {}, by: 'me', reason: 'a test', at: 0 }] } : noSettings)
   const proveCall = async () => [{ bridge: 'native-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }]
   const delivery = { to: treasury, data: '0x12345678', value: '0' }
   const { seen, pendingOf } = setting({}, { calls: { [treasury]: [delivery.data] }, settings, proveCall }, delivery)

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
-import { deniedBy } from '../../activities/checks/restrictions.ts'
 import { createRouteEndpoint } from '../../bridges/packages/endpoints.ts'
 import { withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { SignedTransaction } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
-import { applySettingsOrders, noSettings, type Settings, type SettingsOrder } from '../../domain/settings/settings.ts'
+import { applySettingsOrders, denialOf, noSettings, type Settings, type SettingsOrder } from '../../domain/settings/settings.ts'
 import { signingPolicy } from '../../workers/roles/signer.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { self } from '../helpers/limited-key.ts'
@@ -71,7 +70,7 @@ test.each(rules)('a key does not sign a forged plan past the denied %s %s: %s', 
 })
 
 test.each(rules)('a step with a forged plan ends a transfer of the denied %s %s: %s', (what, value, isDenied) => {
-  const denial = deniedBy({ settings: () => denied(what, value) }, delivery.parties)
+  const denial = denialOf(denied(what, value), delivery.parties)
   expect(denial?.kind).toBe(isDenied ? 'declined' : undefined)
 })
 

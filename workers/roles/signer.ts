@@ -54,6 +54,7 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, settin
     tokenPayees: payees,
     proveCall: (call) => proveCall(bridges, call, chainName),
     settings: () => demandRead(settings()),
+    packages,
     limits: signingLimits(chain, lane),
     dataFee,
     lane: laneId(chain.family, chain.networkId, address),
@@ -83,14 +84,6 @@ async function proveCall(bridges: PolicyParts['bridges'], call: Intent, targetCh
 function demandRead(settings: Settings): Settings {
   if (!isUnread(settings)) return settings
   throw new RelayerError('SETTINGS_UNREACHABLE', { detail: 'This process has not read the settings yet.' })
-}
-
-/** A plan that came through Temporal may name other parties than the message. */
-function demandAllowed(settings: Settings, { bridge, targetChain }: TransferRoute, { to, data }: Intent): void {
-  const rule = denyRuleOf(settings, { targetChain, recipient: to, token: '', bytes: data.slice(2) })
-  if (!rule) return
-  const detail = `The call has the bytes of the ${rule.kind} ${rule.value}, which ${rule.by} denied: ${rule.reason}`
-  throw new RelayerError('SIGNING_REFUSED', { detail, facts: { bridge, to, denied: rule.value } })
 }
 
 function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<SigningPolicy['fieldOf']>[0]): string {

@@ -5,7 +5,8 @@ import type { Proposed, Signer, SigningLimits, SigningPolicy, Spending } from '.
 import { createSpendingLog, type Exceeded, firstExceeded } from './spending-log.ts'
 import { LRUCache } from 'lru-cache'
 import type { Intent } from '../../../domain/lane/lane.ts'
-import { haltOf, type Settings } from '../../../domain/settings/settings.ts'
+import { denialOf, haltOf } from '../../../domain/settings/settings.ts'
+import { forms, isOf } from '../../../domain/text/forms.ts'
 import type { TransferRoute } from '../../../domain/transfer/transfer.ts'
 import { fingerprint } from '../../crypto/fingerprint.ts'
 
@@ -192,7 +193,7 @@ interface Proof {
 }
 
 /** A signed call stays proved and open for its nonce, because fee raises sign the call again. */
-function rememberProofs({ proveCall, settings }: Pick<SigningPolicy, 'proveCall' | 'settings'>, clock: () => number) {
+function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | 'packages'>, clock: () => number) {
   const proved = new LRUCache<string, Proof>({ max: mostProved })
   return {
     async prove(call: Intent, nonce: number | undefined): Promise<void> {
@@ -201,10 +202,10 @@ function rememberProofs({ proveCall, settings }: Pick<SigningPolicy, 'proveCall'
       const isNew = before !== undefined && Math.abs(clock() - before.at) < rememberMs
       const isSigned = nonce !== undefined && before?.nonces.has(nonce)
       if (isSigned) return
-      if (isNew) return demandOpen(settings(), before.routes)
-      const routes = await proveCall(call)
+      if (isNew) return demandOpen(policy, before.routes, call)
+      const routes = await policy.proveCall(call)
       proved.set(key, { at: clock(), nonces: new Set(proved.get(key)?.nonces ?? before?.nonces), routes })
-      demandOpen(settings(), routes)
+      demandOpen(policy, routes, call)
     },
     signed(call: Intent, nonce: number): void {
       proved.get(keyOf(call))?.nonces.add(nonce)
@@ -212,11 +213,20 @@ function rememberProofs({ proveCall, settings }: Pick<SigningPolicy, 'proveCall'
   }
 }
 
-/** Temporal can hold a forged transfer with another call, so the halts are judged by the call that is signed. */
-function demandOpen(settings: Pick<Settings, 'halts'>, routes: readonly TransferRoute[]): void {
+/** Temporal can hold a forged transfer with another call, so the call that is signed is judged. */
+function demandOpen(
+  { settings, packages }: Pick<SigningPolicy, 'settings' | 'packages'>,
+  routes: readonly TransferRoute[],
+  { to, data }: Intent,
+): void {
+  const now = settings()
   for (const route of routes) {
-    const halt = haltOf(settings, route)
+    const halt = haltOf(now, route)
     if (halt) throw new RelayerError('HALTED', { detail: `halted by ${halt.by}: ${halt.reason}`, facts: { ...route } })
+    const { bridge, targetChain } = route
+    const denial = packages.has(bridge) ? denialOf(now, { targetChain, recipient: to, token: '', bytes: data.slice(2) }) : undefined
+    if (denial)
+      throw new RelayerError('SIGNING_REFUSED', { detail: `The call names a denied party: ${denial.reason}`, facts: { bridge, to } })
   }
 }
 
