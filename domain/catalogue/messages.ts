@@ -16,7 +16,9 @@ export const messageRows = {
   VAA_GUARDIAN_INDEX: fatal('A guardian index is outside the guardian set.', 'Fetch the VAA from a guardian; these bytes were altered.'),
   VAA_SIGNATURE_INVALID: fatal('A signature does not recover to its guardian.', 'Fetch the VAA from a guardian; these bytes were altered.'),
   VAA_NO_QUORUM: fatal('Fewer guardians signed than a quorum needs.', 'Fetch a VAA with at least floor(2n/3)+1 signatures.'),
-  VAA_NOT_FOUND: retry('No guardian API has a signed VAA for this sequence.', 'Wait for finality on the source chain, then ask again.'),
+  VAA_NOT_FOUND: retry('No guardian API has a signed VAA for this sequence.', 'Wait for finality on the source chain, then ask again.', {
+    waitsForItself: true,
+  }),
   GUARDIAN_SET_EXPIRED: fatal(
     'The guardian set that signed this VAA has expired.',
     'Ask for a copy that the current guardian set has signed, and send this copy.',

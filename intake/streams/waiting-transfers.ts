@@ -14,6 +14,8 @@ export interface WaitingTransfersDeps {
   readonly outsideAfterMs?: number | undefined
 }
 
+/** Strangers may submit many messages that nobody will sign. A full window moves such transfers outside sooner, ms. */
+const outsideIfFullMs = 60_000
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
 async function askStatus({ client, logger }: Pick<WaitingTransfersDeps, 'client' | 'logger'>, one: ListedTransfer) {
@@ -64,8 +66,9 @@ export function createWaitingTransfers(deps: WaitingTransfersDeps) {
     const now = Date.now()
     if (room(state) > state.maxOpen / 2 || now - searchedAt < Math.min(limits.everyMs, outsideAfterMs)) return []
     searchedAt = now
+    const afterMs = room(state) > state.maxOpen / 10 ? outsideAfterMs : Math.min(outsideAfterMs, outsideIfFullMs)
     const open = new Set(state.open.map(({ number }) => number))
-    const listed = (await longWaiting(client, source, now - outsideAfterMs)).filter(({ number }) => open.has(number))
+    const listed = (await longWaiting(client, source, now - afterMs)).filter(({ number }) => open.has(number))
     forgetOthers(askedAt, listed)
     const lastAt = ({ runId }: ListedTransfer) => askedAt.get(runId) ?? 0
     const due = listed.filter((one) => now - lastAt(one) >= limits.againMs).toSorted((a, b) => lastAt(a) - lastAt(b))

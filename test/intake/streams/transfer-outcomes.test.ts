@@ -223,4 +223,15 @@ describe('transfers that are queried a limited count at a time', () => {
     })
     expect(ids.size).toBe(120)
   })
+
+  test.each([
+    [6, 10 * minuteMs],
+    [10, minuteMs],
+  ])('with %i of 10 places taken, transfers that have waited for %i ms may leave the window', async (taken, afterMs) => {
+    const { client } = listingClient([])
+    const list = vi.spyOn(client.workflow, 'list')
+    const find = createWaitingTransfers({ source: { bridge: 'native-bridge', sourceChain: 'a' }, client, logger: silentLogger() })
+    await find({ ...initialStream(config), next: '200', open: many.slice(0, taken).map((number) => ({ number })) })
+    expect(list.mock.calls.map(([options]) => options?.query).join()).toContain(new Date(Date.now() - afterMs).toISOString())
+  })
 })
