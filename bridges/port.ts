@@ -82,6 +82,13 @@ export type Attestation =
   | { readonly kind: 'wait'; readonly code: ErrorCode; readonly reason: string; readonly retryInMs: number }
 
 export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<TransferContent, 'amount'> {
+  /** Another account that gets coins. The deny-list holds for it, too. */
+  readonly payee?: string | undefined
+  /**
+   * Reverts of deliveries with the same text count together. Default: token and recipient. A delivery that somebody pays
+   * for has a text of its own, because its payment covers the gas: so it holds back no other delivery.
+   */
+  readonly lossesOf?: string
   /** Hex digits of what a plug-in package sends. The deny-list holds for each party whose bytes it has. */
   readonly bytes?: string
 }

@@ -231,8 +231,8 @@ function recipientKey(parties: Parties): string {
   return `${tokenKey(parties)}/${parties.recipient}`
 }
 
-function tokenKey({ targetChain, bridge, token }: Parties, isContract = false): string {
-  return `${targetChain}/${bridge}/${token}${isContract ? '/contracts' : ''}`
+function tokenKey({ targetChain, bridge, token, lossesOf = token }: Parties, isContract = false): string {
+  return `${targetChain}/${bridge}/${lossesOf}${isContract ? '/contracts' : ''}`
 }
 
 function outrunKey(parties: Parties): string {

@@ -94,14 +94,20 @@ export function haltOf({ halts }: Pick<Settings, 'halts'>, transfer: TransferRou
 export interface DenySubject {
   readonly targetChain: ChainName
   readonly recipient: string
+  /** Another account that gets coins. */
+  readonly payee?: string | undefined
   readonly token: string
   /** Hex digits. Each denied party counts whose address is among these bytes. */
   readonly bytes?: string
 }
 
 /** A denial is policy and may be lifted later, so it declines and does not reject. */
-export function denialOf({ denied }: Pick<Settings, 'denied'>, { targetChain, recipient, token, bytes = '' }: DenySubject) {
-  const recipients = [recipient.toLowerCase(), `${targetChain}/${recipient.toLowerCase()}`]
+export function denialOf(
+  { denied }: Pick<Settings, 'denied'>,
+  { targetChain, recipient, payee = recipient, token, bytes = '' }: DenySubject,
+) {
+  const accounts = [recipient, payee].map((account) => account.toLowerCase())
+  const recipients = [...accounts, ...accounts.map((account) => `${targetChain}/${account}`)]
   const rule = denied.find(
     (one) =>
       (one.kind === 'token' ? one.value === token.toLowerCase() : recipients.includes(one.value)) ||

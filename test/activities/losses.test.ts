@@ -50,6 +50,15 @@ describe('A recipient', () => {
   })
 })
 
+test('losses of a delivery that somebody pays for hold back no other delivery of its recipient or token', () => {
+  const kept = losses(1n)
+  const paid = { ...parties('router'), lossesOf: 'request 1' }
+  kept.add(paid, loss(start, 2n))
+  expect(waitOf(kept, paid, start)).toBeDefined()
+  expect(waitOf(kept, { ...paid, lossesOf: 'request 2' }, start)).toBeUndefined()
+  expect(waitOf(kept, parties('router'), start)).toBeUndefined()
+})
+
 describe('A token', () => {
   test('a token waits exactly while its losses of the last hour exceed the budget', () => {
     const one = fc.record({ after: fc.integer({ min: 0, max: 20 * minute }), paid: fc.bigInt({ min: 1n, max: 50n }) })

@@ -191,6 +191,14 @@ describe('a deny rule', () => {
     expect(denialOf(after(noSettings, { kind: 'deny', what, value }), parties) !== undefined).toBe(holds)
   })
 
+  test('a deny rule of a recipient applies to another account that gets coins', () => {
+    const settings = after(noSettings, { kind: 'deny', what: 'recipient', value: address })
+    expect(
+      denialOf(settings, { ...parties, recipient: `0x${'cd'.repeat(20)}`, payee: address.toUpperCase().replace('0X', '0x') }),
+    ).toBeDefined()
+    expect(denialOf(settings, { ...parties, recipient: `0x${'cd'.repeat(20)}`, payee: `0x${'ef'.repeat(20)}` })).toBeUndefined()
+  })
+
   const short = `0x${'01'.padStart(40, '0')}`
   test.each([
     ['whole', address, `ff${address.slice(2)}`, true],
