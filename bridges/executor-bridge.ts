@@ -12,12 +12,15 @@ import { type ExecutorMessage, loggedForm, readMessage, writeMessage } from './e
 import { decodeRequest, executor } from './executor/requests.ts'
 import { createDecode, createLogDecode } from './executor/source.ts'
 import { vaaPartiesOf } from './executor/vaa-requests.ts'
+import { createWithin } from './executor-within.ts'
+import type { SignedMessages } from './kit/emitter-sources.ts'
 import type { FindVaa } from './kit/find-vaa.ts'
-import { createPlacedLogs, type PlacedLogsOptions } from './kit/placed-logs.ts'
+import { createPlacedLogs } from './kit/placed-logs.ts'
 import { createPaidNtt } from './ntt/paid.ts'
 import type { Bridge } from './port.ts'
 
-interface ExecutorLinks extends Pick<PlacedLogsOptions, 'isDelivered'> {
+interface ExecutorLinks {
+  readonly signed: SignedMessages
   readonly connected: ReadonlyMap<ChainName, EvmChain>
   readonly served: ReadonlyMap<ChainName, EvmChain>
   readonly verifierOf: (name: ChainName, chain: EvmChain) => (message: Uint8Array) => Promise<void>
@@ -29,7 +32,9 @@ interface ExecutorLinks extends Pick<PlacedLogsOptions, 'isDelivered'> {
  * The bridge for requests for execution. NTT and CCTP deliver the requests that are for them. Throws CONFIG_INVALID.
  */
 export function createExecutorBridge(options: BridgesOptions, links: ExecutorLinks): Bridge {
-  const { connected, served, verifierOf, isDelivered, findVaa } = links
+  const { connected, served, verifierOf, findVaa } = links
+  const { isDelivered, decode: decodeSigned } = links.signed
+  const within = createWithin(options, decodeSigned)
   const terms = executorOf(options)
   if (!terms) throw new RelayerError('CONFIG_INVALID', { detail: 'bridges.executor is absent.' })
   const { chains } = terms
@@ -48,7 +53,7 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   const endpoints = [...chains.values()].flatMap(({ name, caps, ...target }) => {
     const chain = served.get(name)
     const verify = chain && verifierOf(name, chain)
-    const common = { ...target, terms, maxMsgValue: caps.maxMsgValue, verifyRequest, decode, findVaa, products }
+    const common = { ...target, terms, maxMsgValue: caps.maxMsgValue, verifyRequest, decode, within, findVaa, products }
     return chain && verify ? [[name, createExecutorEndpoint({ ...common, chain, verify })] as const] : []
   })
   const isServed = (id: number) => served.has(chains.get(id)?.name ?? '')
@@ -59,6 +64,7 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
       const message = readMessage(bytes)
       return { ...vaaPartiesOf(message), ...contentOf(products, message), ...paymentOf(message) }
     },
+    within: (bytes) => within(readMessage(bytes)),
     endpoints: new Map(endpoints),
     sources: [...logs].flatMap(([id, { source }]) => (isServed(id) ? [source] : [])),
   }
@@ -73,7 +79,8 @@ function contentOf({ ntt, cctp }: PaidProducts, { attested: [bytes], request }: 
 
 function productsOf(options: BridgesOptions, links: ExecutorLinks): PaidProducts {
   const { chains, bridges } = options
-  const { connected, served, verifierOf, isDelivered, findVaa, attestations: apis } = links
+  const { connected, served, verifierOf, findVaa, attestations: apis } = links
+  const { isDelivered } = links.signed
   const deployments = bridges.ntt?.tokens.filter(({ free }) => !free) ?? []
   const sources = [...connected].map(([name, chain]) => [name, { chain, ...wormholeOf(name, chains[name]) }] as const)
   const targets = [...served].map(([name, chain]) => {

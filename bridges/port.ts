@@ -3,7 +3,7 @@ import type { ErrorCode, RelayerError } from '../domain/catalogue/errors.ts'
 import type { Intent } from '../domain/lane/lane.ts'
 import type { CallPlan } from '../domain/transfer/call-plan.ts'
 import type { Payment, TransferContent } from '../domain/transfer/content.ts'
-import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
+import type { BridgeName, ChainName, Transfer, TransferRoute } from '../domain/transfer/transfer.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 
 /**
@@ -81,6 +81,14 @@ export type Attestation =
   | { readonly kind: 'attested'; readonly message: Uint8Array }
   | { readonly kind: 'wait'; readonly code: ErrorCode; readonly reason: string; readonly retryInMs: number }
 
+/** Of a message of a bridge. */
+export type RouteWithin = Pick<TransferRoute, 'bridge' | 'sourceChain'>
+
+/**
+ * A source chain of this bridge's messages, or the route of a message in the call, and what pays for the call's coins.
+ */
+export type ProvedSource = ChainName | (RouteWithin & { readonly payment?: string })
+
 export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<TransferContent, 'amount'> {
   /** Another account that gets coins. The deny-list holds for it, too. */
   readonly payee?: string | undefined
@@ -132,11 +140,12 @@ export interface Endpoint {
   readonly openCalls?: Readonly<Record<string, string>>
   /**
    * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain. Resolves to
-   * the source chains of these transfers. If the call has no message, resolves to all chains from which it may come.
+   * the sources of these transfers. If the call has no message, resolves to all chains from which it may come.
+   * `gasLimit` matters where a payment bounds the gas. Keys always give it.
    * Throws CALL_UNJUSTIFIED and read errors. Also throws NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which time may
    * cure.
    */
-  proveCall(intent: Intent): Promise<readonly ChainName[]>
+  proveCall(intent: Intent, gasLimit?: string): Promise<readonly ProvedSource[]>
   /** With `transfer`, the bridge can distinguish an amount that never fits from a spent budget. */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
   /** Reserves the amount if the gate is open. Absent: no gate. */
@@ -169,6 +178,8 @@ export interface Bridge {
    */
   decode(message: Uint8Array): Transfer
   content(message: Uint8Array): Partial<TransferContent & Payment>
+  /** Routes of other bridges' messages that the message asks to deliver. Their halts hold it. Throws as `decode`. */
+  within?(message: Uint8Array): readonly RouteWithin[]
   /**
    * Returns the decimals of the content's amount. They are read once per token. Undefined if not known. Never throws.
    */

@@ -159,7 +159,7 @@ const makers: {
     return ofProduct(tokenBridgeOf(settings, options, links), options, links)
   },
   executor: (_, options, { signed, ...links }) =>
-    createExecutorBridge(options, { ...links, verifierOf: signed.verifierOf, isDelivered: signed.messages.isDelivered }),
+    createExecutorBridge(options, { ...links, verifierOf: signed.verifierOf, signed: signed.messages }),
   cctp: (settings, { chains }, { connected, served, attestations: apis, signed }) =>
     createCctpBridge({ settings, chains, connected, served, apis, isDelivered: signed.messages.isDelivered }),
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {

@@ -38,6 +38,11 @@ export interface SigningLimits {
   readonly maxPaymentWei: string
 }
 
+export interface ProvedRoute extends TransferRoute {
+  /** Of a call with coins: what pays for them. A key signs for each payment with one nonce at a time. */
+  readonly payment?: string | undefined
+}
+
 /** The transactions that a key signs, in addition to no-ops. Addresses and selectors are 0x, lower case. */
 export interface SigningPolicy {
   /** Functions that deliver. `proveCall` must prove each such call. These calls carry no coins. */
@@ -56,7 +61,7 @@ export interface SigningPolicy {
    * Proves one of `calls` or `openCalls` by its calldata. Resolves to the routes of its transfers. Throws
    * CALL_UNJUSTIFIED, or read errors that a retry may cure.
    */
-  readonly proveCall: (call: Intent) => Promise<readonly TransferRoute[]>
+  readonly proveCall: (call: Intent, gasLimit: string) => Promise<readonly ProvedRoute[]>
   /** Their halts apply to the routes of a call. Throws SETTINGS_UNREACHABLE before the settings are read. */
   readonly settings: () => Pick<Settings, 'halts' | 'denied'>
   /**
@@ -64,6 +69,8 @@ export interface SigningPolicy {
    * holds for a call that has the bytes of a denied address.
    */
   readonly packages: ReadonlySet<BridgeName>
+  /** All lower nonces of the key's account are used and final, by most nodes. Throws read errors. */
+  readonly finalNonce: () => Promise<number>
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId

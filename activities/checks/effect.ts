@@ -3,7 +3,7 @@ import { untilHead, votersOf } from '../../chains/heads.ts'
 import type { Chain, Receipt } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
-import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transfer.ts'
+import type { ChainName, Delivery, Transfer, TransferRoute } from '../../domain/transfer/transfer.ts'
 import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, lanesOf, type RoundCall, type StepDeps } from '../deps.ts'
 
@@ -77,6 +77,17 @@ export function sourceOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, messa
   } catch {
     // The guess is harmless, because no key signs a call with a message that cannot be decoded.
     return sourceChain
+  }
+}
+
+/** Of messages of other bridges that the transfer's message asks to deliver. */
+export function routesWithin({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, targetChain }: Transfer): readonly TransferRoute[] {
+  try {
+    const routes = bridges.get(bridge)?.within?.(Buffer.from(message, 'base64')) ?? []
+    return routes.map((route) => ({ ...route, targetChain }))
+  } catch {
+    // No key signs a call with such a message.
+    return []
   }
 }
 

@@ -6,7 +6,7 @@ import { denialOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf, type RoundCall, type StepDeps } from '../deps.ts'
-import { agreed, sourceOf } from './effect.ts'
+import { agreed, routesWithin, sourceOf } from './effect.ts'
 import { quarantineOf } from './losses.ts'
 
 const haltedMs = 5_000
@@ -48,7 +48,9 @@ export async function restrictionOf(
 export function haltedBy(deps: Pick<Deps, 'settings' | 'bridges'>, transfer: Transfer): Waiting | undefined {
   const { halts } = deps.settings()
   const isOfSource = halts.some(({ scope: { chain, sourceChain } }) => (chain ?? sourceChain) !== undefined)
-  const halt = haltOf({ halts }, isOfSource ? { ...transfer, sourceChain: sourceOf(deps, transfer) } : transfer)
+  const own = isOfSource ? { ...transfer, sourceChain: sourceOf(deps, transfer) } : transfer
+  const routes = halts.length > 0 ? [own, ...routesWithin(deps, transfer)] : []
+  const [halt] = routes.flatMap((route) => haltOf({ halts }, route) ?? [])
   return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
 }
 

@@ -36,6 +36,8 @@ export function createPaidCctp(options: CctpBridgeOptions): PaidProduct<CctpAske
 
   return {
     ...{ endpoints, decode, content, transfersOf },
+    // A request asks for one burn.
+    paysDropOff: () => true,
     async isAskedFor(place, asked, { sequence, emitter, digest }) {
       const [burn] = await transfersOf(place, asked)
       return burn?.sequence === sequence && burn.emitter === emitter && burn.digest === digest

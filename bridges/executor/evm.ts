@@ -2,12 +2,12 @@ import { decodeBase64 } from 'ethers'
 import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Payment } from '../../domain/transfer/content.ts'
-import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import type { PaidProduct } from '../kit/paid.ts'
 import type { Decode } from '../kit/published.ts'
 import { provedBy, toVerdict, unproved } from '../kit/verdict.ts'
-import type { Endpoint, Verdict } from '../port.ts'
+import type { Endpoint, ProvedSource, RouteWithin, Verdict } from '../port.ts'
 import { selectorsOf } from './calls.ts'
 import { type ExecutorTerms, judge, type Judgement } from './judge.ts'
 import type { RequestKind } from './kinds.ts'
@@ -35,6 +35,8 @@ export interface ExecutorEndpointOptions extends VaaRequestsOptions {
   /** Checks that most nodes show the request in a final block of the source. Throws `placedRefusals`. */
   readonly verifyRequest: (message: ExecutorMessage) => Promise<void>
   readonly decode: Decode
+  /** See `Bridge.within`. */
+  readonly within: (message: ExecutorMessage) => readonly RouteWithin[]
   readonly products?: PaidProducts
 }
 
@@ -74,7 +76,7 @@ function kindsOf(options: ExecutorEndpointOptions): Partial<Record<RequestPrefix
 
 /** Judges each request by the rules of its kind. */
 function createRequests(options: ExecutorEndpointOptions) {
-  const { chain, clock = Date.now, terms, verifyRequest, decode } = options
+  const { chain, clock = Date.now, terms, verifyRequest, decode, within } = options
   const kinds = kindsOf(options)
 
   /** Throws EXECUTOR_UNSUPPORTED. */
@@ -94,33 +96,61 @@ function createRequests(options: ExecutorEndpointOptions) {
     return judged
   }
 
+  const isLate = ({ quote: { expiry } }: Accepted, graceSeconds = 0) => expiry + BigInt(graceSeconds) <= BigInt(Math.floor(clock() / 1_000))
+
+  /** Coins may cost more now than in the quote. Throws EXECUTOR_EXPIRED. */
+  function demandInTime(accepted: Accepted, coins: string, graceSeconds?: number): void {
+    if (BigInt(coins) === 0n || terms.honourExpired || !isLate(accepted, graceSeconds)) return
+    throw new RelayerError('EXECUTOR_EXPIRED', { detail: `Its coins are paid until ${accepted.quote.expiry}, when the quote expires.` })
+  }
+
+  /** Coins of the call that is due. A drop-off that is paid leaves the later calls of its transfer without coins. */
+  async function coinsDue(message: ExecutorMessage, { wanted }: Accepted): Promise<string> {
+    if (wanted.msgValue + wanted.dropOff === 0n) return '0'
+    const next = await kindOf(message).next?.(message)
+    if (next && next.kind !== 'stage') return '0'
+    return (await kindOf(message).intentOf(message, wanted, next?.stage)).value
+  }
+
   return {
     kindOf,
     accept,
+    isLate,
     async validate(transfer: Transfer): Promise<Verdict> {
       const message = readOf(transfer)
       const { digest, emitter, sourceId, sequence } = decode(decodeBase64(transfer.message))
       const isSame = emitter === transfer.emitter && sourceId === transfer.sourceId && sequence === transfer.sequence
       if (!isSame || digest !== transfer.digest) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest, claimed: transfer.digest } })
-      accept(message)
+      const accepted = accept(message)
       const [verdict] = await Promise.all([kindOf(message).validate(message), verifyRequest(message)])
+      if (verdict.kind === 'valid' && isLate(accepted)) demandInTime(accepted, await coinsDue(message, accepted))
       return verdict
     },
-    /** Throws CALL_UNJUSTIFIED and read errors. */
-    async prove({ message, stage }: PlannedCall, facts: Facts): Promise<readonly ChainName[]> {
+    /** Throws CALL_UNJUSTIFIED, read errors. */
+    async prove({ message, stage, coins }: PlannedCall, gasLimit: string | undefined, facts: Facts): Promise<readonly ProvedSource[]> {
       return provedBy(async () => {
-        accept(message)
+        const accepted = accept(message)
+        const { wanted } = accepted
+        // Admission has declined what is later, unless this call waited long for its nonce.
+        demandInTime(accepted, coins, longestNonceSeconds)
+        if (BigInt(gasLimit ?? 0) > wanted.gasLimit) throw unproved(`Its request paid for ${wanted.gasLimit} gas.`, { ...facts, gasLimit })
         const kind = kindOf(message)
         await Promise.all([kind.prove(message, stage), verifyRequest(message)])
         // One payment pays for one delivery.
         if (await kind.delivered(message, 'majority-latest')) throw unproved('It is delivered.', facts)
-        return [decode(writeMessage(message)).sourceChain]
+        const { sourceChain, digest: payment } = decode(writeMessage(message))
+        return [{ bridge: executor, sourceChain, payment }, ...within(message)]
       }, keyRefusals)
     },
   }
 }
 
+/** Between the admission of a call and its signature. */
+const longestNonceSeconds = 600
+
 interface PlannedCall {
+  /** Wei, decimal. */
+  readonly coins: string
   readonly message: ExecutorMessage
   readonly stage: string | undefined
 }
@@ -172,7 +202,7 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
 /** Delivers what a paid request asks for, with the coins that the request asks for. */
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
   const { chain, verifyRequest, products: { ntt, cctp } = {} } = options
-  const { kindOf, accept, validate, prove } = createRequests(options)
+  const { kindOf, accept, isLate, validate, prove } = createRequests(options)
   /** `to/value/data` → the request that this call is for. Only a hint: `proveCall` reads the source chain. */
   const hints = boundedMap<string, PlannedCall>(10_000)
 
@@ -195,26 +225,30 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     delivery(transfer, stage) {
       const message = readOf(transfer)
       const kind = kindOf(message)
-      const { wanted } = accept(message)
+      const accepted = accept(message)
+      const { wanted } = accepted
+      const payment = paymentOf(message)
       return {
         async call() {
           const intent = await kind.intentOf(message, wanted, stage)
-          hints.set(keyOf(intent), { message, stage })
+          hints.set(keyOf(intent), { message, stage, coins: intent.value })
           return intent
         },
         parties: { ...kind.partiesOf(message), bridge: executor, targetChain: chain.name },
-        payment: paymentOf(message),
+        payment,
+        // Within the time of the quote, its price holds, whatever the gas costs.
+        ...(payment && isLate(accepted) && { earned: BigInt(payment.worth) - BigInt(payment.coins) }),
         gasAtMost: wanted.gasLimit,
         revertsOnceDelivered: kind.revertsOnceDelivered,
       }
     },
     calls: { ...ntt?.endpoints.get(chain.name)?.calls, ...cctp?.endpoints.get(chain.name)?.calls },
     openCalls: Object.fromEntries(selectorsOf(options).map((selector) => [selector, String(options.maxMsgValue)])),
-    async proveCall(intent: Intent) {
+    async proveCall(intent, gasLimit) {
       const facts = { to: intent.to, selector: intent.data.slice(0, 10) }
       const hint = hints.get(keyOf(intent))
       if (!hint) throw unproved('No paid request for it is known here.', facts)
-      return prove(hint, facts)
+      return prove(hint, gasLimit, facts)
     },
   }
 }

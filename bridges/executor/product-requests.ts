@@ -64,7 +64,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
 
 /** ERN1, ERC1 and ERC2: requests for transfers of a product. The product checks and delivers them. */
 export function createProductRequests<Asked>(options: ProductRequestsOptions<Asked>): RequestKind {
-  const { prefix, endpoint } = options
+  const { prefix, product, endpoint } = options
   const { of, demandAsked, ofStage } = createPaidTransfers(options)
   const firstOf = (message: ExecutorMessage) => ofStage(message, undefined)[0]
   const callOf = (transfer: Transfer, stage: string | undefined) => endpoint.delivery(transfer, stage).call()
@@ -82,8 +82,8 @@ export function createProductRequests<Asked>(options: ProductRequestsOptions<Ask
     async intentOf(message, wanted, stage) {
       const [transfer, name] = ofStage(message, stage)
       const call = await callOf(transfer, name)
-      // The drop-off is paid only once, although each transceiver of NTT has its own call.
-      return transfer.message === firstOf(message).message ? payDropOff(options, prefix, call, wanted) : call
+      // The drop-off is paid only once, although each transceiver of NTT has its own call. The message does not decide: it can be forged.
+      return product.paysDropOff(transfer) ? payDropOff(options, prefix, call, wanted) : call
     },
     async delivered(message, at) {
       const [first] = await of(message)

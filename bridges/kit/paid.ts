@@ -26,6 +26,8 @@ export interface PaidProduct<Asked> {
   transfersOf(place: PaidPlace, asked: Asked): Promise<readonly Transfer[]>
   /** Whether the request asks for this transfer, whose message is attested. Throws the errors of `transfersOf`. */
   isAskedFor(place: PaidPlace, asked: Asked, transfer: Transfer): Promise<boolean>
+  /** Whether the drop-off of a request goes with this transfer: one of those that it asks for, in any order. */
+  paysDropOff(transfer: Transfer): boolean
   /** Decodes an attested message. Throws the errors of the product's `decode`. */
   decode(message: Uint8Array): Transfer
   content(message: Uint8Array): Partial<TransferContent>

@@ -77,6 +77,7 @@ export function createPaidNtt({ deployments, chainNames, sources, targets, findV
     },
     // The guardians' signatures prove the place and the content of the message.
     isAskedFor: async ({ source }, asked, transfer) => isAsked(transfer, source, asked),
+    paysDropOff: (transfer) => contentOf(transfer).place === 0,
     decode,
     content: messages.about.content,
   }

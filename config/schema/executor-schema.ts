@@ -77,7 +77,9 @@ export const executorSchema = z.strictObject({
   honourExpired: z
     .boolean()
     .default(false)
-    .describe('Whether Portage delivers a request that was made in time, even if its quote expires before the message can be delivered.'),
+    .describe(
+      'Whether Portage delivers a request that was made in time, with its coins, even if its quote expires before. The coins are then paid at old prices.',
+    ),
   priceFeed: z
     .strictObject({
       sources: z

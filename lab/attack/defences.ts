@@ -47,7 +47,12 @@ export const defences = {
   },
   proofs: {
     file: 'workers/roles/signer.ts',
-    edits: [['    proveCall: (call) => proveCall(bridges, call, chainName),\n', '    proveCall: async () => [],\n']],
+    edits: [
+      [
+        '    proveCall: (call, gasLimit) => proveCall({ bridges, targetChain: chainName }, call, gasLimit),\n',
+        '    proveCall: async () => [],\n',
+      ],
+    ],
     exposedBy: ['forged-operator-transaction', 'forged-step'],
     shownBy: ['stolen'],
   },

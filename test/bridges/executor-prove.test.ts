@@ -42,7 +42,8 @@ const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Arr
 const logs = [writeMessage(message({}, new Uint8Array()))]
 const record = address('9')
 
-/** Chain id of bsc. */
+const within = { bridge: 'ntt', sourceChain: 'polygon' }
+
 interface Setting {
   isDelivered?: boolean
   /** The VAA that the guardian API finds. */
@@ -70,6 +71,7 @@ function endpointOf({ isDelivered = false, published, recordContract }: Setting 
       if (!logs.some((log) => Buffer.compare(log, asLogged) === 0)) throw new RelayerError('PLACE_MISMATCH')
     },
     decode: createDecode(new Map([[2, { name: 'ethereum', contract: executor }]]), names),
+    within: () => [within],
     findVaa: async () => (published ? { kind: 'found', vaa: published } : { kind: 'absent', why: 'not signed yet' }),
   })
 }
@@ -106,11 +108,14 @@ describe('A key signs only the call that a request paid for', () => {
     return { endpoint, intent: await endpoint.delivery(transferOf(one)).call() }
   }
 
+  const proved = [{ bridge: 'executor', sourceChain: 'ethereum', payment: expect.stringMatching(/^0x[0-9a-f]{64}$/) }, within]
+
   test('it signs the call, and plans no more gas than was paid for', async () => {
     const { endpoint, intent } = await planned(message())
     expect(intent).toEqual({ to: receiver, data: encodeCall({ function: 'executeVAAv1(bytes)', args: [vaaOf()] }), value: '5' })
     expect(endpoint.delivery(transferOf(message())).gasAtMost).toBe(100_000n)
-    await expect(endpoint.proveCall(intent)).resolves.toEqual(['ethereum'])
+    await expect(endpoint.proveCall(intent, '100000')).resolves.toEqual(proved)
+    await expect(endpoint.proveCall(intent, '100001')).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     expect(endpoint.openCalls).toEqual({ [selectorOf('executeVAAv1(bytes)')]: '10' })
   })
 
@@ -119,7 +124,7 @@ describe('A key signs only the call that a request paid for', () => {
     logs.push(writeMessage({ ...unlisted, attested: [] }))
     const { endpoint, intent } = await planned(unlisted, { recordContract: record })
     expect(intent).toMatchObject({ to: record, value: '5' })
-    await expect(endpoint.proveCall(intent)).resolves.toEqual(['ethereum'])
+    await expect(endpoint.proveCall(intent)).resolves.toEqual(proved)
     for (const change of [{ to: other }, { value: '4' }, { data: `${intent.data}00` }])
       await expect(endpoint.proveCall({ ...intent, ...change })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     const done = await planned(unlisted, { recordContract: record, isDelivered: true })

@@ -50,6 +50,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
       chain,
       lane: { address: network.relayer.address },
       dataFee: async () => '0',
+      finalNonce: async () => 0,
       bridges,
       settings: () => noSettings,
       spendingFolder: temporaryFolder(),

@@ -1,9 +1,8 @@
 import { Interface } from 'ethers'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { judge, withPolicy } from '../../chains/evm/signers/policy.ts'
-import type { SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
+import type { ProvedRoute, SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { TransferRoute } from '../../domain/transfer/transfer.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
@@ -138,7 +137,7 @@ describe('a delivery is proved before the key is asked', () => {
   const delivery = unsigned(bridge, `${complete}00ff`)
 
   /** A key that counts its signatures, and a proof that records its calls. */
-  function setting(answer: () => Promise<TransferRoute[]>, clock?: () => number) {
+  function setting(answer: () => Promise<ProvedRoute[]>, clock?: () => number) {
     const seen = { signed: 0, asked: [] as string[] }
     const key = { address: self, sign: () => Promise.resolve({ raw: String(++seen.signed) } as SignedTransaction) }
     const proveCall = (call: { data: string }) => {
@@ -210,5 +209,103 @@ describe('a delivery is proved before the key is asked', () => {
     away = false
     await signer.sign(delivery)
     expect(seen).toMatchObject({ signed: 1, asked: { length: 2 } })
+  })
+})
+
+describe('a call that carries coins is signed for one nonce at a time', () => {
+  const paid = (nonce: number, changes: Partial<UnsignedTransaction> = {}) => ({
+    ...unsigned(stranger, `${complete}00ff`, '7'),
+    ...{ nonce, ...changes },
+  })
+
+  /** A key, the nonces that it signed, and an account whose nonces below `final` are final. */
+  function setting(prove = () => Promise.resolve<ProvedRoute[]>([])) {
+    const seen = { signed: [] as number[], proofs: 0, final: 0, isAway: false }
+    const key = {
+      address: self,
+      async sign({ nonce }: UnsignedTransaction) {
+        if (seen.isAway) throw new RelayerError('SIGNER_OFFLINE')
+        seen.signed.push(nonce)
+        return { raw: '0x' } as SignedTransaction
+      },
+    }
+    const proveCall = () => (seen.proofs++, prove())
+    const ofChain = { openCalls: { [complete]: '7' }, finalNonce: async () => seen.final, spendingFolder: temporaryFolder() }
+    return { seen, signer: withPolicy(key, { ...policy, ...ofChain, proveCall }) }
+  }
+  const waits = { code: 'NONCE_NOT_FINAL', retriable: true }
+
+  test('another nonce waits until the first is final, and is proved again; a raise of the fee is not', async () => {
+    const { seen, signer } = setting()
+    await signer.sign(paid(5))
+    await signer.sign(paid(5, { maxFee: '40' }))
+    expect(seen).toMatchObject({ signed: [5, 5], proofs: 1 })
+    for (const final of [0, 5]) {
+      seen.final = final
+      await expect(signer.check!(paid(6))).rejects.toMatchObject(waits)
+      await expect(signer.check!({ ...paid(6), nonce: undefined })).rejects.toMatchObject(waits)
+      await expect(signer.sign(paid(6))).rejects.toMatchObject(waits)
+    }
+    seen.final = 6
+    await signer.sign(paid(6))
+    expect(seen).toMatchObject({ signed: [5, 5, 6], proofs: 8 })
+    await expect(signer.sign(paid(7))).rejects.toMatchObject(waits)
+  })
+
+  test('also of nonces that are asked for at once', async () => {
+    const { seen, signer } = setting()
+    const outcomes = await Promise.allSettled([5, 6, 7].map((nonce) => signer.sign(paid(nonce))))
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect(seen.signed).toEqual([5])
+  })
+
+  test('calls of one payment share its nonce, although their bytes differ', async () => {
+    let payment = 'a'
+    const { seen, signer } = setting(async () => [{ bridge: 'executor', sourceChain: 'there', targetChain: 'here', payment }])
+    await signer.sign(paid(5))
+    await expect(signer.sign(paid(6, { data: `${complete}00fe` }))).rejects.toMatchObject(waits)
+    payment = 'b'
+    await signer.sign(paid(6, { data: `${complete}00fe` }))
+    expect(seen.signed).toEqual([5, 6])
+  })
+
+  test('a nonce that becomes final while the call is proved was not seen by the proof', async () => {
+    let end = () => {}
+    const isRead = new Promise<void>((resolve) => (end = resolve))
+    const { seen, signer } = setting(async () => {
+      if (seen.proofs === 2) await isRead
+      return []
+    })
+    await signer.sign(paid(5))
+    const later = signer.sign(paid(6))
+    await vi.waitFor(() => expect(seen.proofs).toBe(2))
+    seen.final = 6
+    end()
+    await expect(later).rejects.toMatchObject(waits)
+    await signer.sign(paid(6))
+  })
+
+  test('a nonce that was not signed holds no other up', async () => {
+    let isGenuine = false
+    const { seen, signer } = setting(async () => {
+      if (isGenuine) return []
+      throw new RelayerError('CALL_UNJUSTIFIED')
+    })
+    await expect(signer.sign(paid(5))).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+    Object.assign(seen, { isAway: true })
+    isGenuine = true
+    await expect(signer.sign(paid(6))).rejects.toMatchObject({ code: 'SIGNER_OFFLINE' })
+    Object.assign(seen, { isAway: false })
+    await signer.check!(paid(7))
+    await signer.sign(paid(7))
+    expect(seen.signed).toEqual([7])
+  })
+
+  test('other calls with coins, and payments without data, do not wait', async () => {
+    const { seen, signer } = setting()
+    await signer.sign(paid(5))
+    await signer.sign(paid(6, { data: `${complete}00fe` }))
+    for (const nonce of [7, 8]) await signer.sign({ ...unsigned(treasury, '0x', '1'), nonce })
+    expect(seen).toMatchObject({ signed: [5, 6, 7, 8], proofs: 2 })
   })
 })

@@ -25,6 +25,7 @@ export function testPolicy({
     proveCall: () => Promise.resolve([]),
     settings: () => noSettings,
     packages: new Set(),
+    finalNonce: () => Promise.resolve(0),
     dataFee: () => Promise.resolve('0'),
     spendingFolder: own.spendingFolder ?? temporaryFolder(),
     lane: laneId('evm', 31_337, `0x${'11'.repeat(20)}`),

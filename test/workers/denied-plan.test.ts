@@ -37,6 +37,7 @@ function keyOf(bridge: typeof endpoint) {
     chain: { family: 'evm', networkId: 56, lanes: [], signing: signingLimitsSchema.parse({}) },
     lane: { address: self },
     dataFee: async () => '0',
+    finalNonce: async () => 0,
     bridges: [{ ...bridge, bridge: 'mine' }],
     settings: () => now.settings,
     spendingFolder: temporaryFolder(),

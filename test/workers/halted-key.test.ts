@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { withPolicy } from '../../chains/evm/signers/policy.ts'
+import type { ProvedSource } from '../../bridges/port.ts'
 import type { SignedTransaction } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { type HaltScope, noSettings, type Settings } from '../../domain/settings/settings.ts'
@@ -10,10 +11,10 @@ import { temporaryFolder } from '../helpers/folders.ts'
 
 const contract = `0x${'a1'.repeat(20)}`
 const [fromEthereum, fromBase, fromBoth] = ['0x11111111', '0x22222222', '0x33333333'] as const
-const sources: Record<string, readonly string[]> = {
+const sources: Record<string, readonly ProvedSource[]> = {
   [fromEthereum]: ['ethereum'],
   [fromBase]: ['base'],
-  [fromBoth]: ['ethereum', 'base'],
+  [fromBoth]: ['ethereum', 'base', { bridge: 'cctp', sourceChain: 'polygon' }],
 }
 
 /** A key of bsc, and a bridge that proves calls from these sources. */
@@ -24,6 +25,7 @@ function setting() {
     chain: { family: 'evm', networkId: 56, lanes: [], signing: signingLimitsSchema.parse({}) },
     lane: { address: self },
     dataFee: async () => '0',
+    finalNonce: async () => 0,
     bridges: [{ bridge: 'ntt', calls: { [contract]: Object.keys(sources) }, proveCall: async ({ data }) => sources[data] ?? [] }],
     settings: () => now.settings,
     spendingFolder: temporaryFolder(),
@@ -52,6 +54,10 @@ test.each<[HaltScope, ...string[]]>([
   [{ bridge: 'ntt', sourceChain: 'base', targetChain: 'bsc' }, 'signed', 'HALTED', 'HALTED'],
   [{ bridge: 'receivers', sourceChain: 'ethereum' }, 'signed', 'signed', 'signed'],
   [{ targetChain: 'base' }, 'signed', 'signed', 'signed'],
+  // Of a message within the call.
+  [{ bridge: 'cctp', targetChain: 'bsc' }, 'signed', 'signed', 'HALTED'],
+  [{ chain: 'polygon' }, 'signed', 'signed', 'HALTED'],
+  [{ bridge: 'ntt', sourceChain: 'polygon' }, 'signed', 'signed', 'signed'],
   [{}, 'HALTED', 'HALTED', 'HALTED'],
 ])('a key judges the halt %o by the call that it signs', async (scope, ...wanted) => {
   const { sign, halt } = setting()

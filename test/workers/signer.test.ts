@@ -47,6 +47,7 @@ describe("The policy of a lane's key", () => {
       chain: { ...here, ...more },
       lane: { address: mine.address, ...lane },
       dataFee: async () => '0',
+      finalNonce: async () => 0,
       bridges: endpoints,
       settings: () => noSettings,
       spendingFolder: '/none',
@@ -78,8 +79,10 @@ describe("The policy of a lane's key", () => {
 
   test("an unproved delivery is not signed, and a delivery cannot be an operator's call", async () => {
     const policy = policyOf({ allow: { [redeemer]: ['0x12345678'] } })
-    await expect(policy.proveCall({ to: redeemer, data: '0x12345678', value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
-    await expect(policy.proveCall({ to: bridge, data: complete[0]!, value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+    await expect(policy.proveCall({ to: redeemer, data: '0x12345678', value: '0' }, '1')).rejects.toMatchObject({
+      code: 'CALL_UNJUSTIFIED',
+    })
+    await expect(policy.proveCall({ to: bridge, data: complete[0]!, value: '0' }, '1')).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     for (const start of [complete[1]!, `${complete[1]!}${'00'.repeat(32)}`])
       expect(codeOf(() => policyOf({ operatorCalls: { [bridge]: ['0x12345678', start] } }))).toBe('CONFIG_INVALID')
   })
@@ -91,10 +94,11 @@ describe("The policy of a lane's key", () => {
     const refusing = (code: ErrorCode) => () => Promise.reject(new RelayerError(code))
     const prove = (...proofs: readonly (() => Promise<readonly string[]>)[]) =>
       signingPolicy({
-        ...{ chainName: 'here', chain: here, lane: { address: mine.address }, dataFee: async () => '0', spendingFolder: '/none' },
+        ...{ chainName: 'here', chain: here, lane: { address: mine.address }, dataFee: async () => '0', finalNonce: async () => 0 },
+        spendingFolder: '/none',
         bridges: proofs.map((proveCall) => ({ bridge: 'one', calls, proveCall })),
         settings: () => noSettings,
-      }).proveCall({ to: redeemer, data: '0x12345678', value: '0' })
+      }).proveCall({ to: redeemer, data: '0x12345678', value: '0' }, '1')
     await expect(prove(refusing('CALL_UNJUSTIFIED'), proved)).resolves.toEqual([route])
     await expect(prove(refusing('NODE_UNAVAILABLE'), proved)).resolves.toEqual([route])
     await expect(prove(refusing('CALL_UNJUSTIFIED'), refusing('CALL_UNJUSTIFIED'))).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })

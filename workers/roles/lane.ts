@@ -87,7 +87,8 @@ export async function createLaneWorker(
   const dataFolder = await makeDataFolder(context.config.dataFolder)
   const spendingFolder = join(dataFolder, 'spending', config.lane.replaceAll(/[^\w.-]/g, '_'))
   const { name: chainName, dataFee } = chain
-  const policy = signingPolicy({ chainName, chain: chainConfig, lane, dataFee, bridges: endpoints, settings, spendingFolder })
+  const finalNonce = () => chain.agreedNonce(lane.address)
+  const policy = signingPolicy({ chainName, chain: chainConfig, lane, dataFee, finalNonce, bridges: endpoints, settings, spendingFolder })
   const signer = await openSigner(lane.address, () => chainFamilies[chainConfig.family].createSigner(spec, lane.address, policy), logger)
   const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })
   const { bumpAfterBlocks, watchTokens: tokens } = chainConfig

@@ -1,6 +1,6 @@
 import { problemOf } from '../../observability/severity.ts'
 import type { Endpoint } from '../../bridges/port.ts'
-import type { Signer, SigningPolicy } from '../../chains/signing-port.ts'
+import type { ProvedRoute, Signer, SigningPolicy } from '../../chains/signing-port.ts'
 import type { ChainConfig, LaneSettings } from '../../config/schema/schema.ts'
 import { signingLimits } from '../../config/chains.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
@@ -17,6 +17,7 @@ interface PolicyParts {
   readonly chain: Pick<ChainConfig, 'family' | 'networkId' | 'lanes' | 'treasury' | 'signing' | 'topUp'>
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
+  readonly finalNonce: SigningPolicy['finalNonce']
   readonly bridges: readonly (Pick<Endpoint, 'calls' | 'openCalls' | 'proveCall' | 'planned'> & { readonly bridge: BridgeName })[]
   readonly settings: () => Settings
   readonly spendingFolder: string
@@ -26,7 +27,8 @@ interface PolicyParts {
  * A lane's key signs proven deliveries, listed operator calls, and payments to the treasury or (as top-ups) to other
  * lanes. Throws CONFIG_INVALID if a listed call is a delivery.
  */
-export function signingPolicy({ chainName, chain, lane, dataFee, bridges, settings, spendingFolder }: PolicyParts): SigningPolicy {
+export function signingPolicy(parts: PolicyParts): SigningPolicy {
+  const { chainName, chain, lane, dataFee, finalNonce, bridges, settings, spendingFolder } = parts
   const { lanes, treasury, topUp } = chain
   const { address, allow, operatorCalls = {} } = lane
   const calls: Record<string, string[]> = {}
@@ -52,11 +54,12 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, settin
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],
     tokenPayees: payees,
-    proveCall: (call) => proveCall(bridges, call, chainName),
+    proveCall: (call, gasLimit) => proveCall({ bridges, targetChain: chainName }, call, gasLimit),
     settings: () => demandRead(settings()),
     packages,
     limits: signingLimits(chain, lane),
     dataFee,
+    finalNonce,
     lane: laneId(chain.family, chain.networkId, address),
     fieldOf: (what) => (topUp && what === 'topUps' ? `chains.${chainName}.topUp.from` : fieldOf(chainName, lane, what)),
     spendingFolder,
@@ -64,7 +67,11 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, settin
 }
 
 /** Every call must be proved by a bridge whose deliveries have this form. Throws CALL_UNJUSTIFIED and read errors. */
-async function proveCall(bridges: PolicyParts['bridges'], call: Intent, targetChain: ChainName): Promise<TransferRoute[]> {
+async function proveCall(
+  { bridges, targetChain }: Pick<PolicyParts, 'bridges'> & Pick<TransferRoute, 'targetChain'>,
+  call: Intent,
+  gasLimit: string,
+): Promise<ProvedRoute[]> {
   const [to, selector] = [call.to.toLowerCase(), selectorOf(call.data) ?? '']
   const provers = bridges.filter(({ calls, openCalls = {} }) => selector in openCalls || calls[to]?.includes(selector))
   if (provers.length === 0)
@@ -72,7 +79,8 @@ async function proveCall(bridges: PolicyParts['bridges'], call: Intent, targetCh
   let refusal: RelayerError | undefined
   for (const { bridge, proveCall: prove } of provers) {
     try {
-      return (await prove(call)).map((sourceChain) => ({ bridge, sourceChain, targetChain }))
+      const sources = await prove(call, gasLimit)
+      return sources.map((one) => ({ ...(typeof one === 'string' ? { bridge, sourceChain: one } : one), targetChain }))
     } catch (thrown) {
       const error = toRelayerError(thrown)
       refusal = refusal?.retriable ? refusal : error

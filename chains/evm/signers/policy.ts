@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import { mostNoopGas } from '../../../domain/fees/fees.ts'
-import type { Proposed, Signer, SigningLimits, SigningPolicy, Spending } from '../../signing-port.ts'
+import type { Proposed, ProvedRoute, Signer, SigningLimits, SigningPolicy, Spending, UnsignedTransaction } from '../../signing-port.ts'
 import { createSpendingLog, type Exceeded, firstExceeded } from './spending-log.ts'
 import { LRUCache } from 'lru-cache'
-import type { Intent } from '../../../domain/lane/lane.ts'
 import { denialOf, haltOf } from '../../../domain/settings/settings.ts'
 import { forms, isOf } from '../../../domain/text/forms.ts'
 import type { TransferRoute } from '../../../domain/transfer/transfer.ts'
 import { fingerprint } from '../../crypto/fingerprint.ts'
+import { createPaidCalls, type Payment } from './paid-calls.ts'
 
 /** ERC-20 `transfer(address,uint256)`. */
 const tokenTransfer = '0xa9059cbb'
@@ -20,6 +20,7 @@ type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'call
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, topUpLimits } = policy
   const proofs = rememberProofs(policy, clock)
+  const paidCalls = createPaidCalls(policy)
   const sums = createSums(policy, clock)
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
@@ -33,8 +34,8 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuse(transaction, `${what} exceeds ${fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
 
-  /** Checks everything except spending. Returns the maximum cost without the coins that move, wei. */
-  async function allow(transaction: Proposed): Promise<bigint> {
+  /** Checks everything except spending. Resolves to the maximum cost without the coins that move, wei. */
+  async function allow(transaction: Proposed): Promise<{ readonly cost: bigint; readonly payment: Payment | undefined }> {
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
@@ -48,8 +49,8 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
     refuseBeyond(transaction, exceededLimit(transaction, dataFee, limits), 'It', { dataFee: String(dataFee) })
-    if (judged === 'delivery') await proofs.prove({ to, data, value }, transaction.nonce)
-    return costOf(transaction, dataFee)
+    const payment = await paidCalls.prove(transaction, async () => (judged === 'delivery' ? proofs.prove(transaction) : []))
+    return { cost: costOf(transaction, dataFee), payment }
   }
 
   const addedTo = (transaction: Proposed, cost: bigint) =>
@@ -61,15 +62,15 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
 
   return {
     address: signer.address,
-    check: async (transaction) => checkSpending(transaction, await allow(transaction)),
+    check: async (transaction) => checkSpending(transaction, (await allow(transaction)).cost),
     async sign(transaction) {
-      const cost = await allow(transaction)
+      const { cost, payment } = await allow(transaction)
       // All sums are checked before the first is charged, because a charge stays even after a refusal.
       await checkSpending(transaction, cost)
       for (const { log, what, wei, fieldOf } of addedTo(transaction, cost))
         refuseBeyond(transaction, await log.charge(wei, transaction.nonce), what, {}, fieldOf)
-      const signed = await signer.sign(transaction)
-      proofs.signed(transaction, transaction.nonce)
+      const signed = await paidCalls.hold(payment, transaction.nonce, () => signer.sign(transaction))
+      proofs.signed(transaction)
       return signed
     },
     spending: () =>
@@ -189,26 +190,28 @@ const rememberMs = 10 * 60_000
 interface Proof {
   readonly at: number
   readonly nonces: Set<number>
-  readonly routes: readonly TransferRoute[]
+  readonly routes: readonly ProvedRoute[]
 }
 
-/** A signed call stays proved and open for its nonce, because fee raises sign the call again. */
+/**
+ * A signed call stays proved and open for its nonce, because fee raises sign the call again. For another nonce, a call
+ * that carries coins is proved again: it may have been paid since.
+ */
 function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | 'packages'>, clock: () => number) {
   const proved = new LRUCache<string, Proof>({ max: mostProved })
   return {
-    async prove(call: Intent, nonce: number | undefined): Promise<void> {
-      const key = keyOf(call)
+    async prove({ to, data, value, gasLimit, nonce }: Proposed): Promise<readonly ProvedRoute[]> {
+      const key = keyOf({ to, data, value, gasLimit })
       const before = proved.get(key)
-      const isNew = before !== undefined && Math.abs(clock() - before.at) < rememberMs
-      const isSigned = nonce !== undefined && before?.nonces.has(nonce)
-      if (isSigned) return
-      if (isNew) return demandOpen(policy, before.routes, call)
-      const routes = await policy.proveCall(call)
-      proved.set(key, { at: clock(), nonces: new Set(proved.get(key)?.nonces ?? before?.nonces), routes })
-      demandOpen(policy, routes, call)
+      const isNew = before !== undefined && Math.abs(clock() - before.at) < rememberMs && BigInt(value) === 0n
+      if (before && nonce !== undefined && before.nonces.has(nonce)) return before.routes
+      const routes = isNew ? before.routes : await policy.proveCall({ to, data, value }, gasLimit)
+      if (!isNew) proved.set(key, { at: clock(), nonces: new Set(proved.get(key)?.nonces ?? before?.nonces), routes })
+      demandOpen(policy, routes, { to, data })
+      return routes
     },
-    signed(call: Intent, nonce: number): void {
-      proved.get(keyOf(call))?.nonces.add(nonce)
+    signed(transaction: UnsignedTransaction): void {
+      proved.get(keyOf(transaction))?.nonces.add(transaction.nonce)
     },
   }
 }
@@ -217,7 +220,7 @@ function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | '
 function demandOpen(
   { settings, packages }: Pick<SigningPolicy, 'settings' | 'packages'>,
   routes: readonly TransferRoute[],
-  { to, data }: Intent,
+  { to, data }: Pick<Proposed, 'to' | 'data'>,
 ): void {
   const now = settings()
   for (const route of routes) {
@@ -230,6 +233,7 @@ function demandOpen(
   }
 }
 
-function keyOf({ to, value, data }: Intent): string {
-  return fingerprint(`${to}|${value}|${data}`.toLowerCase())
+/** Fee raises keep the gas limit. */
+function keyOf({ to, value, data, gasLimit }: Pick<Proposed, 'to' | 'value' | 'data' | 'gasLimit'>): string {
+  return fingerprint(`${to}|${value}|${gasLimit}|${data}`.toLowerCase())
 }

@@ -1,0 +1,61 @@
+import { LRUCache } from 'lru-cache'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { Proposed, ProvedRoute, SigningPolicy } from '../../signing-port.ts'
+
+const mostHeld = 4_096
+
+/** Pays for the coins of a call. `final`: see `finalNonce`, read before the call was proved. */
+export interface Payment {
+  readonly id: string
+  readonly final: number
+}
+
+type Call = Pick<Proposed, 'data' | 'value'>
+
+/** Calls without data are payments to accounts of the config, and need no proof. */
+const isPaid = ({ data, value }: Call) => data !== '0x' && BigInt(value) > 0n
+
+/**
+ * Every nonce that signs a call with coins may pay these coins. So a payment gets another nonce only once the last is
+ * final, and was final before the new proof: the proof sees whether that nonce paid.
+ */
+export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'finalNonce' | 'lane'>) {
+  /** The nonce that has signed for the payment, or is about to (`users`). */
+  const calls = new LRUCache<string, { readonly nonce: number; users: number }>({ max: mostHeld })
+
+  /** Throws NONCE_NOT_FINAL unless the nonce that has the payment is `nonce` or final. */
+  function demandFree({ id, final }: Payment, nonce: number | undefined): void {
+    const held = calls.get(id)?.nonce
+    if (held === undefined || held === nonce || held < final) return
+    throw new RelayerError('NONCE_NOT_FINAL', { detail: 'The call carries coins.', facts: { lane, nonce: held } })
+  }
+
+  return {
+    /** Proves a call. Throws NONCE_NOT_FINAL, read errors, and what `prove` throws. */
+    async prove(call: Call & Pick<Proposed, 'nonce'>, prove: () => Promise<readonly ProvedRoute[]>): Promise<Payment | undefined> {
+      const final = isPaid(call) && calls.size > 0 ? await finalNonce() : 0
+      const routes = await prove()
+      if (!isPaid(call)) return undefined
+      const id = routes.find(({ payment }) => payment !== undefined)?.payment ?? call.data
+      demandFree({ id, final }, call.nonce)
+      return { id, final }
+    },
+    /** Holds the payment for the nonce while `sign` signs, and later. Throws NONCE_NOT_FINAL, what `sign` throws. */
+    async hold<T>(payment: Payment | undefined, nonce: number, sign: () => Promise<T>): Promise<T> {
+      if (!payment) return sign()
+      demandFree(payment, nonce)
+      const { id } = payment
+      const before = calls.get(id)
+      const held = before?.nonce === nonce ? before : { nonce, users: 0 }
+      held.users += 1
+      calls.set(id, held)
+      try {
+        return await sign()
+      } catch (error) {
+        held.users -= 1
+        if (held.users === 0 && calls.get(id) === held) calls.delete(id)
+        throw error
+      }
+    },
+  }
+}
