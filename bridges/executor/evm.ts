@@ -9,9 +9,9 @@ import type { Decode } from '../kit/published.ts'
 import { provedBy, toVerdict, unproved } from '../kit/verdict.ts'
 import type { Endpoint, ProvedSource, RouteWithin, Verdict } from '../port.ts'
 import { selectorsOf } from './calls.ts'
-import { type ExecutorTerms, judge, type Judgement } from './judge.ts'
+import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts'
 import type { RequestKind } from './kinds.ts'
-import { type ExecutorMessage, readMessage, writeMessage } from './message.ts'
+import { digestOf, type ExecutorMessage, readMessage, writeMessage } from './message.ts'
 import { createProductRequests } from './product-requests.ts'
 import { decodeQuote } from './quote.ts'
 import { executorRefusals, keyRefusals } from './refusals.ts'
@@ -234,7 +234,10 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
           hints.set(keyOf(intent), { message, stage, coins: intent.value })
           return intent
         },
-        parties: { ...kind.partiesOf(message), bridge: executor, targetChain: chain.name },
+        parties: {
+          ...kind.partiesOf(message),
+          ...{ bridge: executor, targetChain: chain.name, payee: addressOf(wanted.recipient ?? ''), lossesOf: digestOf(message) },
+        },
         payment,
         // Within the time of the quote, its price holds, whatever the gas costs.
         ...(payment && isLate(accepted) && { earned: BigInt(payment.worth) - BigInt(payment.coins) }),

@@ -131,6 +131,16 @@ describe('A key signs only the call that a request paid for', () => {
     await expect(done.endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 
+  test("losses count for the request alone, and a drop-off's recipient is a party", async () => {
+    const drop = { type: 'GasDropOffInstruction' as const, dropOff: 1n, recipient: new UniversalAddress(universal(other)) }
+    const wanted = Buffer.from(bytesOf([{ type: 'GasInstruction', gasLimit: 100_000n, msgValue: 0n }, drop]))
+    const partiesOf = (one: ExecutorMessage) => endpointOf({ recordContract: record }).delivery(transferOf(one)).parties
+    const [first, second] = [partiesOf(message()), partiesOf(message({ instructions: wanted }))]
+    expect(second).toMatchObject({ recipient: first.recipient, token: first.token, payee: other })
+    expect(first.payee).toBeUndefined()
+    expect(second.lossesOf).not.toBe(first.lossesOf)
+  })
+
   test('a drop-off needs an address of the target', async () => {
     const drop = { type: 'GasDropOffInstruction' as const, dropOff: 1n, recipient: new UniversalAddress('ab'.repeat(32)) }
     const wanted = Buffer.from(bytesOf([{ type: 'GasInstruction', gasLimit: 100_000n, msgValue: 0n }, drop]))
