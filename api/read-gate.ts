@@ -36,12 +36,16 @@ export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, Re
   return { read: createReadGate(limits), order: createReadGate(limits) }
 }
 
-const mostKept = 20
+const usuallyKept = 20
 
 /**
  * Callers with the same key share an answer until `keepMs` (ms) after it. A failed read is not kept. Throws API_BUSY.
  */
-export function createSharedReads<Answer>(keepMs: number, gate: ReadGate): (key: string, read: () => Promise<Answer>) => Promise<Answer> {
+export function createSharedReads<Answer>(
+  keepMs: number,
+  gate: ReadGate,
+  mostKept = usuallyKept,
+): (key: string, read: () => Promise<Answer>) => Promise<Answer> {
   const kept = new LRUCache<string, Promise<Answer>>({ max: mostKept })
   return (key, read) => {
     const known = kept.get(key)

@@ -6,7 +6,7 @@ import type { ChainName } from '../domain/transfer/transfer.ts'
 import { type BridgesOptions, namesOf, wormholeOf } from './configured-emitters.ts'
 import type { AttestationApis } from './cctp/attest.ts'
 import { createPaidCctp } from './cctp/paid.ts'
-import { requestTopic } from './executor/event.ts'
+import { requestTopics } from './executor/event.ts'
 import { createExecutorEndpoint, type PaidProducts, paymentOf } from './executor/evm.ts'
 import { type ExecutorMessage, loggedForm, readMessage, writeMessage } from './executor/message.ts'
 import { decodeRequest, executor } from './executor/requests.ts'
@@ -42,12 +42,14 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   const logs = new Map(
     [...chains].flatMap(([id, { name, ...place }]) => {
       const chain = connected.get(name)
-      const reading = { ...place, bridge: executor, topic: requestTopic, isDelivered }
+      const reading = { ...place, bridge: executor, topics: requestTopics(terms.quoter), isDelivered }
       return chain ? [[id, createPlacedLogs({ ...reading, chain, decode: createLogDecode(name, id, terms, decode) })] as const] : []
     }),
   )
   const verifyRequest = async (message: ExecutorMessage) => {
-    await logs.get(message.sourceChain)?.verify(decode(writeMessage(loggedForm(message))))
+    const own = logs.get(message.sourceChain)
+    if (!own) throw new RelayerError('CONFIG_INVALID', { detail: `Chain ${message.sourceChain} is not connected, where it was requested.` })
+    await own.verify(decode(writeMessage(loggedForm(message))))
   }
   const products = productsOf(options, links)
   const endpoints = [...chains.values()].flatMap(({ name, caps, ...target }) => {

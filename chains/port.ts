@@ -76,6 +76,8 @@ export interface Receipt {
   readonly gasUsed: string
   readonly effectiveGasPrice: string
   readonly logs: readonly Log[]
+  /** Place of the first among all logs of the block, from 0. Absent if there are none, or if the node does not say. */
+  readonly firstLog?: number
 }
 
 export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included'; readonly receipt: Receipt; readonly final: boolean }

@@ -1,18 +1,25 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { z } from 'zod'
-import { statusRow } from '../../bridges/executor/status.ts'
+import { mostInstructions } from '../../bridges/executor/requests.ts'
+import { type KnownRequest, mostRequests, statusRow } from '../../bridges/executor/status.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { toErrorAnswer } from '../errors.ts'
 import { logFailure } from '../http.ts'
+import { createReadGate, createSharedReads } from '../read-gate.ts'
 
 /** Maximum bytes of a body. The largest valid body has 2 KB of relay instructions in hex. */
 const bodyLimit = 8 * 1_024
-const mostInstructions = 2_048
+
+/** An answer, also an empty one, serves all who ask in this time, ms. */
+const keepMs = 5_000
+const mostKept = 200
 
 const chainId = z.number().int().min(1).max(65_535)
 const decimal = z.string().describe('Decimal.')
 const hexBytes = (about: string) => z.string().describe(`${about}, 0x hex.`)
 const time = z.string().describe('ISO 8601.')
+/** Nodes get it, and a node that quoted other text in its error would seem to say this text. */
+const transactionHash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hex digits')
 
 const failure = z.object({ message: z.string(), statusCode: z.number().int() }).meta({ id: 'ExecutorFailure' })
 const failures = { 400: failure, 429: failure, 431: failure, 503: failure }
@@ -43,7 +50,7 @@ const quoteAnswer = z.object({
 })
 
 const statusBody = z.object({
-  txHash: z.string().min(1).max(128).describe('Source transaction with the request.'),
+  txHash: transactionHash.describe('Source transaction with the request.'),
   chainId: chainId.optional().describe('Wormhole chain id of the source.'),
 })
 const relaySchema = z
@@ -115,11 +122,13 @@ export function executorRoutes(app: Api, deps: ApiDeps): void {
   })
 
   if (!requestsOf) return
-  const summary = 'Executor: the requests of a source transaction. Empty: not known, or not yet'
+  const summary = `Executor: the first ${mostRequests} requests of a source transaction. Empty: not known, or not yet`
+  const shared = createSharedReads<readonly KnownRequest[]>(keepMs, createReadGate({ atOnce: 4, waiting: 32 }), mostKept)
   const status = { summary, body: statusBody, response: { 200: z.array(relaySchema), ...failures } }
-  app.post('/v0/status/tx', { ...open, schema: status }, async ({ body: { txHash, chainId: chain } }) =>
-    (await requestsOf(txHash, chain)).map(statusRow),
-  )
+  app.post('/v0/status/tx', { ...open, schema: status }, async ({ body }) => {
+    const [hash, chain] = [body.txHash.toLowerCase(), body.chainId]
+    return (await shared(`${chain ?? ''}/${hash}`, () => requestsOf(hash, chain))).map(statusRow)
+  })
 }
 
 /** Allows web pages of all origins. Refusals have the form of a provider's API and hide the details of faults. */

@@ -86,7 +86,7 @@ export function createCctp({ settings, chains, connected, served, apis, isDelive
     const [chain, own] = [connected.get(name), settings.chains[name]]
     if (!chain || !own) return []
     return Object.values(contracts).map(({ transmitter: contract }) => {
-      const place = { chain, bridge: cctp, contract, topic: sentTopic, startBlock: own.startBlock, maxOpen: own.maxOpen }
+      const place = { chain, bridge: cctp, contract, topics: [sentTopic], startBlock: own.startBlock, maxOpen: own.maxOpen }
       return { name, contract, ...createPlacedLogs({ ...place, decode: createLogDecode(decode), isDelivered }) }
     })
   }

@@ -1,5 +1,6 @@
 import { Interface, zeroPadValue } from 'ethers'
 import type { Chain, Log } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { eventArguments } from '../kit/logs.ts'
 
 /** From IExecutor.sol. */
@@ -34,8 +35,13 @@ export function requestTopics(quoter: string): readonly string[] {
   return [requestTopic, zeroPadValue(quoter, 32)]
 }
 
-/** Throws NODE_REFUSED if the log is no RequestForExecution. */
+/** Bytes. A request that is delivered has less than 3 KB (`mostInstructions`, a quote, the longest kind of request). */
+const mostLogBytes = 8_192
+
+/** Throws NODE_REFUSED for a log that is no RequestForExecution, MESSAGE_TOO_LARGE before it decodes a longer one. */
 export function readRequest(chain: Pick<Chain, 'name'>, log: Log): RequestForExecution {
+  const bytes = (log.data.length - 2) / 2
+  if (bytes > mostLogBytes) throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes, most: mostLogBytes } })
   const [quoter, amountPaid, targetChain, targetAddress, refundAddress, ...parts] = eventArguments(chain, executorAbi, event, log)
   const [signedQuote, request, instructions] = parts.map((part) => Buffer.from(String(part).slice(2), 'hex'))
   const none = new Uint8Array()

@@ -2,7 +2,7 @@ import { decodeBase64 } from 'ethers'
 import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Payment } from '../../domain/transfer/content.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import type { PaidProduct } from '../kit/paid.ts'
 import type { Decode } from '../kit/published.ts'
@@ -216,11 +216,12 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
       const verdict = await toVerdict(checked, executorRefusals)
       return verdict.kind === 'valid' ? own : verdict
     },
-    /** A declined request gets no attestation, because `validate` declines it. */
+    /** A declined request gets no attestation, nor one that becomes too large. `validate` declines it. */
     async attest(transfer) {
       const message = readOf(transfer)
       const judged = await toVerdict((async () => accept(message))(), executorRefusals)
-      return judged.kind === 'valid' ? kindOf(message).attest(message) : undefined
+      const answer = judged.kind === 'valid' ? await kindOf(message).attest(message) : undefined
+      return answer?.kind === 'attested' && answer.message.length > mostMessageBytes ? undefined : answer
     },
     delivery(transfer, stage) {
       const message = readOf(transfer)

@@ -1,6 +1,7 @@
 import { AbiCoder, hexlify, keccak256 } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
 import type { RequestForExecution } from './event.ts'
 
 /**
@@ -33,12 +34,19 @@ export function writeMessage({ request, attested, ...place }: ExecutorMessage): 
   return Buffer.from(coder.encode(types, [...placed, ...asked]).slice(2), 'hex')
 }
 
-/** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make. */
+/** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, MESSAGE_TOO_LARGE before it decodes them. */
 export function readMessage(bytes: Uint8Array): ExecutorMessage {
+  if (bytes.length > mostMessageBytes)
+    throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })
   return kept.memo(Buffer.from(bytes).toString('base64'))
 }
 
-const kept = new LRUCache<string, ExecutorMessage>({ max: 2_048, memoMethod: (text) => decodeMessage(Buffer.from(text, 'base64')) })
+const kept = new LRUCache<string, ExecutorMessage>({
+  // Characters. Attested messages may be long.
+  maxSize: 16_000_000,
+  sizeCalculation: (_, text) => text.length,
+  memoMethod: (text) => decodeMessage(Buffer.from(text, 'base64')),
+})
 
 function decodeMessage(bytes: Uint8Array): ExecutorMessage {
   try {

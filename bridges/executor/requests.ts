@@ -49,11 +49,15 @@ export interface RelayInstructions {
 const gasInstruction = 1
 const dropOffInstruction = 2
 
+/** Bytes. Instructions may be repeated without end, and anyone may log them. A price is given for as many. */
+export const mostInstructions = 2_048
+
 /**
  * Gas instructions are added up. Only the first drop-off counts. Undefined if there is an unknown instruction or a part
- * of one.
+ * of one, and for more bytes than `mostInstructions`.
  */
 export function decodeInstructions(bytes: Uint8Array): RelayInstructions | undefined {
+  if (bytes.length > mostInstructions) return undefined
   let [gasLimit, msgValue] = [0n, 0n]
   let drop: Pick<RelayInstructions, 'dropOff' | 'recipient'> | undefined
   for (let at = 0; at < bytes.length;) {

@@ -16,7 +16,7 @@ export interface ExecutorSource {
 }
 
 /**
- * Throws EXECUTOR_MESSAGE, TARGET_CHAIN_UNSUPPORTED.
+ * Throws EXECUTOR_MESSAGE, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED.
  * @param sources sources by Wormhole chain id
  */
 export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chainNames: ReadonlyMap<number, ChainName>): Decode {

@@ -35,9 +35,12 @@ export interface RelayTransaction {
   readonly cost: bigint
 }
 
+/** Each request of an answer costs reads of Temporal, and strangers choose how many a transaction has. */
+export const mostRequests = 20
+
 /**
- * Returns the requests of a source transaction that name this provider. Empty if there are none, or if they are not
- * known yet. Throws read errors.
+ * The first `mostRequests` requests of a source transaction that name this provider. None: not known, or not yet.
+ * Throws read errors.
  */
 export type RequestsOf = (txHash: string, chain: number | undefined) => Promise<readonly KnownRequest[]>
 

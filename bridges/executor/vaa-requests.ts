@@ -1,4 +1,5 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import { shows } from '../kit/calls.ts'
@@ -36,14 +37,20 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     const known = found.get(place)
     if (known) return known
     const answer = await findVaa(asked)
-    if (answer.kind !== 'found' || (await toVerdict(verify(answer.vaa), executorRefusals)).kind !== 'valid') return undefined
+    if (
+      answer.kind !== 'found' ||
+      answer.vaa.length > mostMessageBytes ||
+      (await toVerdict(verify(answer.vaa), executorRefusals)).kind !== 'valid'
+    )
+      return undefined
     found.set(place, answer.vaa)
     return answer.vaa
   }
 
   async function prove({ attested: [vaa], request }: ExecutorMessage): Promise<void> {
     const asked = decodeRequest(request.request)
-    if (asked?.prefix !== 'ERV1' || !vaa) throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'It has no VAA.' })
+    if (asked?.prefix !== 'ERV1' || !vaa)
+      throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'It has no VAA that Portage can carry.' })
     const { emitterChain, emitter, sequence } = parseVaa(vaa)
     if (emitterChain !== asked.chain || emitter !== asked.emitter || sequence !== asked.sequence)
       throw new RelayerError('MESSAGE_MISMATCH', { detail: 'The VAA is not the one that the request asks for.' })

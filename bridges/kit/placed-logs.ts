@@ -3,7 +3,7 @@ import type { Heads, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import { heightOf, placeOf, placesPerBlock } from '../../domain/stream/places.ts'
-import type { BridgeName, Transfer } from '../../domain/transfer/transfer.ts'
+import { type BridgeName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
 import type { BlockRange, PlacedSource, PlacedTransfer } from '../port.ts'
 import { deliveredBy, type Finality } from './contract-reader.ts'
@@ -18,7 +18,8 @@ export interface PlacedLogsOptions {
   readonly bridge: BridgeName
   /** Contract that emits the logs. Its address as 64 hex digits is the emitter of every transfer. */
   readonly contract: string
-  readonly topic: string
+  /** The logs' topics begin with these. */
+  readonly topics: readonly string[]
   /** Absent: the stream begins with the blocks of the last `streams.lookBackDays`. */
   readonly startBlock?: number | undefined
   readonly maxOpen: number
@@ -37,13 +38,13 @@ export const placedRefusals = { PLACE_MISMATCH: { kind: 'rejected' }, PLACE_NOT_
 
 /** A contract's logs as a numbered source, and a check that a message is the log at its place. */
 export function createPlacedLogs(options: PlacedLogsOptions) {
-  const { chain, bridge, contract, topic, startBlock, maxOpen } = options
+  const { chain, bridge, contract, topics, startBlock, maxOpen } = options
   const address = contract.toLowerCase()
   const emitter = emitterOf(contract)
   const verified = createVerifiedMessages()
 
   async function initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]> {
-    const logs = await readLogs(chain, { address, topics: [topic], ...range }, at ?? 'majority')
+    const logs = await readLogs(chain, { address, topics, ...range }, at ?? 'majority')
     const inOrder = placed(chain.name, logs)
     const transactions = groupBy(inOrder, ([, { transactionHash }]) => transactionHash)
     return inOrder.flatMap(([number, log]) => {
@@ -137,12 +138,19 @@ function placed(chain: string, logs: readonly PlacedLog[]): readonly (readonly [
   return [...numbers].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))
 }
 
+/** Characters of a message in hex (with 0x and three words of encoding), and in base64. */
+const longestData = 2 + 2 * (mostMessageBytes + 96)
+const longestText = Math.ceil(mostMessageBytes / 3) * 4
+
 function transferOf(
   { decode }: PlacedLogsOptions,
   ...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>
 ): Transfer | undefined {
+  // Strangers write logs of any length, and each step of a transfer carries the message.
+  if (log.data.length > longestData) return undefined
   try {
-    return decode(log, number, siblings)
+    const transfer = decode(log, number, siblings)
+    return transfer && transfer.message.length > longestText ? undefined : transfer
   } catch (error) {
     // Anyone may send any message, so most errors only mean that the log is no transfer. NODE_REFUSED means that the
     // node invented the log.

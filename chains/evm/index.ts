@@ -67,7 +67,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       nodes.close()
     },
     account: accounts.read,
-    ...createReads(name, nodes, heads, agree, accounts.finalizedTag),
+    ...createReads({ name, nodes, heads, agree, finalizedTag: accounts.finalizedTag, log: options.log }),
     ...createFees({ name, heads, networkId }, nodes, options),
     simulate: createSimulate(nodes, () => heads.kept.latest?.gasLimit),
     mined: createMined(name, nodes, heads, agree),

@@ -1,13 +1,14 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Logger } from '../../observability/logger.ts'
 import type { At, BlockHeader, Chain, LogRange, PlacedLog } from '../port.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
-import { readCount, toAddress, toBytes, toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from './hex.ts'
+import { readCount, toAddress, toBytes, toDecimal, toHash, toQuantity, toRecord } from './hex.ts'
 import type { EvmHeads } from './heads/heads.ts'
 import { createLogsBloom } from './heads/logs-bloom.ts'
 import { type Call, type NodeAnswer, type Nodes, resultsOf } from './nodes/nodes.ts'
 import { isVerdict } from './nodes/node-errors.ts'
 import type { Quorum } from './nodes/quorum.ts'
-import { readLog } from './transactions/receipts.ts'
+import { createLogReads } from './transactions/logs.ts'
 
 /** Maximum pending transactions per account. No pool has more (domain/lane/request.ts). */
 const mostPending = 1_000
@@ -27,7 +28,8 @@ export interface BridgeReads {
   call(to: string, data: string, at: At): Promise<string>
   /**
    * With `at`, reads final blocks only, and may throw NODES_DISAGREE. Throws NODE_REFUSED (for a long range),
-   * NODE_UNAVAILABLE.
+   * NODE_UNAVAILABLE. A single block that is refused is read by
+   * its receipts, without those that are too long for most nodes (RECEIPT_TOO_LONG in the log).
    */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
   /** Returns the sender, lower case. Undefined if the node knows no block with the transaction. */
@@ -36,7 +38,17 @@ export interface BridgeReads {
 
 type Reads = BridgeReads & Pick<Chain, 'balanceOf' | 'pendingNonce' | 'agreedNonce' | 'hasCode' | 'block'>
 
-export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree: Quorum, finalizedTag: () => string): Reads {
+interface ReadsDeps {
+  readonly name: string
+  readonly nodes: Nodes
+  readonly heads: EvmHeads
+  readonly agree: Quorum
+  readonly finalizedTag: () => string
+  readonly log?: Pick<Logger, 'warn'> | undefined
+}
+
+export function createReads({ name: chain, nodes, heads, agree, finalizedTag, log }: ReadsDeps): Reads {
+  const readLogs = createLogReads(chain, nodes, agree, log)
   const { kept, check } = heads
   const finalized = () => heads.current?.finalized ?? -1
   const finalBlock = (height: number) => (height <= finalized() ? kept.at(height) : undefined)
@@ -76,19 +88,7 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     },
     async logs(range, at) {
       if (bloom.proveNone(range)) return []
-      const { address, topics, fromBlock, toBlock } = range
-      const query = { address, topics, fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) }
-      const method = 'eth_getLogs'
-      if (at === undefined) return nodes.request(method, [query], readLogs)
-      const isOnce = at === 'majority'
-      return agree({
-        about: `logs ${JSON.stringify(query)}`,
-        method,
-        params: () => [query],
-        read: readLogs,
-        once: isOnce,
-        refusable: isOnce,
-      })
+      return readLogs(range, at)
     },
     transactionSender(hash) {
       return nodes.request('eth_getTransactionByHash', [hash], readMinedSender)
@@ -156,16 +156,4 @@ function readMinedSender(value: unknown): string | undefined {
   if (value === null) return undefined
   const transaction = toRecord(value, 'transaction')
   return transaction['blockHash'] == null ? undefined : toAddress(transaction['from'], 'sender')
-}
-
-function readLogs(result: unknown): readonly PlacedLog[] {
-  return toList(result, 'logs')
-    .map((value) => toRecord(value, 'log'))
-    .filter((log) => log['removed'] !== true)
-    .map((log) => ({
-      ...readLog(log),
-      block: { height: toNumber(log['blockNumber'], 'block number'), hash: toHash(log['blockHash'], 'block hash') },
-      index: toNumber(log['logIndex'], 'log index'),
-      transactionHash: toHash(log['transactionHash'], 'transaction hash'),
-    }))
 }

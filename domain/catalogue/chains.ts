@@ -95,6 +95,10 @@ export const chainRows = {
     ),
     ...cause('transfers', 'Portage asks again.', [nodes, add]),
   },
+  RECEIPT_TOO_LONG: row(
+    'A transaction has more logs than Portage reads. Its requests and messages are passed over.',
+    'Do nothing, unless you know of a message in it. Only a transaction of more than 16,777,216 gas (the limit of EIP-7825) can have such logs. Deliver such a message yourself.',
+  ),
   CHAIN_ID_MISMATCH: fatal('A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.', {
     isOutage: true,
   }),

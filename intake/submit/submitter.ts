@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import { haltOf, type Settings } from '../../domain/settings/settings.ts'
 import type { KnownContent } from '../../domain/transfer/content.ts'
-import { type BridgeName, ofChain, type Terms, type Transfer } from '../../domain/transfer/transfer.ts'
+import { type BridgeName, mostMessageBytes, ofChain, type Terms, type Transfer } from '../../domain/transfer/transfer.ts'
 import type { StepTimes } from '../../observability/step-times.ts'
 import { inTrace } from '../../observability/tracing.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
@@ -94,6 +94,8 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     const named = bridges.get(name)
     if (!named)
       throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
+    if (message.length > mostMessageBytes)
+      throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: message.length, most: mostMessageBytes } })
     const transfer = named.decode(message)
     const bridge = bridges.get(transfer.bridge) ?? named
     const [content, signers] = [bridge.content(message), bridge.signedBy?.(message)]

@@ -8,10 +8,13 @@ import { Wait } from '../wait.ts'
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong'
   readonly mostBytes: number
+  /** Other answers have taken the byte budget. */
+  readonly isOfOthers: boolean
 
-  constructor(mostBytes: number) {
+  constructor(mostBytes: number, isOfOthers = false) {
     super(`an answer of more than ${mostBytes} bytes`)
     this.mostBytes = mostBytes
+    this.isOfOthers = isOfOthers
   }
 }
 
@@ -121,7 +124,8 @@ function readAtMost(response: IncomingMessage, { mostBytes, budget }: Pick<Fetch
     for (const one of new Set([response, stream])) one.on('error', fail)
     response.on('close', () => response.complete || fail(new Error('the answer ended too early')))
     stream.on('data', (chunk: Buffer) => {
-      if (bytes + chunk.length > mostBytes || budget?.take(chunk.length) === false) return fail(new AnswerTooLong(mostBytes))
+      if (bytes + chunk.length > mostBytes) return fail(new AnswerTooLong(mostBytes))
+      if (budget?.take(chunk.length) === false) return fail(new AnswerTooLong(mostBytes, true))
       bytes += chunk.length
       chunks.push(chunk)
     })

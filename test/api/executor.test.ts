@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createProvider, type ProviderOptions } from '../../bridges/executor/provider.ts'
 import { decodeQuote } from '../../bridges/executor/quote.ts'
+import type { RequestsOf } from '../../bridges/executor/status.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
@@ -31,11 +32,20 @@ const options: ProviderOptions = {
   },
 }
 
+/** Hashes whose requests were read. A read ends with the next tick, or with the test. */
+const readHashes: string[] = []
+let reading: Promise<void> = Promise.resolve()
+const requestsOf: RequestsOf = async (txHash) => {
+  readHashes.push(txHash)
+  await reading
+  return []
+}
+
 const logs = recordingLogger()
 let setting: OpenApi
 beforeAll(async () => {
   const config = deadConfig(await freePort())
-  setting = await openApi(config, logs.logger, { executor: createProvider(options) })
+  setting = await openApi(config, logs.logger, { executor: createProvider(options), requestsOf })
 })
 afterAll(() => setting.close())
 
@@ -91,6 +101,45 @@ test.each<[string, object | string, string]>([
   expect(answer.headers['access-control-allow-origin']).toBe('*')
 })
 
+const statusOf = (txHash: string, chainId?: number) =>
+  setting.bare.inject({ method: 'POST', url: '/v0/status/tx', payload: { txHash, chainId } })
+const hashOf = (index: number) => `0x${index.toString(16).padStart(64, 'a')}`
+
+test('many posts of one hash cost one read, also if nothing is known of it', async () => {
+  readHashes.length = 0
+  const spelled = (index: number) => (index % 2 ? hashOf(1) : hashOf(1).toUpperCase().replace('X', 'x'))
+  const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => statusOf(spelled(index))))
+  answers.push(await statusOf(hashOf(1)))
+  expect(new Set(answers.map(({ statusCode, body }) => `${statusCode} ${body}`))).toEqual(new Set(['200 []']))
+  expect(readHashes).toEqual([hashOf(1)])
+})
+
+test('many hashes are read four at a time, and strangers are refused before they wait in a long queue', async () => {
+  readHashes.length = 0
+  let end = () => {}
+  reading = new Promise((resolve) => (end = resolve))
+  const posts = Array.from({ length: 40 }, (_, index) => statusOf(hashOf(100 + index)))
+  try {
+    await expect.poll(() => readHashes.length).toBe(4)
+    const refused = await Promise.race(posts)
+    expect([refused.statusCode, refused.json()]).toEqual([503, { message: expect.any(String), statusCode: 503 }])
+  } finally {
+    end()
+  }
+  const codes = (await Promise.all(posts)).map(({ statusCode }) => statusCode)
+  expect([codes.filter((one) => one === 200).length, readHashes.length]).toEqual([36, 36])
+})
+
+test.each(['', 'x', '0x12', `0x${'1'.repeat(63)}`, `0x${'g'.repeat(64)}`, '1'.repeat(64), `0x${'1'.repeat(64)} rate limit exceeded`])(
+  'the hash %j reaches no node, and the answer names the field',
+  async (txHash) => {
+    readHashes.length = 0
+    const answer = await statusOf(txHash)
+    expect(answer.json()).toEqual({ message: expect.stringContaining('txHash'), statusCode: 400 })
+    expect([answer.statusCode, readHashes]).toEqual([400, []])
+  },
+)
+
 test('a fault is a 503 that shows strangers nothing, and a line in the log', async () => {
   failing = new RelayerError('NODE_UNAVAILABLE', { facts: { node: 'secret.example' } })
   const answer = await quote({ srcChain: 5, dstChain: 6 })
@@ -145,6 +194,7 @@ test('the OpenAPI document has the routes that exist, without a token', async ()
   expect(executor).toEqual([
     ['get', '/v0/capabilities', 'getCapabilities', undefined],
     ['post', '/v0/quote', 'postQuote', undefined],
+    ['post', '/v0/status/tx', 'statusTx', undefined],
   ])
 })
 

@@ -62,7 +62,7 @@ describe('CCTP on real chains', () => {
     cleanUp(iris.stop)
     routes = createRoutes([source, target].map(chainOf))
     const logs = (version: 1 | 2) => {
-      const options = { chain: from, bridge: cctp, contract: source.contracts[version].transmitter, topic: sentTopic, maxOpen: 10 }
+      const options = { chain: from, bridge: cctp, contract: source.contracts[version].transmitter, topics: [sentTopic], maxOpen: 10 }
       return createPlacedLogs({ ...options, decode: createLogDecode(createDecode(routes)), isDelivered: async () => false })
     }
     placed = { 1: logs(1), 2: logs(2) }

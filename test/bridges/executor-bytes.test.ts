@@ -150,6 +150,14 @@ describe('the event of the Executor', () => {
     fc.assert(asLogged)
   })
 
+  test('of more than 8 KiB is refused before it is decoded', () => {
+    const [one] = fc.sample(fields, 1)
+    const of = (bytes: number) => logOf({ ...one!, instructions: Buffer.alloc(bytes) })
+    expect(read(of(7_000)).instructions).toHaveLength(7_000)
+    expect(codeOf(() => read(of(8_192)))).toBe('MESSAGE_TOO_LARGE')
+    expect(codeOf(() => read({ topics: [], data: `0x${'00'.repeat(8_193)}` }))).toBe('MESSAGE_TOO_LARGE')
+  })
+
   test('is refused unless it is encoded exactly', () => {
     fc.assert(
       fc.property(fields, fc.nat(), fc.constantFrom('cut', 'more', 'dirty number', 'dirty topic', 'no topic'), (one, place, how) => {

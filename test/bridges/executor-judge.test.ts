@@ -209,8 +209,14 @@ describe('the judgement of a request', () => {
     expect(judged(request(), { requestedAt: 2_000, now: 90_000 }, honours)).toMatchObject({ code: 'EXECUTOR_EXPIRED' })
   })
 
-  test('the largest instructions that a log can hold overflow nothing', () => {
-    const all = Array.from({ length: 100 }, () => gas(2n ** 128n - 1n, 2n ** 128n - 1n))
+  test('instructions of more than 2,048 bytes are not read, however little they ask for', () => {
+    const repeated = (count: number) => request({ instructions: bytesOf([gas(500_000n), ...Array<Instruction>(count).fill(gas(0n))]) })
+    expect(judged(repeated(61))).toMatchObject({ kind: 'accepted' })
+    expect(judged(repeated(62))).toMatchObject({ status: 'unsupported', code: 'EXECUTOR_UNSUPPORTED' })
+  })
+
+  test('the largest instructions that are read overflow nothing', () => {
+    const all = Array.from({ length: 62 }, () => gas(2n ** 128n - 1n, 2n ** 128n - 1n))
     expect(judged(request({ instructions: bytesOf(all), amountPaid: 2n ** 256n - 1n }))).toMatchObject({ code: 'EXECUTOR_UNSUPPORTED' })
     const wide = { maxGasLimit: 2n ** 200n, maxMsgValue: 2n ** 200n, maxGasDropOff: 0n }
     const dear = request(

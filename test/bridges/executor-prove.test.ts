@@ -8,6 +8,7 @@ import { type ExecutorMessage, readMessage, writeMessage } from '../../bridges/e
 import { createDecode } from '../../bridges/executor/source.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
+import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { bytesOf, quoter, signed } from '../helpers/executor.ts'
 import { altered, signVaa } from '../helpers/vaa.ts'
@@ -85,6 +86,17 @@ test('a request is written and read again, with and without its message', () => 
   expect(() => readMessage(concatBytes(writeMessage(message()), Uint8Array.of(0)))).toThrow(
     expect.objectContaining({ code: 'EXECUTOR_MESSAGE' }),
   )
+})
+
+test('a message above the limit is not decoded, and a request whose VAA would make it so large is declined', async () => {
+  expect(() => readMessage(new Uint8Array(mostMessageBytes + 1))).toThrow(expect.objectContaining({ code: 'MESSAGE_TOO_LARGE' }))
+  const asLogged = transferOf(message({}, new Uint8Array()))
+  const attested = async (bytes: number) => {
+    const endpoint = endpointOf({ published: vaaOf(`0x${'01'.repeat(bytes)}`) })
+    return [(await endpoint.attest?.(asLogged))?.kind, await endpoint.validate(asLogged)]
+  }
+  expect(await attested(190_000)).toMatchObject(['attested', {}])
+  expect(await attested(mostMessageBytes)).toMatchObject([undefined, { kind: 'declined', code: 'EXECUTOR_UNSUPPORTED' }])
 })
 
 test('a request as it was logged shows its delivery, once guardians have signed the message', async () => {

@@ -5,7 +5,7 @@ import type { LogsAt } from '../../bridges/kit/logs.ts'
 import type { LogRange, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { placeOf } from '../../domain/stream/places.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
 const contract = `0x${'Cc'.repeat(20)}`
@@ -19,7 +19,8 @@ function logAt(height: number, index: number, data = '0x01', own: Partial<Placed
 }
 
 /** A contract whose nodes return these logs. A message consists of its number and the log's data. */
-function placed(logs: readonly PlacedLog[], decoded: Partial<Transfer> = {}) {
+function placed(logs: readonly PlacedLog[], own: Partial<Transfer> = {}) {
+  const decoded: string[] = []
   const asked: (LogRange & { readonly at: LogsAt | undefined })[] = []
   const { source, verify } = createPlacedLogs({
     chain: {
@@ -32,8 +33,9 @@ function placed(logs: readonly PlacedLog[], decoded: Partial<Transfer> = {}) {
         return logs.filter(({ block }) => block.height >= query.fromBlock && block.height <= query.toBlock)
       },
     },
-    ...{ bridge: 'messages', contract, topic, startBlock: 5, maxOpen: 10, isDelivered: async () => false },
+    ...{ bridge: 'messages', contract, topics: [topic], startBlock: 5, maxOpen: 10, isDelivered: async () => false },
     decode(log, sequence) {
+      decoded.push(sequence)
       if (log.data === '0x02') return undefined
       if (log.data === '0x03') throw new RelayerError('PAYLOAD_KIND')
       if (log.data === '0x04') throw new RelayerError('NODE_REFUSED')
@@ -41,11 +43,11 @@ function placed(logs: readonly PlacedLog[], decoded: Partial<Transfer> = {}) {
       return {
         ...{ bridge: 'messages', sourceChain: 'ethereum', sourceId: '1', targetChain: 'bsc', emitter: emitterOf(contract), sequence },
         ...{ digest: `0x${'d1'.repeat(32)}`, message: encodeBase64(log.data) },
-        ...decoded,
+        ...own,
       }
     },
   })
-  return { source, verify, asked }
+  return { source, verify, asked, decoded }
 }
 
 describe('the logs of a contract as a placed source', () => {
@@ -75,6 +77,13 @@ describe('the logs of a contract as a placed source', () => {
     ['a transfer of another emitter', [logAt(5, 1)], { emitter: '0'.repeat(64) }, 'INTERNAL'],
   ])('%s: nothing of the range is reported', async (_, logs, decoded, code) => {
     expect(await codeOfAsync(() => placed(logs, decoded).source.initiated(range))).toBe(code)
+  })
+
+  test('a log or a message that no transfer can carry is left out, and a long log is not decoded', async () => {
+    const long = `0x${'01'.repeat(mostMessageBytes)}`
+    const { source, decoded } = placed([logAt(5, 1, `${long}010101`), logAt(5, 2, `${long}${'00'.repeat(97)}`), logAt(5, 3, long)])
+    expect((await source.initiated(range)).map(({ transfer }) => transfer.sequence)).toEqual(['5000003'])
+    expect(decoded).toEqual(['5000001', '5000003'])
   })
 
   test('a bug of the bridge is no reason to leave a log out', async () => {

@@ -56,7 +56,7 @@ export async function createMessageBridge(options: MessageBridgeOptions): Promis
     sources,
     add(contract, settings) {
       const placed = createPlacedLogs({
-        ...{ chain, bridge: messageBridge, contract, topic: sentTopic, startBlock: settings.startBlock, maxOpen: settings.maxOpen },
+        ...{ chain, bridge: messageBridge, contract, topics: [sentTopic], startBlock: settings.startBlock, maxOpen: settings.maxOpen },
         decode: (log, number) => decode(getBytes(coder.encode(types, [BigInt(number), contract, payloadOf(abi, log)]))),
         isDelivered: (transfer, at) => endpoint.delivered(transfer, at),
       })

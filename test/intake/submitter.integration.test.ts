@@ -8,6 +8,7 @@ import { createSpyIntake } from '../../intake/spy/spy.ts'
 import { createSubmitter, type Submitter } from '../../intake/submit/submitter.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
+import { startTransfer } from '../../temporal/client/transfers/start-transfer.ts'
 import { searchAttributes, transferId } from '../../temporal/contracts/names.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { startTokenBridge, type TokenBridgeNetwork } from '../helpers/token-bridge.ts'
@@ -41,6 +42,11 @@ describe('the submitter', () => {
     const { runId } = await describeIt(id)
     return runId
   }
+
+  test('an input that Temporal refuses for its size says so, and not that Temporal is away', async () => {
+    const transfer = { ...network.bridge().decode(network.message().bytes), message: 'A'.repeat(2_200_000) }
+    expect(await codeOfAsync(() => startTransfer(client, 'too large', { transfer }))).toBe('MESSAGE_TOO_LARGE')
+  })
 
   test('a submitted transfer can be found by its attributes', async () => {
     const { bytes } = network.message()

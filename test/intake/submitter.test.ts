@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Bridge, Verdict } from '../../bridges/port.ts'
 import { signedBy } from '../../bridges/kit/signed-messages.ts'
 import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
+import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
 import { createSubmitter } from '../../intake/submit/submitter.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { unused } from '../helpers/unused.ts'
@@ -18,8 +19,14 @@ function setting(verdicts: { readonly verify: Verdict; readonly accepts?: Verdic
   const bridge = { name, ...message, endpoints } as unknown as Bridge
   const submitter = createSubmitter({ bridges: new Map([[name, bridge]]), client: unused('client') as never })
   const { bytes } = signVaa({ emitterChain: 1, payload: transferPayload({ toChain: 2 }) })
-  return { asked, submit: (repeats: 'ask' | 'skip') => codeOfAsync(() => submitter.submit(name, bytes, { repeats })) }
+  const submitLong = () => codeOfAsync(() => submitter.submit(name, new Uint8Array(mostMessageBytes + 1)))
+  return { asked, submitLong, submit: (repeats: 'ask' | 'skip') => codeOfAsync(() => submitter.submit(name, bytes, { repeats })) }
 }
+
+test('a message that no step can carry is refused before it is decoded', async () => {
+  const { asked, submitLong } = setting({ verify: { kind: 'valid' } })
+  expect([await submitLong(), asked]).toEqual(['MESSAGE_TOO_LARGE', []])
+})
 
 const rejected = (code: 'EMITTER_UNKNOWN' | 'VAA_SIGNATURE_INVALID'): Verdict => ({ kind: 'rejected', code, reason: '' })
 

@@ -11,6 +11,7 @@ import {
   isGone,
   isQueryRefused,
   isRefusedArgument,
+  isTooLarge,
   isUnavailable,
   updateRefusal,
 } from '../../temporal/client/connection/errors.ts'
@@ -51,6 +52,14 @@ describe('errors of the Temporal client', () => {
     expect(which(isUnavailable)).toEqual(['unavailable'])
     expect(which(isAlreadyStarted)).toEqual(['started'])
     expect(which(isQueryRefused)).toEqual(['unknownQuery'])
+  })
+
+  test('values that are too large are refused for ever, and other arguments are not', () => {
+    const blob = 'Blob data size exceeds limit.'
+    expect([grpc(status.INVALID_ARGUMENT, blob), native(status.INVALID_ARGUMENT, blob)].map(isTooLarge)).toEqual([true, true])
+    expect(isTooLarge(grpc(status.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (4500000 vs. 4194304)'))).toBe(true)
+    const others = [grpc(status.INVALID_ARGUMENT, 'Namespace has no mapping for search attribute'), grpc(status.UNAVAILABLE, blob), gone]
+    expect(others.map(isTooLarge)).toEqual([false, false, false])
   })
 
   test.each([

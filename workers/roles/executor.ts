@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { createProvider, type ExecutorProvider } from '../../bridges/executor/provider.ts'
 import { executor } from '../../bridges/executor/requests.ts'
 import { createQuoteSigner } from '../../chains/registry.ts'
@@ -14,8 +13,9 @@ import { keptReads } from '../../runtime/shared-read.ts'
 import { readRequest, requestTopics } from '../../bridges/executor/event.ts'
 import { judge } from '../../bridges/executor/judge.ts'
 import { writeMessage } from '../../bridges/executor/message.ts'
-import type { KnownRequest, RelayStatus, RequestsOf } from '../../bridges/executor/status.ts'
-import type { PlacedLog } from '../../chains/port.ts'
+import { type KnownRequest, mostRequests, type RelayStatus, type RequestsOf } from '../../bridges/executor/status.ts'
+import { isLogOf } from '../../bridges/kit/logs.ts'
+import type { Receipt } from '../../chains/port.ts'
 import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
@@ -90,15 +90,13 @@ export function createRequestsOf({
   const { quoter, chains: ofRequests } = terms
   const decode = network.bridges.get(executor)?.decode
 
-  /** @param first index, in its block, of the first log of the transaction */
-  const knownOf = async (
-    id: number,
-    log: PlacedLog,
-    { first, requestedAt }: { first: number; requestedAt: number },
-  ): Promise<KnownRequest> => {
-    const { block, index: logIndex, transactionHash: txHash } = log
-    const request = readRequest({ name: ofRequests.get(id)?.name ?? '' }, log)
-    const known = { request, chain: id, txHash, logIndex: logIndex - first, requestedAt, seenAt: Date.now() }
+  /** @param place among the transaction's logs */
+  const knownOf = async (id: number, receipt: Receipt, place: number, requestedAt: number): Promise<KnownRequest | undefined> => {
+    const { block, hash: txHash, logs, firstLog = 0 } = receipt
+    const [log, logIndex] = [logs[place], firstLog + place]
+    const request = log && unlessTooLarge(() => readRequest({ name: ofRequests.get(id)?.name ?? '' }, log))
+    if (!request) return undefined
+    const known = { request, chain: id, txHash, logIndex: place, requestedAt, seenAt: Date.now() }
     const judged = judge(request, id, { requestedAt, now: requestedAt }, terms)
     if (judged.kind === 'refused') return { ...known, status: judged.status, failureCause: judged.reason, deliveries: [] }
     const transfer = decode?.(writeMessage({ sourceChain: id, height: block.height, logIndex, txHash, request, attested: [] }))
@@ -118,19 +116,25 @@ export function createRequestsOf({
       if (!chain || (only !== undefined && id !== only)) continue
       const receipt = await chain.receipt(txHash)
       if (!receipt) continue
-      const { height } = receipt.block
-      const [logs, header] = await Promise.all([
-        chain.logs({ address, topics: requestTopics(quoter), fromBlock: height, toBlock: height }),
-        chain.block(height, 'latest'),
-      ])
-      const own = logs.filter(({ transactionHash }) => transactionHash === receipt.hash)
-      const [lowest] = own
-      const first = lowest
-        ? lowest.index - receipt.logs.findIndex(({ data, topics }) => isDeepStrictEqual([data, topics], [lowest.data, lowest.topics]))
-        : 0
-      for (const log of own) rows.push(await knownOf(id, log, { first, requestedAt: header?.timestamp ?? 0 }))
+      const isOwn = isLogOf({ address, topics: requestTopics(quoter) })
+      const places = receipt.logs.flatMap((log, place) => (isOwn(log) ? [place] : [])).slice(0, mostRequests - rows.length)
+      const { timestamp = 0 } = (places.length > 0 && (await chain.block(receipt.block.height, 'latest'))) || {}
+      for (const place of places) {
+        const known = await knownOf(id, receipt, place, timestamp)
+        if (known) rows.push(known)
+      }
     }
     return rows
+  }
+}
+
+/** Nobody reads such a request: it is no transfer either. */
+function unlessTooLarge<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (toRelayerError(error).code !== 'MESSAGE_TOO_LARGE') throw error
+    return undefined
   }
 }
 

@@ -27,7 +27,13 @@ const longAnswers: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 16 * mib,
   eth_getBlockReceipts: 24 * mib,
   eth_getLogs: 24 * mib,
+  // The longest of a transaction of 2^24 gas (EIP-7825), which emits empty logs, has 16 MiB.
+  eth_getTransactionReceipt: 24 * mib,
 }
+
+/** Whether strangers choose how long a node's answer to the method is. */
+export const isOfAnyLength = (method: string) => Object.hasOwn(longAnswers, method)
+
 const mostBytes = 32 * mib
 /** A parsed empty object takes 30 times the memory of its text. 24 MiB of logs of one event contain 500,000 values. */
 const mostValues = 600_000
@@ -72,7 +78,11 @@ export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing
           : new TransportError(origin, `no answer to ${method}`, true),
       )
     } catch (error) {
-      if (error instanceof MalformedAnswer && calls.length > 1) batches.refused(calls.length)
+      if (error instanceof MalformedAnswer && calls.length > 1) {
+        batches.refused(calls.length)
+        // One of the calls has a long answer, and the others do not fail for it.
+        if (error.isTooLong) return postAll(calls)
+      }
       for (const { reject } of calls) reject(error as Error)
     }
   }
@@ -108,7 +118,7 @@ function createPost({ url, authorization }: NodeTarget, timeoutMs: number, signa
         return { text, status, retryAfterMs: retryAfterMs(received.get('retry-after'), Date.now()) }
       } catch (error) {
         if (error instanceof MalformedAnswer) throw error
-        if (error instanceof AnswerTooLong) throw tooLong(origin, `${error.mostBytes} bytes`)
+        if (error instanceof AnswerTooLong) throw tooLong(origin, `${error.mostBytes} bytes`, !error.isOfOthers)
         const isLate = error instanceof Error && error.name === 'TimeoutError'
         const why = signal.aborted ? 'closed' : isLate ? `no answer within ${timeoutMs} ms` : undefined
         const reason = why ?? redact(describe(error))
@@ -118,13 +128,10 @@ function createPost({ url, authorization }: NodeTarget, timeoutMs: number, signa
   }
 }
 
-function tooLong(origin: string, most: string): MalformedAnswer {
+function tooLong(origin: string, most: string, isTooLong = true): MalformedAnswer {
   const detail = `The node's answer is longer than ${most}.`
-  return new MalformedAnswer(
-    origin,
-    `an answer of more than ${most}`,
-    new RelayerError('NODE_REFUSED', { detail, facts: { node: origin } }),
-  )
+  const refusal = new RelayerError('NODE_REFUSED', { detail, facts: { node: origin } })
+  return new MalformedAnswer(origin, `an answer of more than ${most}`, refusal, isTooLong)
 }
 
 function describe(error: unknown): string {

@@ -5,7 +5,7 @@ import { inSpan } from '../../../observability/tracing.ts'
 import { pause } from '../../../runtime/wait.ts'
 import type { NodeStatus } from '../../port.ts'
 import { toNumber } from '../hex.ts'
-import { createJsonRpcClient, type NodeTarget } from './json-rpc-client.ts'
+import { createJsonRpcClient, isOfAnyLength, type NodeTarget } from './json-rpc-client.ts'
 import { MalformedAnswer, NotKnown, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 
 export interface NodeSpec extends NodeTarget {
@@ -41,7 +41,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
       return answer
     } catch (error) {
       if (closing.signal.aborted) throw error
-      if ((error instanceof RpcError && !error.limited) || error instanceof NotKnown) health.answered(now() - started)
+      if (isAnswer(error, method)) health.answered(now() - started)
       else health.failed(error instanceof RpcError || error instanceof TransportError ? error.retryAfterMs : undefined)
       throw error
     }
@@ -81,6 +81,12 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     close: () => closing.abort(),
   }
   return node
+}
+
+/** Whether the node works, although the call failed. */
+function isAnswer(error: unknown, method: string): boolean {
+  if (error instanceof MalformedAnswer) return error.isTooLong && isOfAnyLength(method)
+  return (error instanceof RpcError && !error.limited) || error instanceof NotKnown
 }
 
 const readNetworkId = (value: unknown) => String(toNumber(value, 'chain id'))

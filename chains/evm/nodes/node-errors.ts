@@ -63,11 +63,14 @@ export class TransportError extends Error {
 
 export class MalformedAnswer extends TransportError {
   readonly refusal: RelayerError
+  /** The node may be right: strangers choose how long some answers are. */
+  readonly isTooLong: boolean
 
-  constructor(node: string, method: string, refusal: RelayerError) {
+  constructor(node: string, method: string, refusal: RelayerError, isTooLong = false) {
     super(node, `${method}: ${refusal.message}`, true)
     this.name = 'MalformedAnswer'
     this.refusal = refusal
+    this.isTooLong = isTooLong
   }
 }
 

@@ -2,7 +2,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { untilHead } from '../../heads.ts'
 import type { Heads } from '../../port.ts'
 import { noAnswer, type NodeAnswer, type Nodes } from './nodes.ts'
-import { type ReadAnswer, RpcError } from './node-errors.ts'
+import { MalformedAnswer, type ReadAnswer, RpcError } from './node-errors.ts'
 
 const memoryBlocks = 16
 const mostRounds = 3
@@ -16,9 +16,11 @@ export interface Question<T> {
   /** Reads the answer. Throws if the answer must not count as a vote. */
   readonly read: ReadAnswer<T>
   readonly once?: boolean
-  /** If true: throws NODE_REFUSED if a node refused and no other node returned a result. */
+  /** True: throws NODE_REFUSED if most nodes refused, or if some refused and no other node gave a result. */
   readonly refusable?: boolean
   readonly key?: (value: T) => string
+  /** An answer that is too long counts as a vote for this value. Absent: it is no vote. */
+  readonly tooLong?: T
 }
 
 type Vote<T> = { readonly key: string; readonly value: T } | { readonly key: string; readonly revert: RpcError }
@@ -41,10 +43,15 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
     const { readers } = nodes
     const { agreed, answers } = await (readers === 1 && !question.once ? askLoneNode(question) : ask(nodes, question, nodes.needed))
     if (!agreed)
-      throw question.refusable && !answers.some(({ ok }) => ok) ? noAnswer(chain, answers) : disagreement(chain, readers, answers)
+      throw question.refusable && isRefusal(answers, nodes.needed) ? noAnswer(chain, answers) : disagreement(chain, readers, answers)
     if ('revert' in agreed) throw agreed.revert
     return agreed.value
   }
+}
+
+/** Whether most nodes refused, or all nodes that gave an answer. */
+function isRefusal(answers: readonly NodeAnswer<unknown>[], needed: number): boolean {
+  return !answers.some(({ ok }) => ok) || answers.filter((answer) => !answer.ok && answer.error instanceof RpcError).length >= needed
 }
 
 function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number) {
@@ -93,9 +100,11 @@ async function ask<T>(nodes: Nodes, question: Question<T>, needed: number): Prom
   return { agreed, answers }
 }
 
-function voteOf<T>(answer: NodeAnswer<T>, { key = JSON.stringify }: Question<T>): Vote<T> | undefined {
+function voteOf<T>(answer: NodeAnswer<T>, { key = JSON.stringify, tooLong }: Question<T>): Vote<T> | undefined {
   if (!answer.ok) {
     const { error } = answer
+    if (tooLong !== undefined && error instanceof MalformedAnswer && error.isTooLong)
+      return { key: `value ${key(tooLong)}`, value: tooLong }
     const isRevert = error instanceof RpcError && /revert/i.test(error.rpcMessage)
     return isRevert ? { key: `revert ${JSON.stringify(error.data)}`, revert: error } : undefined
   }

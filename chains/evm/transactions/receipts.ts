@@ -22,6 +22,8 @@ function toStatus(value: unknown): Receipt['status'] {
 
 export function readReceipt(value: unknown): Receipt {
   const raw = toRecord(value, 'receipt')
+  const logs = toList(raw['logs'], 'logs')
+  const first = logs.length > 0 ? toRecord(logs[0], 'log')['logIndex'] : undefined
   return {
     hash: toHash(raw['transactionHash'], 'transaction hash'),
     status: toStatus(raw['status']),
@@ -29,7 +31,8 @@ export function readReceipt(value: unknown): Receipt {
     from: toAddress(raw['from'], 'sender'),
     gasUsed: toDecimal(raw['gasUsed'], 'gas used'),
     effectiveGasPrice: raw['effectiveGasPrice'] == null ? '0' : toDecimal(raw['effectiveGasPrice'], 'gas price'),
-    logs: toList(raw['logs'], 'logs').map(readLog),
+    logs: logs.map(readLog),
+    ...(first != null && { firstLog: toNumber(first, 'log index') }),
   }
 }
 

@@ -6,6 +6,7 @@ import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.t
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { latestRun } from '../../../temporal/client/transfers/closed-runs.ts'
 import { recordReversal, restartTransfer } from '../../../temporal/client/transfers/start-transfer.ts'
+import { problemOf } from '../../../observability/severity.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { isUndelivered } from '../transfer-outcomes.ts'
 
@@ -67,15 +68,18 @@ export async function endedTransfers(context: TableContext, listed: readonly Lis
 /** With a single node, each start waits for a block. So all starts of a range must wait at the same time. */
 const startsAtOnce = 200
 
-type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
+type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'logger'> & {
   readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
 }
 
 type Origin = Pick<SubmitOptions, 'seenAt' | 'sourceTxHash'>
 
-/** MIP-61's INIT_EVENT_PROCESSING. Tries to start all transfers, and then throws the worst error. */
+/**
+ * MIP-61's INIT_EVENT_PROCESSING. Tries to start all transfers, and then throws the worst error. A message that is too
+ * large holds up no other. Its number stays open, and each audit names it again.
+ */
 export async function startAll(
-  { submitter, cache, stopping, streamClient }: StartContext,
+  { submitter, cache, stopping, streamClient, logger }: StartContext,
   transfers: readonly Transfer[],
   originOf: (transfer: Transfer) => Origin = () => ({}),
 ): Promise<void> {
@@ -88,8 +92,10 @@ export async function startAll(
     try {
       await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', ...originOf(transfer) })
       if (streamClient.era === era) started.set(transferId(transfer), true)
-    } catch (error) {
-      errors.push(toRelayerError(error))
+    } catch (thrown) {
+      const error = toRelayerError(thrown)
+      if (error.code !== 'MESSAGE_TOO_LARGE') return void errors.push(error)
+      logger.error('a message is too large to be started', { transfer: transferId(transfer), ...problemOf(error) })
     }
   })
   const worst = errors.find(({ haltRoute }) => haltRoute) ?? errors[0]

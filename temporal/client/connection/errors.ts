@@ -69,6 +69,11 @@ export function isRefusedArgument(error: unknown): boolean {
   return unreadableCodes.includes(grpcCode(error) ?? 0)
 }
 
+/** Whether the server refused the values of a call for their size. It would refuse them again. */
+export function isTooLarge(error: unknown): boolean {
+  return [3, 8].includes(grpcCode(error) ?? 0) && /size exceeds limit|larger than max/i.test(detailOf(error))
+}
+
 /** Like `isGone`, for the gRPC errors of calls that bypass the SDK's methods. */
 export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode

@@ -10,12 +10,12 @@ import { chainQueue, searchAttributes } from '../../contracts/names.ts'
 import { reversalId, type Reversal } from '../../contracts/reversal.ts'
 import type { TransferInput } from '../../contracts/transfer.ts'
 import type { TemporalClient } from '../connection/client.ts'
-import { fromTemporal, ifGone } from '../connection/errors.ts'
+import { detailOf, fromTemporal, ifGone, isTooLarge } from '../connection/errors.ts'
 import { startUnlessTaken } from '../calls/workflow-calls.ts'
 import { contentMemo, startedAtMemo, stateOf, toRow } from './transfer-list.ts'
 import type { transfersWith } from './transfer-queries.ts'
 
-/** Starts a transfer, unless it runs or has an outcome (`known`). Throws TEMPORAL_UNAVAILABLE. */
+/** Starts a transfer, unless it runs or has an outcome (`known`). Throws TEMPORAL_UNAVAILABLE, MESSAGE_TOO_LARGE. */
 export async function startTransfer(
   client: TemporalClient,
   id: string,
@@ -27,6 +27,7 @@ export async function startTransfer(
   const options = startOptions(id, { input, content, summary })
   const started = startUnlessTaken(client, 'transfer', { ...options, workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' })
   const isNew = await started.catch((error: unknown) => {
+    if (isTooLarge(error)) throw new RelayerError('MESSAGE_TOO_LARGE', { detail: detailOf(error), facts: { transfer: id }, cause: error })
     throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
   })
   return isNew ? 'started' : 'known'

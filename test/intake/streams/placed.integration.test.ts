@@ -59,6 +59,24 @@ describe('the agent of a placed source', () => {
     await agent.stop()
   })
 
+  test('a block whose logs most nodes refuse is read by its receipts, and later blocks follow', async () => {
+    const stream = await stage.stream()
+    const refusal = { kind: 'log-range', blocks: 0, code: -32_005, message: 'more than 10000 results' } as const
+    const rules = stage.nodes.slice(1).map((node) => node.add({ fault: refusal }))
+    const agent = stream.agent()
+    await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
+    const sent = [...(await stream.send('one', 'two')), ...(await stream.send('three'))]
+    await stream.shows(({ open }) => open === 3, 'all messages')
+    expect((await stream.state()).open.map(({ number }) => number)).toEqual(sent.map(({ number }) => number))
+    expect(await Promise.all(sent.map((one) => stream.run(one)))).toEqual(['RUNNING', 'RUNNING', 'RUNNING'])
+    for (const rule of rules) {
+      expect(rule.strikes).toBeGreaterThan(0)
+      rule.end()
+    }
+    expect(stream.lines.filter(({ level }) => level === 'error')).toEqual([])
+    await agent.stop()
+  })
+
   test('the audit reads blocks again, and starts a message that most nodes had hidden', async () => {
     const stream = await stage.stream()
     const agent = stream.agent()

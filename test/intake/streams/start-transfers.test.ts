@@ -5,6 +5,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { startAgain, startAll } from '../../../intake/streams/scanned/transfers.ts'
 import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.ts'
+import { recordingLogger } from '../../helpers/recording-logger.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
 
 const transfers = [1, 2, 3].map((number): Transfer => ({
@@ -38,10 +39,12 @@ function network() {
   }
   const streamClient = { era: 0 }
   const stopping = new AbortController().signal
-  const start = () => startAll({ submitter, cache, stopping, streamClient }, transfers)
-  const again = (transfer: Transfer) => startAgain({ submitter, cache, stopping, streamClient, client: emptyTemporal() }, transfer)
+  const { logger, lines } = recordingLogger()
+  const context = { submitter, cache, stopping, streamClient, logger }
+  const start = () => startAll(context, transfers)
+  const again = (transfer: Transfer) => startAgain({ ...context, client: emptyTemporal() }, transfer)
   const onSubmit = (number: string, listener: () => void) => void listeners.set(number, listener)
-  return { start, again, failing, cache, streamClient, onSubmit, taken: () => submitted.splice(0) }
+  return { start, again, failing, cache, lines, streamClient, onSubmit, taken: () => submitted.splice(0) }
 }
 
 describe('the transfers of a range', () => {
@@ -55,6 +58,14 @@ describe('the transfers of a range', () => {
     failing.clear()
     await start()
     expect([taken(), cache.transfer('1')]).toEqual([['2'], transfers[0]])
+  })
+
+  test('a message that is too large holds up no other, and is named in the log', async () => {
+    const { start, failing, taken, lines } = network()
+    failing.set('2', new RelayerError('MESSAGE_TOO_LARGE'))
+    await start()
+    expect(taken()).toEqual(['1', '2', '3'])
+    expect(lines).toMatchObject([{ level: 'error', code: 'MESSAGE_TOO_LARGE', transfer: expect.stringContaining(':2:') }])
   })
 
   test('all transfers of a range that is read again are submitted', async () => {

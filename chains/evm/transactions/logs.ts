@@ -1,0 +1,133 @@
+import { LRUCache } from 'lru-cache'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { Logger } from '../../../observability/logger.ts'
+import { boundedMap } from '../../../runtime/bounded-map.ts'
+import { mapLimited } from '../../../runtime/map-limited.ts'
+import type { Log, LogRange, PlacedLog } from '../../port.ts'
+import { blockCall, readBlockIfAny } from '../heads/blocks.ts'
+import { toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import { NotKnown, RpcError } from '../nodes/node-errors.ts'
+import type { Nodes } from '../nodes/nodes.ts'
+import type { Question, Quorum } from '../nodes/quorum.ts'
+import { readLog } from './receipts.ts'
+
+type LogsAt = 'agreed' | 'majority'
+
+/**
+ * Characters of JSON that logs have at least. Less than the node client's limit of 24 MiB, so that all nodes agree
+ * which answers are too long, whatever fields they add. No transaction of 2^24 gas (EIP-7825) has more: 8 gas buy a
+ * byte of data, which is two characters, and 375 gas buy a log.
+ */
+const mostCharacters = 20 * 1_024 * 1_024
+const perLog = 450
+const perTopic = 70
+
+const tooLong = 'too long'
+type Answer = readonly PlacedLog[] | typeof tooLong
+
+const receiptsAtOnce = 20
+/** Blocks with long logs that stay in memory, because each of their transfers is verified, and for how long. */
+const mostKept = 4
+const keepMs = 60_000
+const mostTold = 1_000
+
+/** Reads the logs of a contract. Strangers choose how long the logs of a block are. */
+export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agree: Quorum, logger?: Pick<Logger, 'warn'>) {
+  const kept = new LRUCache<string, Promise<readonly PlacedLog[]>>({ max: mostKept, ttl: keepMs })
+  const told = boundedMap<string, true>(mostTold)
+
+  function ask<T>(question: Omit<Question<T>, 'once' | 'refusable'>, at: LogsAt): Promise<T> {
+    return agree({ ...question, once: at === 'majority', refusable: true })
+  }
+
+  async function whole({ address, topics, fromBlock, toBlock }: LogRange, at: LogsAt | undefined): Promise<readonly PlacedLog[]> {
+    const query = { address, topics, fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) }
+    const method = 'eth_getLogs'
+    if (at === undefined) return nodes.request(method, [query], readLogs)
+    const answer = await ask<Answer>(
+      { about: `logs ${JSON.stringify(query)}`, method, params: () => [query], read: (value) => unlessTooLong(readLogs(value)), tooLong },
+      at,
+    )
+    if (answer !== tooLong) return answer
+    throw new RelayerError('NODE_REFUSED', { detail: 'The logs are too long for one answer.', facts: { chain, fromBlock, toBlock } })
+  }
+
+  /** By the block's receipts, so that long logs hide no others. Passes over receipts that most nodes find too long. */
+  async function byReceipts({ address, topics, fromBlock: height }: LogRange, at: LogsAt): Promise<readonly PlacedLog[]> {
+    const block = await ask({ about: `transactions of block ${height}`, ...blockCall(height), read: readTransactions }, at)
+    const isWanted = (log: Log) =>
+      log.address.toLowerCase() === address.toLowerCase() && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
+    const found = await mapLimited(block.transactions, receiptsAtOnce, async (hash) => {
+      const read = (value: unknown): Answer => {
+        const logs = unlessTooLong(readLogsOf(value, { hash, block: block.hash }))
+        return logs === tooLong ? logs : logs.filter(isWanted)
+      }
+      const about = `logs of ${hash} ${address} ${topics.join()}`
+      const answer = await ask<Answer>({ about, method: 'eth_getTransactionReceipt', params: () => [hash], read, tooLong }, at)
+      if (answer !== tooLong) return answer
+      if (!told.has(hash))
+        logger?.warn('a transaction has more logs than are read; its requests and messages are passed over', {
+          ...{ code: 'RECEIPT_TOO_LONG', chain, height, txHash: hash },
+        })
+      told.set(hash, true)
+      return []
+    })
+    return found.flat()
+  }
+
+  function keptByReceipts(range: LogRange, at: LogsAt): Promise<readonly PlacedLog[]> {
+    const key = JSON.stringify([range, at])
+    const known = kept.get(key)
+    if (known) return known
+    const reading = byReceipts(range, at)
+    kept.set(key, reading)
+    reading.catch(() => kept.get(key) === reading && kept.delete(key))
+    return reading
+  }
+
+  /** See `BridgeReads.logs`. */
+  return async (range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> => {
+    try {
+      return await whole(range, at)
+    } catch (error) {
+      const isLimited = error instanceof RpcError && error.limited
+      const isRefused = error instanceof RelayerError && error.code === 'NODE_REFUSED' && !isLimited
+      if (!isRefused || range.fromBlock !== range.toBlock) throw error
+      // Without `at`, the block may not be final, and then nodes may know different blocks.
+      return keptByReceipts(range, at ?? 'majority').catch((other: unknown) => {
+        throw at === undefined ? error : other
+      })
+    }
+  }
+}
+
+function unlessTooLong(logs: readonly PlacedLog[]): Answer {
+  const characters = logs.reduce((sum, { topics, data }) => sum + perLog + perTopic * topics.length + data.length, 0)
+  return characters > mostCharacters ? tooLong : logs
+}
+
+function readTransactions(value: unknown): { readonly hash: string; readonly transactions: readonly string[] } {
+  const block = readBlockIfAny(value)
+  if (!block) throw new NotKnown('knows no such block')
+  return { hash: block.hash, transactions: block.transactions }
+}
+
+function readLogsOf(value: unknown, { hash, block }: { readonly hash: string; readonly block: string }): readonly PlacedLog[] {
+  if (value === null) throw new NotKnown('knows no receipt')
+  const { transactionHash, blockHash, logs } = toRecord(value, 'receipt')
+  if (blockHash == null || toHash(blockHash, 'block hash') !== block || toHash(transactionHash, 'transaction hash') !== hash)
+    throw new NotKnown('has no receipt of this block')
+  return readLogs(logs)
+}
+
+function readLogs(value: unknown): readonly PlacedLog[] {
+  return toList(value, 'logs')
+    .map((one) => toRecord(one, 'log'))
+    .filter((log) => log['removed'] !== true)
+    .map((log) => ({
+      ...readLog(log),
+      block: { height: toNumber(log['blockNumber'], 'block number'), hash: toHash(log['blockHash'], 'block hash') },
+      index: toNumber(log['logIndex'], 'log index'),
+      transactionHash: toHash(log['transactionHash'], 'transaction hash'),
+    }))
+}

@@ -1,0 +1,71 @@
+import { concat, toBeHex } from 'ethers'
+import { expect, test } from 'vitest'
+import { executorAbi, requestTopic } from '../../bridges/executor/event.ts'
+import { createDecode } from '../../bridges/executor/source.ts'
+import type { Receipt } from '../../chains/port.ts'
+import { executorSchema } from '../../config/schema/executor-schema.ts'
+import { createRequestsOf } from '../../workers/roles/executor.ts'
+import { quoter, signed } from '../helpers/executor.ts'
+
+const contract = `0x${'44'.repeat(20)}`
+const receiver = `0x${'33'.repeat(20)}`
+const universal = (address: string) => `0x${address.slice(2).padStart(64, '0')}`
+const hash = `0x${'bb'.repeat(32)}`
+const quote = signed({
+  ...{ quoter, payee: '00'.repeat(32), sourceChain: 2, targetChain: 4, expiry: 2n ** 40n, baseFee: 0n },
+  ...{ gasPrice: 10n ** 9n, sourcePrice: 10n ** 10n, targetPrice: 10n ** 10n },
+})
+const gas = concat(['0x01', toBeHex(1, 16), toBeHex(0, 16)])
+
+function logOf(sequence: number, { by = quoter, instructions = gas } = {}) {
+  const request = concat(['0x45525631', toBeHex(2, 2), toBeHex(9, 32), toBeHex(sequence, 8)])
+  const values = [by, 10n ** 10n, 4, universal(receiver), quoter, quote, request, instructions]
+  return { address: contract, ...executorAbi.encodeEventLog('RequestForExecution', values) }
+}
+
+/** One transaction with these logs, the first of which is the block's 12th. */
+function setting(logs: Receipt['logs']) {
+  const calls = { nodes: 0, temporal: [] as string[] }
+  const counted = <T>(answer: T) => {
+    calls.nodes += 1
+    return answer
+  }
+  const receipt = { hash, block: { height: 7, hash }, logs, firstLog: 11 }
+  const chainOf = (own?: object) => ({ receipt: async () => counted(own), block: async () => counted({ timestamp: 1 }) })
+  const own = { contract, payee: contract, price: '1', receivers: { [receiver]: { view: 'isReceived(bytes32)', args: ['$digest'] } } }
+  const config = {
+    bridges: { executor: executorSchema.parse({ quoter: { address: quoter }, chains: { ethereum: own, bsc: own } }) },
+    chains: { ethereum: { wormholeChainId: 2 }, bsc: { wormholeChainId: 4 } },
+  }
+  const names = [[2, 'ethereum'] as const, [4, 'bsc'] as const]
+  const decode = createDecode(new Map(names.map(([id, name]) => [id, { name, contract }])), new Map(names))
+  const network = {
+    chains: new Map([
+      ['ethereum', chainOf(receipt)],
+      ['bsc', chainOf()],
+    ]),
+    bridges: new Map([['executor', { decode }]]),
+  }
+  const handle = (id: string) => {
+    calls.temporal.push(id)
+    return { describe: async () => ({ type: 'other', status: { name: 'RUNNING' } }), query: async () => ({}) }
+  }
+  const client = { workflow: { getHandle: handle }, withDeadline: (_: number, work: () => unknown) => work() }
+  return { calls, requestsOf: createRequestsOf({ config, network, client } as never)! }
+}
+
+test('a transaction with 300 requests costs reads for 20, and only of the quoter that is asked', async () => {
+  const other = `0x${'77'.repeat(20)}`
+  const { calls, requestsOf } = setting([logOf(0, { by: other }), ...Array.from({ length: 300 }, (_, index) => logOf(index))])
+  const rows = await requestsOf(hash, undefined)
+  expect(rows.map(({ logIndex }) => logIndex)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
+  expect(new Set(calls.temporal).size).toBe(20)
+  expect(calls.temporal[0]).toContain(':7000012:')
+  expect(calls.nodes).toBe(3)
+})
+
+test('a request of more than 8 KiB has no row', async () => {
+  const long = concat([gas, new Uint8Array(9_000)])
+  const { requestsOf } = setting([{ address: contract, topics: [requestTopic], data: '0x' }, logOf(1, { instructions: long }), logOf(2)])
+  expect((await requestsOf(hash, 2)).map(({ logIndex }) => logIndex)).toEqual([2])
+})
