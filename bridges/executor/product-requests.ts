@@ -82,7 +82,8 @@ export function createProductRequests<Asked>(options: ProductRequestsOptions<Ask
     async intentOf(message, wanted, stage) {
       const [transfer, name] = ofStage(message, stage)
       const call = await callOf(transfer, name)
-      // The drop-off is paid only once, although each transceiver of NTT has its own call. The message does not decide: it can be forged.
+      // The drop-off is paid only once, although each transceiver of NTT has its own call. The order of the messages
+      // does not decide: it can be forged.
       return product.paysDropOff(transfer) ? payDropOff(options, prefix, call, wanted) : call
     },
     async delivered(message, at) {
