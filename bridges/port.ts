@@ -93,8 +93,8 @@ export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<
   /** Another account that gets coins. The deny-list holds for it, too. */
   readonly payee?: string | undefined
   /**
-   * Reverts of deliveries with the same text count together. Default: token and recipient. A delivery that somebody pays
-   * for has a text of its own, because its payment covers the gas: so it holds back no other delivery.
+   * Reverts of deliveries with the same text count together. Default: token and recipient. A delivery that somebody
+   * pays for has its own text, because the payment covers the gas. So its reverts hold back no other delivery.
    */
   readonly lossesOf?: string
   /** Hex digits of what a plug-in package sends. The deny-list holds for each party whose bytes it has. */

@@ -49,10 +49,8 @@ function streamName({ stream, workflowId = '' }: StreamRow, links: Links | undef
   )
 }
 
-/** A source with an older head (ms) counts as a source without new blocks. */
-const oldHeadMs = 60_000
-
-function streamState({ problem, paused, alarms = [], full, backfill, lag = 0, headAt, silentSince }: StreamRow) {
+function streamState(row: StreamRow) {
+  const { problem, paused, alarms = [], backfill, headAt, silentSince } = row
   if (problem !== undefined) {
     return (
       <span class="stack">
