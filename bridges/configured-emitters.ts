@@ -67,8 +67,9 @@ export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[
 }
 
 /**
- * Anyone may publish the bytes of a token transfer through the emitter of a receiver. No token bridge accepts this
- * emitter. So no bridge owns the message, and its number is resolved.
+ * Refuses (`PAYLOAD_KIND`) messages from emitters that the config gives to another bridge. Anyone may publish the bytes
+ * of a token transfer through such an emitter, but no token bridge accepts the emitter. So no bridge owns the message,
+ * and its number is resolved.
  */
 export function unlessOfOthers(decode: Decode, options: BridgesOptions): Decode {
   const others = new Set(

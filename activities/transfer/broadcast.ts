@@ -163,7 +163,7 @@ async function finalResult(
   const { transfer, stage, plan } = input
   const endpoint = endpointOf(deps, transfer, input)
   const hasEffect = noop ? false : endpoint.hasEffect(receipt, transfer)
-  // Both are read together, because the effect of the last call is the effect of the whole transfer.
+  // Both reads start together, so that they share a request. After the last call, both show the same.
   const [shows, isWhole] = await Promise.all([
     isFinal(chain, endpoint, transfer),
     stage === undefined || isFinal(chain, endpointOf(deps, transfer, { plan }), transfer),

@@ -28,7 +28,7 @@ export const archiveCommand: CommandSpec = {
         command
           .option(
             '--since <time>',
-            'start at this time, in UTC (default: an hour before the end of the last pass; at first the oldest record of Temporal)',
+            'start at this time, in UTC (default: an hour before the end of the last pass; for the first pass, the time of the oldest record that Temporal may still have)',
             parse.pastTime,
           )
           .option(

@@ -20,7 +20,9 @@ const callSchema = z
           isNot: z.array(z.unknown()).min(1).describe('The answer that gives no reason for the call. Numbers are texts.'),
         }),
       ])
-      .describe('Why a key signs the call. message: its argument is a signed message of this route. Otherwise: the state of the contract.'),
+      .describe(
+        "What proves the call to the key. message: the call's argument is a signed message of this route. A map: the answer of a view of the contract.",
+      ),
   })
   .refine(
     ({ function: name, proof }) => (proof === 'message') === name.endsWith('(bytes)'),

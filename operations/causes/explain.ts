@@ -139,7 +139,7 @@ function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']
   return [{ row: 'SPY_SILENT', what, where: { kind: 'spy', id: address }, since, asOf: Math.min(...silent.map(({ asOf }) => asOf)) }]
 }
 
-/** Returns the build id of the config if Temporal gives its workers no work. */
+/** Returns the config's build id if Temporal gives no work to workers of this build. */
 function inactiveVersion({ version }: Pick<Facts, 'version'>): string | undefined {
   const { buildId, status } = valueOf(version) ?? {}
   return status === 'inactive' ? buildId : undefined

@@ -86,7 +86,7 @@ const keptRate = (chain: ChainKind) => kept({ entries: {} }).keptLimit / openSec
 const openSeconds = ({ blockMs, finalitySeconds }: ChainKind) => (blocksToInclude * blockMs) / 1_000 + finalitySeconds
 const routeRate = (chain: ChainKind) => streamLimits.open / openSeconds(chain)
 
-/** A part that is full at some rate. Some of them can be multiplied. */
+/** A part of the system that is fully used at some rate. Some parts can be added in number. */
 export interface Limit {
   readonly what: string
   /** Transfers per second that one such part carries. */

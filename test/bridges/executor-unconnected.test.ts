@@ -19,7 +19,8 @@ test('a request of a chain that is not connected is not verified', async () => {
     connected: new Map(),
     served: new Map([['bsc', { name: 'bsc' }]]),
     verifierOf: () => async () => {},
-    ...{ isDelivered: unused('isDelivered'), findVaa: unused('findVaa'), attestations: unused('attestations') },
+    signed: { isDelivered: unused('isDelivered'), decode: unused('decode') },
+    ...{ findVaa: unused('findVaa'), attestations: unused('attestations') },
   }
   const bridge = createExecutorBridge(options, links as never)
   const none = new Uint8Array()

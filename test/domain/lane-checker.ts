@@ -68,8 +68,8 @@ export class CheckedLane {
   }
 
   /**
-   * Resets the workflow and applies later requests again. Signals come first or last. With `nothing`, no request is
-   * applied again.
+   * Resets the workflow and applies the later requests again. `all`: signals first. `late signals`: signals last.
+   * `nothing`: no request is applied again.
    */
   reset(steps: number, applied: 'all' | 'late signals' | 'nothing'): void {
     const since = this.#past.slice(-steps)

@@ -151,7 +151,7 @@ export class PlacedModel {
     if (ignored.length > 0) this.tell(a, { kind: 'seen', numbers: [], ignored })
   }
 
-  /** Starts the numbers of gaps. A place without a log has no transfer. */
+  /** Starts the transfers of numbers in gaps. A place without a log has no transfer, so its number is ignored. */
   fillGaps(a: number, crash: boolean): void {
     const known = this.#agent(a)
     let free = room(known)

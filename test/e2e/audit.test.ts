@@ -126,7 +126,7 @@ describe('The audit of what was delivered', () => {
     }
     await until(found, { timeoutMs: 90_000, everyMs: 500, what: 'the audit to find both undone' })
     expect(undone.toSorted()).toEqual(sent.map(({ id }) => id).toSorted())
-    // Each receiver of a delivery gets such a record. It is written before the transfer is started again.
+    // Each delivery that is gone gets a record, the workflow `reversal`, before its transfer is started again.
     const recorded = async () => (await stage.client.workflow.count(`WorkflowType = 'reversal'`)).count === sent.length
     await until(recorded, { timeoutMs: 60_000, what: 'a record of each reversal' })
     const logged = async () => (await readFile(portage.logFile, 'utf8')).includes('a delivered effect is gone')

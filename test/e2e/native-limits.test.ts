@@ -215,7 +215,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     await nextDay()
     await outcomes(many)
     await expectSound()
-    // Deliveries at the first attempt show how long each step took, and how long all of them took.
+    // The metrics time each step of first attempts, and every delivery as a whole.
     const text = await metrics()
     const labels = 'chain="bsc",bridge="native-bridge"'
     for (const step of timedSteps)

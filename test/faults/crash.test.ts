@@ -16,7 +16,7 @@ const window = 5
 type Form = 'auto' | 'queue'
 
 /**
- * Each row has a failpoint, at which time of reaching it the process dies, the broadcast form, and the state that the
+ * Each row has a failpoint, how often the process reaches it before it dies, the broadcast form, and the state that the
  * death leaves behind.
  */
 const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [

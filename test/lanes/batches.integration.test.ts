@@ -46,7 +46,7 @@ describe('Batches of a lane', () => {
   afterEach(() => one.agent.stop())
   afterAll(() => setting?.stop())
 
-  /** Confirms the end as a later run of the transfer, which is in its first round and has broadcast nothing. */
+  /** Calls the step `confirmEnd` as a later run of the transfer would. This run has broadcast nothing. */
   function confirmEnd(transfer: Transfer) {
     const { config, ledgers, network } = setting
     const { client } = ledgers.temporal

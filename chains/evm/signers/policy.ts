@@ -118,7 +118,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   const data = transaction.data.toLowerCase()
   if (data === '0x') return judgeCoins(to, transaction.value, self, policy)
   const { calls, openCalls, operatorCalls, tokens, tokenPayees } = policy
-  // Every object has `constructor`, so only an address is looked up.
+  // `calls` and `operatorCalls` are plain objects, in which the text `constructor` would find an inherited property.
   if (!isOf(forms.address, to)) return { reason: 'This contract is not allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
@@ -233,7 +233,7 @@ function demandOpen(
   }
 }
 
-/** Fee raises keep the gas limit. */
+/** A fee raise keeps the gas limit, so that a raised attempt has the same key. */
 function keyOf({ to, value, data, gasLimit }: Pick<Proposed, 'to' | 'value' | 'data' | 'gasLimit'>): string {
   return fingerprint(`${to}|${value}|${gasLimit}|${data}`.toLowerCase())
 }

@@ -3,7 +3,7 @@ import type { LaneRequest } from '../messages.ts'
 import { reusable } from '../entries.ts'
 import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 
-/** `page`: number of entries in one page. `loose`: number of entries in blocks that stay unpacked. */
+/** `page`: number of entries in one page. `loose`: number of mined entries that stay unpacked. */
 export interface PageSizes {
   readonly page: number
   readonly loose: number

@@ -33,7 +33,7 @@ export interface VaaServer {
   /** Paths of all requests in order, including refused ones. */
   readonly requests: readonly string[]
   /**
-   * Number of requests that came before the time of an earlier Retry-After, or while they were blocked. Requests that
+   * Number of requests that came before the time that an earlier Retry-After named, or during a block. Requests that
    * were on their way when the refusal was sent do not count.
    */
   readonly early: number

@@ -196,8 +196,8 @@ export function published(transaction: Mined, core: string, emitterChain: number
 }
 
 /**
- * Address of the wrapper on this chain for a foreign token (an EVM address of its own chain). The zero address if there
- * is none.
+ * Address on this chain of the wrapper of a foreign token, or the zero address if there is none. `token` is the token's
+ * EVM address on its own chain.
  */
 export async function wrappedAsset(anvil: Anvil, tokenBridge: string, originChain: number, token: string): Promise<string> {
   const data = bridgeAbi.encodeFunctionData('wrappedAsset', [originChain, `0x${toUniversal(token)}`])

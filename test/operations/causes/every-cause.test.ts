@@ -195,6 +195,6 @@ test('docs/develop/testing.md lists the causes that lab/stuck makes, and those t
   const text = readFileSync(new URL('../../../docs/develop/testing.md', import.meta.url), 'utf8')
   const made = codes.length - neverMade.length
   expect(text.replaceAll(/\s+/g, ' ')).toContain(
-    `The run makes ${made} of the ${codes.length} causes of the catalogue. It does not make these ${neverMade.length} causes: ${neverMade.map((code) => `\`${code}\``).join(', ')}.`,
+    `The run makes ${made} of the ${codes.length} causes of the catalogue. The run does not make these ${neverMade.length} causes: ${neverMade.map((code) => `\`${code}\``).join(', ')}.`,
   )
 })
