@@ -192,8 +192,8 @@ export interface Chain {
   /** Returns the market's fees. They are read at most once per block. */
   quote(): Promise<FeeQuote>
   /**
-   * Simulates a call. If several nodes are asked, a revert keeps its data only if most of them report the same data. The
-   * gas limit is the estimate times `gasFactor` (default 1).
+   * Simulates a call. If several nodes are asked, a revert keeps its data only if most of them report the same data.
+   * The gas limit is the estimate times `gasFactor` (default 1).
    */
   simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
   /** Estimates the fee for a call's data, which L2s charge in addition to gas. Wei, decimal. `0` on other chains. */

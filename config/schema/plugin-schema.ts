@@ -21,7 +21,7 @@ const callSchema = z
         }),
       ])
       .describe(
-        "What proves the call to the key. message: the call's argument is a signed message of this route. A map: the answer of a view of the contract.",
+        "The proof of the call for the key. message: the call's argument is a signed message of this route. A map: the answer of a view of the contract.",
       ),
   })
   .refine(
