@@ -23,9 +23,9 @@ const faults = [
 
 /**
  * Unit tests and suites with servers are one group, so that these begin while the last unit tests still run. Both wait
- * for seconds: for blocks, heartbeats and time-outs. So eight files share two cores.
+ * for seconds: for blocks, heartbeats and time-outs. So seven files share two cores.
  */
-const mostAtOnce = 8
+const mostAtOnce = 7
 
 const common = {
   setupFiles: ['test/helpers/setup.ts'],

@@ -69,13 +69,18 @@ describe('the agent of a scanned source', () => {
     const stream = await setting.stream()
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
-    const rule = setting.proxy.add({ fault: { kind: 'log-range', blocks: 0, code: -32_005, message: 'block range is too wide' } })
+    const refusal = { code: -32_005, message: 'block range is too wide' }
+    // If only the logs are refused, the block is read by its receipts.
+    const rules = [
+      setting.proxy.add({ fault: { kind: 'log-range', blocks: 0, ...refusal } }),
+      setting.proxy.add({ fault: { kind: 'error', ...refusal, forward: false }, methods: ['eth_getTransactionReceipt'] }),
+    ]
     const [one] = await stream.initiate(31n)
     await stream.shows(() => stream.lines.some(({ message }) => message.includes('a single block')), 'the complaint')
     const alarm = (value: number) => `portage_stream_alarm{stream="${stream.source.config.stream}",kind="refused"} ${value}`
     await stream.shows(async () => (await stream.metrics(agent)).includes(alarm(1)), 'the alarm')
     expect(one && (await stream.runs(one))).toBe(false)
-    rule.end()
+    for (const rule of rules) rule.end()
     await stream.shows(({ open }) => open === 1, 'the transfer')
     await stream.shows(async () => (await stream.metrics(agent)).includes(alarm(0)), 'the end of the alarm')
     await agent.stop()
