@@ -87,7 +87,7 @@ export default defineConfig({
           ...common,
           name: 'faults',
           include: faults,
-          maxWorkers: 7,
+          maxWorkers: 5,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 2 },
