@@ -116,12 +116,13 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
 
 /**
  * Undefined if the read fails. Only its own transfer is then unsure, because anyone with access to Temporal can list an
- * unreadable transfer.
+ * unreadable transfer. Throws NODE_UNAVAILABLE, because then no transfer of the chain can be read.
  */
 async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
-  } catch {
+  } catch (error) {
+    if (toRelayerError(error).code === 'NODE_UNAVAILABLE') throw error
     return undefined
   }
 }

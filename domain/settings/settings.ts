@@ -108,10 +108,10 @@ export function denialOf(
 ) {
   const accounts = [recipient, payee].map((account) => account.toLowerCase())
   const recipients = [...accounts, ...accounts.map((account) => `${targetChain}/${account}`)]
+  const searched = bytes.toLowerCase()
   const rule = denied.find(
     (one) =>
-      (one.kind === 'token' ? one.value === token.toLowerCase() : recipients.includes(one.value)) ||
-      isAmong(bytes.toLowerCase(), one, targetChain),
+      (one.kind === 'token' ? one.value === token.toLowerCase() : recipients.includes(one.value)) || isAmong(searched, one, targetChain),
   )
   if (!rule) return undefined
   const { kind, value, by, reason } = rule
@@ -124,6 +124,7 @@ const leastSearched = 24
 
 /** The chain of a denied recipient must be the target. The chain of a denied token is that of its origin. */
 function isAmong(bytes: string, { kind, value }: DenyRule, targetChain: ChainName): boolean {
+  if (bytes === '') return false
   const [, chain, digits = ''] = /^(?:([a-z0-9-]{1,64})\/)?(?:0x)?([0-9a-f]{40,64})$/.exec(value) ?? []
   const wanted = digits.replace(/^(?:00)+/, '')
   if (wanted.length < leastSearched || (kind === 'recipient' && chain !== undefined && chain !== targetChain)) return false

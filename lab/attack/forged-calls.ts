@@ -106,6 +106,7 @@ export async function forgedDropOffs(scene: AttackScene, target: Chain, dice: nu
   const network = devnet.executor
   if (!network) throw new Error('The devnet was started without an Executor')
   const { dropOffs } = network.paid[target]
+  if (!dropOffs) throw new Error('The devnet was started without paid burns of CCTP')
   const abi = (await compiledArtifact('DropOffReceiver')).abi
   const value = String(10n ** 18n)
   const [receipt] = forgedNtt(scene, target, dice)
@@ -116,7 +117,7 @@ export async function forgedDropOffs(scene: AttackScene, target: Chain, dice: nu
     const { transmitter } = abis[index === 0 ? 1 : 2]
     const args = [...transmitter.decodeFunctionData('receiveMessage', mint.data), thief.address]
     return {
-      to: dropOffs?.[index === 0 ? 'v1' : 'v2'] ?? '',
+      to: dropOffs[index === 0 ? 'v1' : 'v2'],
       data: abi.encodeFunctionData('receiveMessage(bytes,bytes,address)', args),
       value,
     }

@@ -4,7 +4,7 @@ import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Wait } from '../wait.ts'
 
-/** The answer is longer than `mostBytes`, or than what is left of the byte budget. The rest was not read. */
+/** The answer exceeds `mostBytes` or the rest of the byte budget. Its end was not read. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong'
   readonly mostBytes: number

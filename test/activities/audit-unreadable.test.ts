@@ -2,6 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { defaultPayloadConverter } from '@temporalio/common'
 import { expect, test } from 'vitest'
 import { type AuditDeps, createAuditDelivered } from '../../activities/audit/audit.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { silentLogger } from '../../observability/logger.ts'
@@ -70,6 +71,7 @@ async function audited(runs: readonly Run[]): Promise<{ report: AuditReport; aga
   const endpoint = {
     async delivered({ message }: Transfer) {
       if (message === 'junk') throw new Error('no message')
+      if (message === 'away') throw new RelayerError('NODE_UNAVAILABLE')
       return true
     },
   }
@@ -101,3 +103,8 @@ test.each<[string, Run]>([
   },
   30_000,
 )
+
+test('an audit is tried again if no node answers', async () => {
+  const run: Run = { id: 'delivered', status: 'COMPLETED', input: inputOf({ message: 'away' }) }
+  await expect(audited([run])).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+})
