@@ -16,11 +16,14 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
     receiver.spans.find(({ name, attributes }) => name === 'RunWorkflow:transfer' && attributes['temporalWorkflowId'] === id)
   // The exporter sends every five seconds.
   const missing = () => transfers.filter(({ id }) => !run(id))
-  await until(() => missing().length === 0, {
-    timeoutMs: 60_000,
-    what: `the spans of runs: ${missing()
-      .map(({ id }) => id)
-      .join(', ')}`,
+  await until(() => missing().length === 0, { timeoutMs: 60_000, what: 'the spans of all runs' }).catch(async (error: unknown) => {
+    const lost = (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('TRACES_LOST'))
+    throw new Error(
+      `no span of ${missing()
+        .map(({ id }) => id)
+        .join(', ')}; ${lost.join()}`,
+      { cause: error },
+    )
   })
   const sentLines = async () =>
     (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a transaction was sent'))

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { setUpNamespace } from '../../temporal/client/connection/namespace-setup.ts'
 import { openConnection, probeTemporal } from '../../temporal/client/connection/probe.ts'
+import { cleanUp } from '../helpers/clean-up.ts'
 import { startGrpc } from '../helpers/grpc-server.ts'
 import { listen } from '../helpers/servers.ts'
 
@@ -26,6 +27,21 @@ test('an address without a server, and a server other than Temporal, have their 
   await expect(probeTemporal({ address: other, namespace: 'default' }, { timeoutMs: 3_000 })).rejects.toMatchObject({
     code: 'TEMPORAL_UNAVAILABLE',
   })
+})
+
+test('a process that stops before a connection is refused ends without an unhandled error', async () => {
+  const unhandled: Error[] = []
+  const keep = (error: Error) => unhandled.push(error)
+  const others = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException').on('uncaughtException', keep)
+  cleanUp(() => {
+    process.off('uncaughtException', keep)
+    for (const other of others) process.on('uncaughtException', other)
+  })
+  const address = `127.0.0.1:${await freePort()}`
+  const stopped = { stopping: AbortSignal.abort() }
+  await expect(openConnection({ address, namespace: 'default' }, stopped)).rejects.toMatchObject({ code: 'TEMPORAL_UNAVAILABLE' })
+  expect(unhandled).toEqual([])
 })
 
 /** gRPC's PERMISSION_DENIED. */

@@ -1,12 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeAll, expect, test } from 'vitest'
+import type { Socket } from 'node:net'
+import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { silentLogger } from '../../observability/logger.ts'
 import { inSpan, inTrace, traceFields, useTracing } from '../../observability/tracing.ts'
 import { createTracing } from '../../workers/telemetry/otlp.ts'
 import { startTracing } from '../../workers/process/runtime.ts'
 import { startOtlpReceiver } from '../helpers/otlp-receiver.ts'
+import { listenHttp } from '../helpers/servers.ts'
 
 const off = { otlpEndpoint: undefined, traceRatio: 1 }
 let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
@@ -57,6 +59,31 @@ test('with a ratio of 0 no trace is recorded; a missing collector stops nothing'
   useTracing(away)
   expect(await inTrace('submit', {}, async () => 7)).toBe(7)
   await away.close()
+})
+
+test('a collector that closes idle connections loses no span', async () => {
+  // Many servers close a connection after five idle seconds, and the exporter sends every five seconds.
+  const used = new Set<Socket>()
+  const names: string[] = []
+  const url = await listenHttp((request, response) => {
+    if (used.has(request.socket)) return request.socket.destroy()
+    used.add(request.socket)
+    let body = ''
+    request.setEncoding('utf8').on('data', (part: string) => (body += part))
+    request.on('end', () => {
+      names.push(...['first', 'second'].filter((name) => body.includes(`"name":"${name}"`)))
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    })
+  })
+  vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '50')
+  const tracing = createTracing({ ...options(), endpoint: url })
+  vi.unstubAllEnvs()
+  useTracing(tracing)
+  await inTrace('first', {}, async () => undefined)
+  await expect.poll(() => names).toEqual(['first'])
+  await inTrace('second', {}, async () => undefined)
+  await tracing.close()
+  await expect.poll(() => names).toEqual(['first', 'second'])
 })
 
 test('a process without traces loads nothing of OpenTelemetry', async () => {

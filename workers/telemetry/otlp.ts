@@ -45,7 +45,9 @@ export interface ProcessTracing extends Tracing {
 
 /** Records and sends the spans of traces that begin at the intake. Other calls do not begin a trace. */
 export function createTracing({ endpoint, ratio, role, logger }: TracingOptions): ProcessTracing {
-  const exporter = new OTLPTraceExporter(endpoint === undefined ? {} : { url: new URL('v1/traces', `${trimEnd(endpoint, '/')}/`).href })
+  // The exporter tries a batch once, and a kept connection may be closed by the collector while a batch is sent.
+  const url = endpoint === undefined ? {} : { url: new URL('v1/traces', `${trimEnd(endpoint, '/')}/`).href }
+  const exporter = new OTLPTraceExporter({ ...url, keepAlive: false })
   const given = envDetectorSync.detect() as Resource
   const resource = new Resource({ 'service.name': process.env['OTEL_SERVICE_NAME'] ?? 'portage', 'portage.role': role }).merge(given)
   const processor = new BatchSpanProcessor(redacting(exporter, logger))

@@ -38,21 +38,24 @@ export async function checkHandshake(
     throw new RelayerError(code ?? 'TEMPORAL_UNAVAILABLE', { detail: plain(detailOf(error)), facts, cause: error })
   } finally {
     clearTimeout(timer)
-    socket.removeAllListeners()
-    // The server may still reset the connection. An error without a listener would end the process.
-    socket.on('error', () => {})
     socket.destroy()
   }
 }
 
 function open(address: string, { tls }: TemporalCredentials): Socket {
   const at = hostAndPort(address)
-  if (!tls) return connectTcp(at)
+  if (!tls) return guarded(connectTcp(at))
   const { serverName, ca, pair } = tls
   // SNI allows only names (RFC 6066), so an IP address gets an empty name. The certificate must still match the
   // address.
   const servername = serverName ?? (isIP(at.host) ? '' : at.host)
-  return connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...(pair && { cert: pair.certificate, key: pair.key }) })
+  const pairOptions = pair && { cert: pair.certificate, key: pair.key }
+  return guarded(connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...pairOptions }))
+}
+
+/** Adds a listener that stays. `once` removes its own when it ends, and an error without a listener ends the process. */
+function guarded(socket: Socket): Socket {
+  return socket.on('error', () => {})
 }
 
 function hostAndPort(address: string): { host: string; port: number } {
@@ -86,7 +89,7 @@ function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undef
  * server.
  */
 async function speaksTls(address: string): Promise<boolean> {
-  const socket = connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs })
+  const socket = guarded(connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs }))
   socket.once('timeout', () => socket.destroy(new Error('no handshake')))
   try {
     await once(socket, 'secureConnect')
