@@ -53,7 +53,7 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   return guarded(connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...pairOptions }))
 }
 
-/** Adds a listener that stays. `once` removes its own when it ends, and an error without a listener ends the process. */
+/** Adds a listener that stays. `once` removes its own, and an error without a listener ends the process. */
 function guarded(socket: Socket): Socket {
   return socket.on('error', () => {})
 }
