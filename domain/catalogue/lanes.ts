@@ -119,10 +119,16 @@ export const laneRows = {
     'An earlier nonce of this call is not final: the call may still be mined with that nonce.',
     'Wait until that nonce is final. If the nonce is not mined, start a process with the key of its lane: the process fills the nonce with a no-op.',
   ),
-  KEY_USED_ELSEWHERE: row(
-    'The key of this lane is used outside Portage. The lane skips the nonces that were used outside, and grants higher nonces.',
-    'Find out who else holds the key of this lane: docs/runbooks/KEY_USED_ELSEWHERE.md. Two programs must never share a key.',
-  ),
+  KEY_USED_ELSEWHERE: {
+    ...row(
+      'The key of this lane is used outside Portage. The lane skips the nonces that were used outside, and grants higher nonces.',
+      'Find out who else holds the key of this lane: docs/runbooks/KEY_USED_ELSEWHERE.md. Two programs must never share a key.',
+    ),
+    ...cause('note', 'The lane continues to work. The row stays for a day after the last such use.', [
+      showLane,
+      `portage lane forbid <lane> ${reason}`,
+    ]),
+  },
   SIGNING_REFUSED: {
     ...fatal(
       'The signing policy of the lane does not allow this transaction.',
@@ -151,10 +157,13 @@ export const laneRows = {
     "Check the lane's signer in the config: the keystore file and its password, the variable, or the key of the signing service.",
     { isOutage: true },
   ),
-  SPENDING_UNRECORDED: outage(
-    "The key's spending could not be recorded, so nothing is signed.",
-    'If the message names a file with a bad line, remove that line. Otherwise check the folder, its rights and the free space on its disk.',
-  ),
+  SPENDING_UNRECORDED: {
+    ...outage(
+      "The key's spending could not be recorded, so nothing is signed.",
+      'If the message names a file with a bad line, remove that line. Otherwise check the folder, its rights and the free space on its disk.',
+    ),
+    ...cause('transfers', does.keeps, [show]),
+  },
   TRANSACTION_LOST: fatal(
     'Portage cannot find out whether this operator transaction was mined, and does not send it again.',
     "Look for the nonce and the hashes of this message among the transactions of the lane's account. Order the transaction again only if none of them made the same call.",

@@ -187,6 +187,8 @@ export interface LaneState {
   /** Hashes of the newest 1,024 withdrawn intents. A late request for one of these intents is refused. */
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
+  /** Time of the last external use of the key that the ledger noticed, ms since the epoch, by the ledger's clock. */
+  readonly externalAt?: number
   readonly pages?: readonly Page[]
   readonly orders?: readonly GivenOrder[]
   readonly forgotten?: readonly ForgottenNonces[]

@@ -1,10 +1,12 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { triesUntilFailing } from '../../operations/causes/read.ts'
 import { until } from '../devnet/until.ts'
 import { startTransfer } from '../../temporal/client/transfers/start-transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { TransferInput } from '../../temporal/contracts/transfer.ts'
-import type { StuckCase, StuckScene } from './scene.ts'
+import { sendCoin, type StuckCase, type StuckScene } from './scene.ts'
 
 /** Starts a transfer's workflow without Portage, with input that Portage's code does not expect. */
 async function startBroken({ client }: StuckScene, sequence: string, broken: { readonly message?: unknown; readonly progress?: unknown }) {
@@ -19,7 +21,21 @@ async function startBroken({ client }: StuckScene, sequence: string, broken: { r
   return { id, mend: () => client.workflow.getHandle(id).terminate('the scenario is over') }
 }
 
-/** Bugs. */
+/** Adds a line that no process wrote to the records of spending of all keys of bsc. */
+async function spoilSpending({ devnet: { dir, lanes } }: StuckScene): Promise<() => Promise<unknown>> {
+  const hourMs = 3_600_000
+  const files = lanes.flatMap(({ chain, address }) => {
+    const folder = join(dir, 'portage-data', 'spending', `evm-1397_${address.toLowerCase()}`)
+    return chain === 'bsc' ? [join(folder, `${Math.floor(Date.now() / hourMs) * hourMs}.log`)] : []
+  })
+  for (const file of files) {
+    await mkdir(join(file, '..'), { recursive: true })
+    await writeFile(file, '\na scenario\n', { flag: 'a' })
+  }
+  return () => Promise.all(files.map((file) => rm(file)))
+}
+
+/** Bugs, and a fault that no single lane explains. */
 export const transferCases: readonly StuckCase[] = [
   {
     ...{ name: 'bug', fault: 'a step of a transfer throws what nobody foresaw', code: 'INTERNAL' },
@@ -36,6 +52,14 @@ export const transferCases: readonly StuckCase[] = [
       const tries = async () => (await scene.client.workflow.getHandle(id).describe()).raw.pendingWorkflowTask?.attempt ?? 0
       await until(async () => (await tries()) >= triesUntilFailing, { timeoutMs: 90_000, everyMs: 100, what: 'three tries' })
       return { where: id, mend }
+    },
+  },
+  {
+    ...{ name: 'spending-unrecorded', fault: 'the record of what the keys of a chain have spent is spoiled', code: 'SPENDING_UNRECORDED' },
+    async make(scene) {
+      const mend = await spoilSpending(scene)
+      await sendCoin(scene, 'ethereum')
+      return { mend }
     },
   },
 ]

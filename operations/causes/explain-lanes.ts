@@ -13,6 +13,8 @@ import { type Finding, lastSign } from './finding.ts'
 const stuckBlocks = 30
 /** If tasks wait this long (ms), and the ledger got no message for twice as long, the process counts as dead. */
 const untakenMs = 4_000
+/** An external use of a key is shown for this time, ms. */
+const externalMs = 24 * 3_600_000
 const gas = { least: 21_000n, most: 1_000_000n } as const
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
@@ -31,15 +33,15 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
     const of: Of = { where: { kind: 'lane', id: lane }, asOf: ledger.asOf, values }
     const state = valueOf(ledger)
     const missing = explainMissingWorkers(one, of, at, 2 * Math.max(untakenMs, shown?.blockTimeMs ?? 0))
-    const low = explainTokens(one, of, shown)
+    const notes = [...explainTokens(one, of, shown), ...explainExternalUse(of, state, at)]
     if (errorOf(ledger)?.code === 'LANE_UNREACHABLE' && facts.ledger.answered > 0) {
       const partOf = { rows: ['WORKFLOW_FAILING'] as const, id: laneWorkflowId(lane) }
       const what = 'The ledger of the lane does not answer.'
-      return [...missing, ...low, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what, partOf }]
+      return [...missing, ...notes, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what, partOf }]
     }
     const closed = explainClosed(one, of, state, shown)
     const isCaused = missing.length > 0 || held.has(chain) || closed.some(({ row }) => row === 'LANE_FUNDS')
-    return [...missing, ...closed, ...low, ...(state && !isCaused ? explainStuck(one, of, state, shown) : [])]
+    return [...missing, ...closed, ...notes, ...(state && !isCaused ? explainStuck(one, of, state, shown) : [])]
   })
 }
 
@@ -107,6 +109,13 @@ function explainTokens({ lane }: LaneFacts, of: Of, chain: ChainFacts | undefine
       const [balance, minimum] = [one.balance, one.minimum ?? '0'].map((units) => tokenText(one, units))
       return { row: 'LANE_TOKEN_LOW', ...of, what: `The account of the lane has ${balance}, less than its minimum of ${minimum}.` }
     })
+}
+
+function explainExternalUse(of: Of, state: LaneState | undefined, at: number): Finding[] {
+  const since = state?.externalAt
+  if (since === undefined || at - since > externalMs) return []
+  const what = `The key of the lane is used outside Portage: ${state?.counts.external} nonces so far.`
+  return [{ row: 'KEY_USED_ELSEWHERE', ...of, since, what }]
 }
 
 function baseFeeOf(chain: ChainFacts | undefined): bigint {

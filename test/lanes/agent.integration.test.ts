@@ -226,6 +226,7 @@ describe('The agent of a lane', () => {
     expect(await setting.sendOutside({ nonce: 0, ...dear })).toMatchObject({ kind: 'accepted' })
     await setting.mine()
     await setting.mineUntil(() => agent.external === 1, 'the first external nonce')
+    expect(await ledger()).toMatchObject({ counts: { external: 1 }, externalAt: expect.any(Number) })
     const transactions = [
       await signedAndSent(agent, request('below')),
       await signedAndSent(agent, request('usurped')),

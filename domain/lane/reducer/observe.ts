@@ -44,13 +44,15 @@ export function observe(state: LaneState, observation: Observation, now: number)
     return owner && hasFallen(entry) && !claims.has(nonce) ? [{ intentId: owner.intentId, nonce }] : []
   })
   const { counts } = state
+  const external = next - handedOut
   const after = reviewFunds({
     ...withoutFinal(open, finalized),
     observed,
     synced,
     entries: synced ? covered(entries, next, seen) : entries,
     next,
-    counts: { ...counts, external: counts.external + next - handedOut, rolledBack: counts.rolledBack + rolledBack.length },
+    counts: { ...counts, external: counts.external + external, rolledBack: counts.rolledBack + rolledBack.length },
+    ...(external > 0 && { externalAt: now }),
   })
   return { state: rememberForgotten(state, after, now), rolledBack }
 }
