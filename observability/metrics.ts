@@ -160,6 +160,11 @@ export const metricDefinitions = {
       'Transfers that an audit restarted because they closed without an outcome (failed, terminated, timed out) or made no progress.',
     portage_audits_total: 'Finished audits of deliveries.',
   }),
+  ...define('gauge', ['chain'], {
+    portage_audit_finished_time_seconds:
+      'Time at which this process last finished an audit of deliveries, Unix time. Before the first audit: the start of the process.',
+    portage_audit_interval_seconds: 'Time between two audits of deliveries (`audit.everyMinutes` of the config).',
+  }),
   ...define('gauge', ['type'], {
     portage_workflows_stuck:
       'Open workflows of the queue ledger whose workflow task fails or times out repeatedly, by type (lane, stream, settings, batch, operatorTransaction, notifier). Only processes with the role ledger have it, all with the same value.',

@@ -94,6 +94,7 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
       clearInterval(beat)
     }
     deps.metrics.portage_audits_total.inc({ chain: input.chain })
+    deps.metrics.portage_audit_finished_time_seconds.set({ chain: input.chain }, Date.now() / 1_000)
     return report
   }
 }

@@ -146,6 +146,10 @@ export const streamRows = {
     'Numbers that a stream lists as open had no transfer workflow. Their transfers are started again.',
     'Do nothing if Temporal was wiped or restored. Otherwise find out who ends transfers.',
   ),
+  AUDIT_MISSING: row(
+    'No audit of the deliveries to this chain has finished for three times the interval of audits.',
+    'Run `portage audit run --chain <chain>`: its error says what an audit waits for.',
+  ),
   AUDIT_CORRECTED: row(
     'The audit of a stream found numbers that the stream listed as open although their transfers had ended.',
     'Do nothing: the stream is correct now. If the audit finds such numbers again, find out who ends transfers: run `portage stream show <stream>`.',

@@ -118,6 +118,7 @@ describe('The audit of what was delivered', () => {
     await startMining(anvil, 1)
 
     const undone: string[] = []
+    const startedAt = Date.now()
     const found = async () => {
       const { code, report } = await audit()
       if (report.undoneCount > 0) expect(code).toBe(1)
@@ -133,6 +134,8 @@ describe('The audit of what was delivered', () => {
     await until(logged, { timeoutMs: 30_000, what: 'the log to say so' })
     const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
     expect(metrics).toContain('portage_effects_undone_total{chain="bsc"} 2')
+    const [, finished] = /portage_audit_finished_time_seconds\{chain="bsc"\} (\S+)/.exec(metrics) ?? []
+    expect(Number(finished) * 1_000).toBeGreaterThan(startedAt)
 
     // The lane notices that final nonces are open again. It waits for their transactions to come back, and then fills
     // the nonces.

@@ -95,7 +95,7 @@ test.runIf(found)('a stream that was paused has an old checkpoint and cursor and
     // The API got the last block shortly after the checkpoint was written. After 80 minutes it continues.
     [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x57 23x2 24+9x40',
     [`portage_stream_lag_blocks{stream="${stream}"}`]: '1x22 1+1x57 50x2 50-1x40',
-    [`portage_stream_paused{stream="${stream}"}`]: '0x20 1x58 0x45',
+    [`portage_stream_paused{stream="${stream}"}`]: '0+0x20 1x58 0+0x45',
     // The process writes the next checkpoint only after it has read for a while.
     [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x19 60+60x70 30x40',
   }

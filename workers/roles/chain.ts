@@ -132,6 +132,8 @@ function scheduleAudits(chain: ChainName, { client, config, logger, metrics }: P
   const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened, portage_audits_total: audits } = metrics
   // Counters begin at 0. Otherwise an alert on growth would not notice the first count.
   for (const counter of [undone, reopened, audits]) counter.inc({ chain }, 0)
+  metrics.portage_audit_finished_time_seconds.set({ chain }, Date.now() / 1_000)
+  metrics.portage_audit_interval_seconds.set({ chain }, config.audit.everyMinutes * 60)
   let isSet = false
   let isLogged = false
   const keep = async () => {
