@@ -36,7 +36,7 @@ test('the feed does not poll without listeners', async () => {
   await expect.poll(() => one.events.length).toBeGreaterThan(2)
   one.leave()
   expect(feed.listeners).toBe(0)
-  // A new listener starts a new polling loop only after this loop has ended. The new loop polls at once.
+  // A new listener starts a new polling loop only after the old loop has ended.
   const beginsAnew = () => {
     const before = looks()
     listen(feed).leave()
@@ -57,7 +57,7 @@ test('a listener that reconnects gets the missed events, or a reset if they are 
   await expect.poll(() => numbers(one.events)).toEqual([1, 2, 3, 4])
   const { id } = one.events.find(({ data }) => 'number' in data && data.number === 2)!
   one.leave()
-  // Without listeners the feed continues for a while.
+  // After its last listener has left, the feed polls for `lingerMs` more.
   coming.push(5)
   await expect.poll(() => numbers(feed.since(id)!)).toEqual([3, 4, 5])
   coming.push(6, 7, 8, 9, 10, 11, 12, 13)

@@ -14,7 +14,7 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 const count = 4
 
-/** The first of three nodes gives an answer that the others do not give. */
+/** The first of three nodes lies. The two others are honest. */
 describe('a source of the native bridge one of whose nodes is wrong', () => {
   let network: NativeBridgeNetwork
   let source: ScannedSource
@@ -36,10 +36,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     return end
   }
 
-  /**
-   * Makes the first node answer every call of this function with these values. Returns the number of such answers, and
-   * a function that ends the lie.
-   */
+  /** Makes the first node answer calls of `method` with `values`, and counts these answers. */
   function lie(name: 'source' | 'target', method: string, values: readonly unknown[]) {
     const { liar } = ends.get(name) ?? {}
     if (!liar) throw new Error('not connected')

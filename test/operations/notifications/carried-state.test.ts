@@ -21,7 +21,7 @@ const noList = () => {
 }
 Object.defineProperty(client.workflow, 'list', { value: noList })
 
-/** The data that the receiver gets from a notifier whose state has the forged notification. */
+/** Returns the data that a notifier with the forged notification in its state sends to the receiver. */
 async function told(requiresEncryption: boolean) {
   const stop = new AbortController()
   const taken = new Promise<Readonly<Record<string, unknown>>>((resolve) => {

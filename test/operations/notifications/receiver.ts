@@ -34,7 +34,7 @@ export interface TestReceiver {
   answer: (one: Received, response: ServerResponse) => void
 }
 
-/** Starts a real HTTP server that verifies notifications with the specification's own package. */
+/** Starts a real HTTP server that verifies notifications with the package `standardwebhooks`. */
 export async function startReceiver(secret: string = testSecrets.first): Promise<TestReceiver> {
   const webhook = new Webhook(secret)
   const receiver: TestReceiver = {
