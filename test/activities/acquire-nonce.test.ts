@@ -21,7 +21,6 @@ interface Now {
   settings: Settings
 }
 
-/** Before the scripted ledger grants nonce 7, it calls `meanwhile`, which may change the chain or the settings. */
 function setting(attempt: number, meanwhile: (now: Now) => void, terms?: Terms) {
   const now: Now = { block: '0xaa', delivered: false, settings: noSettings }
   const seen = { looks: 0, asked: 0, givenBack: 0, offered: 0 }

@@ -118,7 +118,6 @@ describe('A payment of an earlier ledger', () => {
     ended.abort()
     expect(await first).toMatchObject({ code: 'NONCE_NOT_FINAL' })
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 19 - index))
-    // The second search shares the pending reads of the first.
     expect(await findForgotten(searchOf(late, { known, forMs: 50 }), input, learntAt(0, 20))).toMatchObject({ code: 'NONCE_NOT_FINAL' })
     expect(asked).toHaveLength(16)
     for (const answer of stuck) answer()

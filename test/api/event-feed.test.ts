@@ -6,7 +6,6 @@ afterEach(async () => {
   for (const feed of feeds.splice(0)) await feed.close()
 })
 
-/** A feed that makes one event per poll. `looks` returns the number of polls. */
 function counting(options: { most?: number; lingerMs?: number } = {}) {
   let looks = 0
   const feed = new EventFeed(async () => [{ type: 'transfer', data: { number: ++looks } }], {
@@ -57,7 +56,7 @@ test('a listener that reconnects gets the missed events, or a reset if they are 
   await expect.poll(() => numbers(one.events)).toEqual([1, 2, 3, 4])
   const { id } = one.events.find(({ data }) => 'number' in data && data.number === 2)!
   one.leave()
-  // After its last listener has left, the feed polls for `lingerMs` more.
+  // After its last listener has left, the feed goes on polling for `lingerMs`.
   coming.push(5)
   await expect.poll(() => numbers(feed.since(id)!)).toEqual([3, 4, 5])
   coming.push(6, 7, 8, 9, 10, 11, 12, 13)

@@ -107,7 +107,7 @@ test('a closing API stops the audit of a stream even while a poll of the events 
 
 test('a listener that does not read is disconnected after 1 MB on either side', async () => {
   const mostBuffered = 1_000_000
-  // `€` has three bytes, because the limit counts bytes, not characters.
+  // The text consists of letters of three bytes, because the limit counts bytes, not characters.
   const big = { type: 'transfer', data: { text: '€'.repeat(20_000) } }
   const feed = new EventFeed(async () => [big], { everyMs: 1, most: 5, lingerMs: 0 })
   cleanUp(() => feed.close())

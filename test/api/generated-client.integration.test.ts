@@ -40,7 +40,6 @@ test.skipIf('why' in tool)('a client generated from the OpenAPI document reads a
   const folder = temporaryFolder()
   const { paths, ...document } = (await setting.api.inject('/v1/openapi.json')).json<{ paths: Record<string, object> }>()
   writeFileSync(join(folder, 'openapi.json'), JSON.stringify({ paths, ...document }))
-  // `post_hooks: []` keeps the generator from formatting its code.
   writeFileSync(join(folder, 'config.yml'), 'post_hooks: []\n')
   const files = ['--path', join(folder, 'openapi.json'), '--output-path', join(folder, 'client'), '--config', join(folder, 'config.yml')]
   const made = await run(join(bin, 'openapi-python-client'), ['generate', ...files, '--meta', 'none', '--fail-on-warning'])

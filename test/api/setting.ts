@@ -53,7 +53,6 @@ export interface OpenApi {
   readonly api: Api
   /** The same API, without a token in its requests. */
   readonly bare: Api
-  /** Client of Temporal. It is not connected. */
   readonly client: Client
   /** The settings that the API sees. Tests replace `now`. */
   readonly settings: { now: Settings }
@@ -93,7 +92,7 @@ export async function openApi(
   )
   const bridges = createBridges(config, chains)
   const metrics = createMetrics()
-  // `GET /ready` would report chains that are not connected, so it gets none.
+  // `GET /ready` would report chains that are not connected, so the API gets no chains.
   const network = { bridges, chains: new Map(), vaaLookup: createVaaLookup(signedApis(config)) }
   const submitter = createSubmitter({ bridges, client })
   const settings = { now: noSettings }

@@ -106,7 +106,6 @@ describe('API and command line on a devnet', () => {
     forged[20]! ^= 1
     const refused = await cli('transfer', 'submit', forged.toString('base64'))
     expect([refused.code, refused.out, refused.err]).toEqual([1, '', expect.stringMatching(/^VAA_(SIGNATURE_INVALID|NO_QUORUM): .*\n→ /)])
-    // Temporal lists a workflow some time after its start.
     const listed = async () => ((await (await ask('/v1/transfers')).json()) as { transfers: unknown[] }).transfers
     await until(async () => (await listed()).length >= 2, { timeoutMs: 60_000, everyMs: 500, what: 'the server to list both' })
     expect(await listed()).toHaveLength(2)
@@ -236,7 +235,6 @@ describe('API and command line on a devnet', () => {
     expect(await send('/v1/transfers/bulk', bulk)).toEqual({ ...many, replayed: 'true' })
     const delivered = await cli('transfer', 'watch', String(first.body['id']), '--json')
     expect(delivered.code).toBe(0)
-    // A transfer is found by the hash of its source transaction, and by the hash of its delivery.
     const { txHash } = delivered.json()['delivery'] as { txHash: string }
     for (const hash of [txHash, sent[3]!.txHash]) {
       const found = (await (await ask(`/v1/transfers/${hash}`)).json()) as Record<string, unknown>

@@ -243,7 +243,6 @@ describe('transfers over HTTP', () => {
     await expect(claim('one', { vaa: 'AR' })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
     expect(await claim('two', { vaa: 'AR' })).toMatchObject({ kind: 'first' })
 
-    // No node answers, so the API refuses the request both times.
     for (let times = 0; times < 2; times++) {
       const { statusCode, body: refused } = await setting.api.inject({
         ...{ method: 'POST', url: '/v1/transfers', headers: { 'idempotency-key': 'again' } },
@@ -298,7 +297,7 @@ describe('transfers over HTTP', () => {
     await expect.poll(() => pay('1'), { timeout: 30_000 }).toEqual(first)
     expect(await pay('2')).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
     expect(await pay('1', `evm-1:0x${'ab'.repeat(20)}`)).toMatchObject({ body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
-    // A process that crashed before it stored the answer gets the same request again.
+    // A client repeats its request if the process crashed before it stored the answer.
     const intent = { to: `0x${'cd'.repeat(20)}`, value: '1', data: '0x' }
     const again = () =>
       startOperatorTransaction(ledgers.temporal.client, { lane, intent }, { by: 'night-shift', reason: 'a refund' }, 'a key')

@@ -11,7 +11,6 @@ const transferOf = (fields: Parameters<typeof transferPayload>[0]) =>
   parseTokenTransfer(getBytes(transferPayload({ ...fields, toChain: 4 })))
 const word = (value: bigint | string) => toBeHex(value, 32)
 
-/** A chain that gives the answers one after another, and repeats the last one. */
 function answering(...answers: readonly (string | Error)[]) {
   const asked: [string, string][] = []
   const chain: ContractReader = {

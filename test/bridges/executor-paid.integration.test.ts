@@ -290,7 +290,7 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
     test('is not signed for a changed message, nor for one that others signed', async () => {
       const [own] = messagesOf(transfer)
       const change = (at: number) => altered(own!, at, (own![at]! + 1) % 256)
-      // The first change hits a signature. The second hits the amount or the recipient.
+      // The first change alters a signature, and the second alters the amount or the recipient.
       for (const forged of [change(kind === 'ntt' ? 20 : 60), change(own!.length - 40)]) {
         const call = planned(withMessages([forged, ...messagesOf(transfer).slice(1)]), stage)
         const outcome = call

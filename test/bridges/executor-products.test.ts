@@ -56,7 +56,6 @@ function endpointOf(
 
 const decode = createDecode(new Map([[2, { name: 'ethereum', contract: payer }]]), names)
 
-/** A request for an NTT transfer whose messages come from the transceivers `emitters`. */
 function transferOf(emitters: readonly string[]) {
   const drop = { type: 'GasDropOffInstruction' as const, dropOff, recipient: new UniversalAddress(`0x${universal('ee')}`) }
   const prices = { gasPrice: 1n, sourcePrice: 1n, targetPrice: 1n }

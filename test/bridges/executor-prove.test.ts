@@ -47,7 +47,6 @@ const within = { bridge: 'ntt', sourceChain: 'polygon' }
 
 interface Setting {
   isDelivered?: boolean
-  /** The VAA that the guardian API has. */
   published?: Uint8Array
   recordContract?: string
 }

@@ -84,7 +84,6 @@ const requestIn = ({ logs }: Mined, { executor }: ExecutorEnd): RequestForExecut
 const judged = (transaction: Mined, late = 0) =>
   judge(requestIn(transaction, ends[0]), 2, { requestedAt: transaction.timestamp, now: transaction.timestamp + late }, terms())
 
-/** Finds the requests of a transaction in the same way as the stream of the source. */
 const requestsOf: RequestsOf = async (txHash, chain) => {
   const end = ends.find(({ chain: { wormholeChainId } }) => wormholeChainId === chain)
   const receipt = end && (await chains.get(end.chain.name)!.receipt(txHash))

@@ -67,7 +67,6 @@ function setting({ earlier = [] as (number | Transfer)[], lanes = ['evm-1:0xa'] 
     state,
     watcher,
     head,
-    /** Makes a block, and waits until the watcher has read the block. */
     async block() {
       const blocks = state.bars
       head()

@@ -140,7 +140,7 @@ interface Content {
   readonly to: string
 }
 
-/** A product with two stages. A payload that continues with 09 is not a message of the product. */
+/** A product with two stages. A payload whose second byte is 09 is not a message of the product. */
 const plugin: Plugin<Content> = {
   name: 'demo',
   routes,

@@ -225,7 +225,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await meaning(transfer)).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
     await network.target.admin('mint', [network.target.insuranceFund, 4n], { address: network.target.token, contract: 'BridgeToken' })
     expect([await gate(transfer), await meaning(transfer)]).toEqual([{ kind: 'open' }, 'ok'])
-    // The new fund is empty, so nothing passes.
+    // The new fund is empty, so the gate lets nothing pass.
     await network.target.admin('setInsuranceFund', [freshAddress()])
     expect(await gate(transfer)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('empty') })
     expect(await meaning(transfer)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })

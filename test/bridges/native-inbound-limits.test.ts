@@ -134,7 +134,6 @@ describe('the way into a target contract', () => {
     expect((await inbound.reserve(entrant('0x0', 30n), token)).kind).toBe('open')
     inbound.release('0x0')
     expect((await inbound.reserve(entrant('0x99', 30n), token)).kind).toBe('open')
-    // Logs are read only after a new block.
     expect(state.logs).toBe(0)
   })
 

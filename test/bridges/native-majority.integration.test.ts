@@ -14,7 +14,6 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 const count = 4
 
-/** The first of three nodes lies. The two others are honest. */
 describe('a source of the native bridge one of whose nodes is wrong', () => {
   let network: NativeBridgeNetwork
   let source: ScannedSource
@@ -36,7 +35,6 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     return end
   }
 
-  /** Makes the first node answer calls of `method` with `values`, and counts these answers. */
   function lie(name: 'source' | 'target', method: string, values: readonly unknown[]) {
     const { liar } = ends.get(name) ?? {}
     if (!liar) throw new Error('not connected')

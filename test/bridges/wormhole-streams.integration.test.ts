@@ -185,7 +185,6 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     const expected = transfers.map(({ sequence }) => Number(sequence) < 4)
     expect(await source.delivered(transfers)).toEqual(expected)
     expect(await sourceOf([]).delivered(transfers)).toEqual(transfers.map(() => false))
-    // A stranger delivers number 4.
     const { bytes } = await guardian.waitFor(2, emitter(), 4n)
     const script = await Script.of(bsc.anvil, bsc.deployer)
     script.call(bsc.tokenBridge, artifact('BridgeImplementation').abi, 'completeTransfer', [bytes])

@@ -114,7 +114,6 @@ describe('the verifier', () => {
     const { bytes } = signVaa()
     expect(await codeOfAsync(() => verify(bytes))).toBe('none')
     expect(await codeOfAsync(() => verify(new Uint8Array(bytes)))).toBe('none')
-    // The guardian set has been replaced meanwhile.
     set = devnetSet(1, { current: false, expirationTime: now })
     expect(await codeOfAsync(() => verify(bytes))).toBe('none')
     expect(recover).toHaveBeenCalledTimes(1)

@@ -10,13 +10,12 @@ import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 export interface BridgeHarness {
   readonly bridge: Bridge
   readonly target: ChainName
-  /** The chain `target`. It is connected. */
   readonly chain: Chain
   /** A new, correctly signed message that the target accepts. */
   message(): Uint8Array
   /** Well-formed messages with invalid signatures. */
   forgeries(): readonly { readonly what: string; readonly bytes: Uint8Array }[]
-  /** Sender of `deliver`, lower case. */
+  /** Address of the sender of `deliver`, in lower case. */
   readonly sender: string
   /** Sends a call and mines it. A call with `gasLimit` may revert. */
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>

@@ -12,7 +12,6 @@ import { head } from '../helpers/heads.ts'
 export interface ChainHarness {
   /** Makes an adapter for the network's node, or for `nodes`. The adapter is not connected yet. */
   chain(options?: { nodes?: readonly string[]; networkId?: string; finality?: FinalityPolicy; blockTimeMs?: number }): Chain
-  /** URL of the node. */
   readonly url: string
   readonly networkId: string
   /** A signer with a funded account that no other test uses. */
@@ -21,7 +20,6 @@ export interface ChainHarness {
   transaction(signer: Signer, nonce: number): UnsignedTransaction
   /** The same transaction with fees that are high enough to replace the first. */
   replacement(transaction: UnsignedTransaction): UnsignedTransaction
-  /** A call that reverts with `reason`. */
   reverting(): Promise<{ intent: Intent; reason: string }>
   mine(blocks?: number): Promise<void>
   /** Replaces the last `depth` blocks with empty blocks. */

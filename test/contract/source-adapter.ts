@@ -8,7 +8,7 @@ export interface ScannedSourceHarness {
   readonly bridge: Bridge
   /** Sends transfers of users, in blocks that are not final. */
   start(count: number): Promise<void>
-  /** Makes the latest block of that chain final, and resolves with the block's height. */
+  /** Makes the latest block of the source or target final. Resolves with the height of this block. */
   finalise(end: 'source' | 'target'): Promise<number>
   /** Delivers the transfers in a block of the target that is not final. */
   deliver(transfers: readonly Transfer[]): Promise<void>

@@ -139,7 +139,6 @@ describe('the submitter', () => {
   test('a rejected run is replaced once in a while, however often it is repeated', async () => {
     const { bytes } = network.message()
     const id = transferId(network.bridge().decode(bytes))
-    // The input of the rejected run is not a transfer.
     const other = null
     await reject(id, other)
     expect(await submitter.submit(bridge, bytes)).toEqual({ id, status: 'started' })

@@ -141,7 +141,7 @@ describe('keys', () => {
     expect(await refusal(strict.decode(await strict.encode(plain)))).toBe('accepted')
     // Without payloads there is nothing to refuse, so a signal without arguments is obeyed.
     expect(await strict.decode([], ofTransfer)).toEqual([])
-    // One plain payload makes the codec refuse all payloads of the message.
+    // One plain payload among encrypted payloads makes the codec refuse all of them.
     expect(await refusal(strict.decode([...(await strict.encode(plain)), ...plain]))).toBe('ENCRYPTION_MISSING')
   })
 

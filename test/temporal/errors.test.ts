@@ -17,7 +17,6 @@ import {
 } from '../../temporal/client/connection/errors.ts'
 import { malformedUpdate, runIsFull } from '../../temporal/contracts/names.ts'
 
-/** An error of Temporal's client. The gRPC error is its cause. */
 function grpc(code: number, details = 'a detail'): ServiceError {
   const cause = Object.assign(new Error(`${code} ${details}`), { code, details, metadata: {} })
   return new ServiceError('Failed to do something', { cause })

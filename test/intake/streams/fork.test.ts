@@ -7,7 +7,6 @@ import { fakeChain, fakeContext, fakeStream } from './fake-context.ts'
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 1, maxOpen: 50 }
 const hash = (height: number) => `h${height}`
 
-/** Every tenth block up to 200 has a transfer. The chain has not forked yet. */
 function network() {
   const { streamClient } = fakeStream(config)
   const block = async (height: number) => ({ height, hash: hash(height), parentHash: hash(height - 1), timestamp: 0 })

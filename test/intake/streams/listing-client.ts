@@ -11,7 +11,6 @@ export interface ListedRun {
   readonly ended?: boolean
   /** The run closed without an outcome, so no list has it. */
   readonly terminated?: boolean
-  /** Returns the input of the run. */
   readonly input: () => unknown
   readonly result?: unknown
 }

@@ -42,7 +42,6 @@ describe('A list of streams', () => {
 
   test('a list of streams shows a run that answers with junk, and all other streams', async () => {
     const answers = [await forge('junk', 7), await forge('worse', { open: 'none' })]
-    // Temporal lists a run some time after its start.
     const listed = async () => (await client.workflow.count(`WorkflowType = 'stream'`)).count === answers.length
     await until(listed, { timeoutMs: 60_000, what: 'both to be listed' })
     const [rows] = await Promise.all([listStreams(client, () => undefined), ...answers.map((answer) => answer())])

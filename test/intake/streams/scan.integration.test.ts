@@ -24,7 +24,6 @@ describe('the agent of a scanned source', () => {
     await stream.complete(later)
     await stream.shows(({ completedNumber }) => completedNumber === String(later.nonce), 'the watermark at the last')
     const name = stream.source.config.stream
-    // The agent learns of the new watermark in the answer to its next report.
     const height = `portage_stream_completed_nonce_height{stream="${name}"} ${later.nonce}`
     await stream.shows(async () => (await stream.metrics(agent)).includes(height), 'the watermark, as the agent knows it')
     expect(await stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${name}",kind="hidden"} 0`)
@@ -111,7 +110,6 @@ describe('the agent of a scanned source', () => {
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.signal('pause', { by: 'ops', reason: 'a test' })
-    // The agent learns of the pause in the answer to its next report.
     const paused = `portage_stream_paused{stream="${stream.source.config.stream}"} 1`
     await setting.network.source.mine(2)
     await stream.shows(async () => (await stream.metrics(agent)).includes(paused), 'the pause, as the agent knows it')

@@ -72,12 +72,10 @@ export interface OneStream {
   shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string, timeoutMs?: number): Promise<StreamView>
   /** Sends transfers of users, and makes them final on the source. */
   initiate(...amounts: bigint[]): Promise<NativeTransfer[]>
-  /** Whether a workflow of the transfer runs. */
   runs(transfer: NativeTransfer): Promise<boolean>
   id(transfer: NativeTransfer): string
   /** Completes the transfers on the target, signed by the relayer. */
   complete(...transfers: NativeTransfer[]): Promise<void>
-  /** The agent's metrics, as text. */
   metrics(agent: ScannedAgent): Promise<string>
   /** Deletes the workflow of the stream, as if Temporal had lost it. */
   lose(): Promise<void>

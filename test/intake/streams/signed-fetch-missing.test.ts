@@ -80,7 +80,6 @@ describe('the copies of a missing message', () => {
 
 describe('a target whose nodes are down', () => {
   const down = () => Promise.reject(new RelayerError('NODE_UNAVAILABLE'))
-  /** Sends even numbers to the chain `dead`, and odd ones to `alive`. */
   const apart = (deps: Deps): Deps => {
     const decode = (vaa: Uint8Array) => {
       const transfer = deps.bridge.decode(vaa)
@@ -147,7 +146,6 @@ describe('a source whose nodes are down', () => {
   const down = () => Promise.reject(new RelayerError('NODE_UNAVAILABLE'))
   const gap = { from: '1', to: '2', state: 'unobserved' as const, at: 1 }
 
-  /** Numbers 1 and 2 of the emitter are missing. A server has only number 1. */
   async function emitterWithout(highest: () => Promise<string | undefined>) {
     const api = await startGuardianApi((_, __, sequence) => (sequence === '1' ? signVaa({ timestamp: 7, sequence: 1n }).bytes : undefined))
     cleanUp(api.stop)

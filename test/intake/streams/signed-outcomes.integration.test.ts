@@ -104,7 +104,6 @@ describe('how the transfers of an emitter end', () => {
   test('ended transfers are recorded while parked ones of a chain without a worker are silent', async () => {
     for (let number = 1; number <= 30; number++) await start(number, 'unserved', 'parked')
     await start(50, 'served', 'admitting')
-    // Temporal lists a workflow some time after its start or end.
     const listed = async () => [...(await parkedPage(temporal.client, of, 1_000)).listed, ...(await endedSince(temporal.client, of, 0))]
     const settled = async () => (await listed()).filter(({ number, running }) => running === (number !== '50')).length
     await until(async () => (await settled()) === 31, { ...waitLimit, what: 'the one to end, and the others to be listed' })

@@ -5,7 +5,6 @@ import { assertStreamUpdate } from '../../../domain/stream/request.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import { createRecorder, type RecorderOptions } from '../../../intake/streams/signed/recorder.ts'
 
-/** A client that applies requests to a stream's reducer, without Temporal. */
 function network(maxOpen = 200, options: Partial<RecorderOptions> = {}) {
   let state: StreamState = initialStream({ stream: 'test', origin: '1/0xaa', first: '0', maxOpen })
   const updates: (readonly StreamRequest[])[] = []

@@ -183,7 +183,7 @@ describe('the audit of a scanned stream', () => {
       const checkpoints = createCheckpointStore({ kind: 'directory', path: directory })
       const stream = await setting.stream({ checkpoints })
       const agent = stream.agent()
-      // The watermark is between the blocks of the two transfers.
+      // The transfers are in two blocks, so that the watermark can be between them.
       const [one] = await stream.initiate(10n)
       const [two] = await stream.initiate(11n)
       if (!one || !two) throw new Error('nothing was initiated')

@@ -22,7 +22,6 @@ const taskQueue = 'junk'
 const hour = 3_600_000
 const at = Date.now()
 
-/** On a real server, a stranger ends runs of Portage's types with arbitrary results. */
 describe('The archive of a Temporal that strangers write to', () => {
   let server: TemporalServer
   let connection: Connection

@@ -22,7 +22,6 @@ const folder = temporaryFolder()
 let server: SmallServer
 let good = ''
 let expired = ''
-/** Tokens that the settings list. */
 let tokens: IssuedToken[] | undefined
 let log = ''
 beforeAll(async () => {
@@ -243,7 +242,6 @@ test('a token of a removed key is refused', async () => {
   const [old] = (await readKeys(file)) ?? []
   await rotateKeys(file)
   const status = async () => (await ask({ of, headers: bearer(before), body: json([]) })).status
-  // Both keys are valid until the old one is removed.
   expect(await status()).toBe(200)
   await removeKey(file, old?.kid ?? '')
   await expect.poll(status, { timeout: 40_000 }).toBe(401)

@@ -25,7 +25,7 @@ const listed = (id: string, kind: NotifiedTransfer['kind'] = 'delivered'): Notif
   ...{ kind, id, runId: 'a run', closedAt: 1, at: Date.now() },
 })
 
-/** As after a restore of Temporal from a copy that is older than its visibility store. */
+/** These runs look as after a restore of Temporal from a copy that is older than its visibility store. */
 const runs: Readonly<Record<string, FakeHandle>> = {
   corrupt: { describe: throws(grpc(status.INTERNAL)) },
   undecodable: { describe: throws(new Error('no such payload')) },

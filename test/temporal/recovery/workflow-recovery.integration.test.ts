@@ -27,10 +27,7 @@ import { metricValue } from '../../helpers/metrics.ts'
 
 const waitLimit = { timeoutMs: 120_000 }
 
-/**
- * No build can replay the spoiled histories, so their workflow tasks would always fail. Other tests have tasks that no
- * process answers.
- */
+/** No build can replay the spoiled histories, so their workflow tasks would always fail. */
 describe('A stuck workflow is reset', () => {
   const metrics = createMetrics()
   let setting: LaneSetting
@@ -84,7 +81,7 @@ describe('A stuck workflow is reset', () => {
     await spoiled(id)
     const asked = agent.acquire(request('d'), { timeoutMs: waitLimit.timeoutMs })
     await untilRead(agent, before)
-    // The earlier run refuses the request because of the reset, or the new run refuses it because of the recorded
+    // The earlier run refuses the request because of its reset. The new run would refuse it because of the operator's
     // order.
     expect(await asked).toMatchObject({ kind: 'refused' })
     const again = await agent.acquire(request('e'), { timeoutMs: waitLimit.timeoutMs })
