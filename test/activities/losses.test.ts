@@ -110,7 +110,7 @@ describe('Contracts', () => {
       for (let index = 0; index < 11; index++) kept.add(parties(`0x${now}${index}`), loss(now), true)
       return waitOf(kept, parties('bob'), now)
     }
-    // For two minutes after contracts begin to wait, losses may come from contract calls that were pending before.
+    // Losses of the first two minutes do not count, because their calls were pending when contracts began to wait.
     expect([addAt(start), addAt(start + minute)]).toEqual([undefined, undefined])
     expect(addAt(start + 3 * minute)).toBeDefined()
     expect(waitOf(kept, parties('bob', 'usdc'), start + 3 * minute)).toBeUndefined()

@@ -16,7 +16,7 @@ import { devnetSigner } from '../helpers/evm.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 
-/** A quarter of the fund. The amounts of a day must add up to less than this cap. */
+/** The cap is a quarter of the fund. The amounts of a day must add up to less than the cap. */
 const cap = 10n ** 17n / 4n
 const daySeconds = 86_400
 
@@ -36,7 +36,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const simulation = await network.target.chain.simulate(await network.endpoint.delivery(transfer).call(), from)
     return simulation.ok ? 'ok' : network.endpoint.explainRevert(simulation.revert, transfer)
   }
-  /** Releases the reservation at once, so that the question reserves nothing. */
+  /** Releases the reservation at once, so that a look at the gate reserves nothing. */
   const gate = async (transfer: Transfer, from = network.relayer.address) => {
     const answer = await network.endpoint.reserve(transfer, from)
     network.endpoint.release(transfer)

@@ -49,7 +49,7 @@ describe('the gate of a native transfer', () => {
         const opensAt = gate.kind === 'route' ? (gate.opensAt ?? 0) : 0
         expect(opensAt).toBeGreaterThan(at)
         expect(opensAt - at).toBeLessThanOrEqual(daySeconds)
-        // Limits of an earlier day give no exact `opensAt`.
+        // `opensAt` is exact only if the limits are not from an earlier day.
         if (these.day < Math.floor(at / daySeconds)) return
         expect(gateOf({ ...these, day: Math.floor(at / daySeconds) }, amount, opensAt).kind).toBe('open')
         expect(gateOf(these, amount, opensAt - 1)).toEqual(gate)

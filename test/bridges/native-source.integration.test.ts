@@ -14,7 +14,10 @@ import type { NativeBridgeVariant } from '../../lab/devnet/native/native-bridge.
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
-/** Most calls that the test allows. A call has up to 100 reads, but pauses of the machine split batches. */
+/**
+ * The highest number of calls that the test allows. A call has up to 100 reads, but pauses of the machine split
+ * batches.
+ */
 const fewCalls = ({ length }: readonly unknown[]) => length / 10
 
 describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s native bridge on real chains', (variant) => {

@@ -50,7 +50,7 @@ describe('Readers behind a real connection, with an attacker at its other end', 
     const { sent, kept, message } = await flood(20, turn)
     expect(kept).toBeGreaterThanOrEqual(20)
     expect(kept).toBeLessThan(40)
-    // The buffers of both ends of the connection hold the other bytes.
+    // The buffers at both ends of the connection hold the bytes that were not kept.
     expect(sent).toBeLessThan(60 * message)
   })
 })

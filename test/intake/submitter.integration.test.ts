@@ -131,7 +131,7 @@ describe('the submitter', () => {
     await client.workflow.getHandle(id).terminate('by a test')
     await reject(id, { transfer })
     expect(await newSubmitter().submit(bridge, bytes)).toEqual({ id, status: 'known' })
-    // Other terms do not make another message.
+    // A copy with other terms is the same message.
     const terms = { maxFeePerGas: '5' }
     expect(await newSubmitter().submit(bridge, bytes, { terms })).toEqual({ id, status: 'known' })
   })

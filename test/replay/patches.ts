@@ -1,6 +1,5 @@
 import type { FixtureName, RecordedHistory } from './fixtures.ts'
 
-/** A recorded history of a release. */
 export interface ReleasedHistory {
   readonly release: string
   readonly name: FixtureName

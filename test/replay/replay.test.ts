@@ -41,7 +41,7 @@ describe('recorded histories', () => {
   test.each(all)('$release/$name shows what it is kept for, and does not name the machine that recorded it', async ({ release, name }) => {
     const history = await readFixture(release, name)
     expect(fixtures[name].shows(history)).toBe(true)
-    // By default, worker identities and names of sticky queues contain process ids and host names.
+    // A recording must not contain process ids and host names, as identities and sticky queues have them by default.
     const text = JSON.stringify(history)
     expect(text).toContain('"identity":"portage"')
     expect(text.match(/"\d+@[^"]*"|"stackTrace":"[^"]+"/g)).toBeNull()

@@ -6,7 +6,7 @@ import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.
 import { silentLogger } from '../../../observability/logger.ts'
 import { unused } from '../../helpers/unused.ts'
 
-/** A client for agents that applies requests to a stream's reducer, without Temporal. */
+/** A stream client that applies requests to the stream's reducer, without Temporal. */
 export function fakeStream(config: StreamConfig) {
   const requests: (readonly StreamRequest[])[] = []
   const streamClient = {

@@ -21,7 +21,7 @@ import { fakeStream } from './fake-context.ts'
 import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 
 const day = 86_400
-/** Numbers of messages: before the pause of eight days, and in all. */
+/** How many messages are published before the pause of eight days, and in all. */
 const [before, all] = [300, 2_000]
 const perBlock = 100
 /** Numbers within the look-back that the target lacks. */

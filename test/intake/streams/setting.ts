@@ -23,7 +23,6 @@ import { createNativeBridge, type NativeBridgeNetwork, startNativeBridge } from 
 import { type Ledgers, startLedgers } from '../../lanes/setting.ts'
 import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
-/** A line that an agent logged. */
 export interface Line {
   readonly level: string
   readonly message: string

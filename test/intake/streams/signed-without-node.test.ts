@@ -149,7 +149,7 @@ describe('numbers of a source without a node', () => {
     for (let looks = 0; looks < 8; looks++) await filler.fillGaps(streamClient.now!, undefined)
     expect(asked).toContain('1000003')
     expect(new Set(asked).size).toBeLessThan(12_000)
-    // The middle of the huge gap was not asked for.
+    // No server was asked for the middle of the huge gap.
     expect(streamClient.now?.gaps.map(({ from, state }) => [from, state])).toEqual([
       ['1000001', 'unobserved'],
       ['1000004', 'unobserved'],

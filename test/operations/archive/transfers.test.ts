@@ -15,7 +15,7 @@ const oldest = now - 72 * hour
 const ago = (hours: number) => Date.parse('2026-11-22T12:00:00Z') - hours * hour
 const iso = (at: number) => new Date(at).toISOString()
 
-/** The runs closed this many hours ago. Their inputs and results cannot be read. */
+/** `hours` says how long ago each run closed. Inputs and results of the runs cannot be read. */
 function clientWith(hours: readonly number[]) {
   const client = createTemporalClient(Connection.lazy(), 'default', { codec: createEncryptionCodec(undefined) })
   const runs = hours.map((at) => ({

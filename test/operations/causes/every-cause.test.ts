@@ -150,7 +150,8 @@ test.each(Object.entries(shown))('%s is shown with its commands, and its facts s
 })
 
 /**
- * Number of commands per cause that do not help with the facts above. useless-commands.test.ts shows when they help.
+ * For each cause, how many of its commands do not help with the facts above. useless-commands.test.ts shows when they
+ * help.
  */
 const without: Partial<Record<CauseCode, number>> = {
   ...{ CHAIN_UNREACHABLE: 1, CHAIN_WITHOUT_MAJORITY: 1, LANE_FUNDS: 1, GAP_UNOBSERVED: 1 },

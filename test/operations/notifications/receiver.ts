@@ -3,7 +3,6 @@ import { Webhook } from 'standardwebhooks'
 import type { CredentialSource } from '../../../domain/temporal-access.ts'
 import { listenHttp } from '../../helpers/servers.ts'
 
-/** Secrets that only tests use. */
 export const testSecrets = {
   first: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
   second: `whsec_${Buffer.alloc(32, 2).toString('base64')}`,
@@ -13,7 +12,6 @@ export function secretSource(text: string): CredentialSource {
   return { from: 'a test', read: () => text }
 }
 
-/** A request that the receiver got. */
 export interface Received {
   readonly id: string
   readonly type: string

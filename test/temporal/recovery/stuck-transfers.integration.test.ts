@@ -20,7 +20,7 @@ let native: NativeConnection
 let workflowBundle: WorkflowBundleWithSourceMap
 let server: TemporalServer
 let client: TemporalClient
-/** Writes memos that nobody can read. */
+/** This client writes memos that nobody can read. */
 let hostile: TemporalClient
 
 beforeAll(async () => {
