@@ -41,7 +41,7 @@ describe('recorded histories', () => {
   test.each(all)('$release/$name shows what it is kept for, and does not name the machine that recorded it', async ({ release, name }) => {
     const history = await readFixture(release, name)
     expect(fixtures[name].shows(history)).toBe(true)
-    // A recording must not contain process ids and host names, as identities and sticky queues have them by default.
+    // By default, identities and sticky queues contain process ids and host names, which a recording must not have.
     const text = JSON.stringify(history)
     expect(text).toContain('"identity":"portage"')
     expect(text.match(/"\d+@[^"]*"|"stackTrace":"[^"]+"/g)).toBeNull()

@@ -9,7 +9,7 @@ export interface ListedRun {
   readonly id: string
   readonly state: TransferState
   readonly ended?: boolean
-  /** The run closed without an outcome, so no list has it. */
+  /** The run closed without an outcome. No list contains such a run. */
   readonly terminated?: boolean
   readonly input: () => unknown
   readonly result?: unknown

@@ -16,7 +16,7 @@ import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
 const bridge = 'wormhole-token-bridge'
-/** Timestamp of signed messages. `verdicts` has the other timestamps. */
+/** Timestamp of signed messages. `verdicts` has the other timestamps with their verdicts. */
 const signed = 7
 const verdicts: Readonly<Record<number, Verdict>> = {
   [signed]: { kind: 'valid' },

@@ -89,7 +89,7 @@ test('another machine verifies with the public key in its config and cannot sign
 })
 
 test('no key has a name that a command line would read as an option', async () => {
-  // A random name begins with `-` in 1 of 64 cases. The chance that none of 400 names does is 1 in 500.
+  // A random name begins with `-` in 1 of 64 cases, so 400 names include such a name with a chance of 99.8 %.
   const kids: string[] = []
   for (let made = 0; made < 400; made++) {
     await rm(file, { force: true })

@@ -28,7 +28,7 @@ export interface TestReceiver {
   readonly received: Received[]
   /** Requests with an invalid signature. */
   readonly forged: string[]
-  /** Answers a request. Tests may replace it. */
+  /** Answers a request. Tests may replace the function. */
   answer: (one: Received, response: ServerResponse) => void
 }
 

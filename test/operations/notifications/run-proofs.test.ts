@@ -25,7 +25,10 @@ const listed = (id: string, kind: NotifiedTransfer['kind'] = 'delivered'): Notif
   ...{ kind, id, runId: 'a run', closedAt: 1, at: Date.now() },
 })
 
-/** These runs look as after a restore of Temporal from a copy that is older than its visibility store. */
+/**
+ * Temporal was restored from a copy that is older than its visibility store. So the store lists runs that cannot be
+ * read.
+ */
 const runs: Readonly<Record<string, FakeHandle>> = {
   corrupt: { describe: throws(grpc(status.INTERNAL)) },
   undecodable: { describe: throws(new Error('no such payload')) },
