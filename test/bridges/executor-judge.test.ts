@@ -18,7 +18,7 @@ describe('the price', () => {
     fc.assert(
       fc.property(prices, wanted, ({ baseFee, gasPrice, sourcePrice, targetPrice }, one) => {
         const cost = costOf({ baseFee, gasPrice, sourcePrice, targetPrice }, one)
-        // The contract's cost for coins of 18 decimals, multiplied by `sourcePrice`, so that no division rounds it.
+        // The contract's formula for coins of 18 decimals, times `sourcePrice`, because a division would round.
         const exact = baseFee * 10n ** 8n * sourcePrice + (one.gasLimit * gasPrice + one.msgValue + one.dropOff) * targetPrice
         expect(cost * sourcePrice).toBeGreaterThanOrEqual(exact)
         expect((cost - 1n) * sourcePrice).toBeLessThan(exact)

@@ -52,7 +52,7 @@ describe('the audit of a scanned stream', () => {
     await stream.shows(({ open }) => open === 1, 'the transfer')
     await agent.stop()
     await stream.complete(one)
-    // By now the stream also has the last update that the stopped agent sent.
+    // The last update of the stopped agent has arrived by now, so `target` is up to date.
     const height = (await stream.state()).target ?? 0
     // Reports that the blocks with the completion were read, and that they contain no completion.
     const final = setting.network.target.chain.heads.current?.finalized ?? 0

@@ -14,7 +14,7 @@ const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:$
 
 /**
  * Forges three deliveries and two reversals, as a stranger with access to Temporal can. Returns the ids of the two
- * deliveries that do not have the form of Portage's own runs.
+ * deliveries whose id or queue no run of Portage has.
  * @param delivered id of a delivered transfer
  * @param parked id of a parked transfer
  */
