@@ -57,7 +57,7 @@ async function attested(endpoint: Endpoint, transfer: Transfer): Promise<Transfe
   return { ...transfer, message: Buffer.from(answer.message).toString('base64') }
 }
 
-/** The lab's Iris derives the nonce of a message from the transaction's hash and the index of the log. */
+/** The lab's Iris makes the nonce of a message from the domain, the transaction's hash and the log's index. */
 const nonceOf = (bytes: Uint8Array) => solidityPackedKeccak256(['string'], [`0 ${txOf(bytes)} 0`])
 const messageOf = ({ message }: Transfer) => readMessage(readCarried(decodeBase64(message)).bytes)
 

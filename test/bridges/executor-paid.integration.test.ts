@@ -109,7 +109,6 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
     readonly msgValue?: bigint
   }
 
-  /** Returns the transfers that the stream finds in the block of the request. */
   async function request(kind: PaidKind, wish: Wish = {}): Promise<readonly Transfer[]> {
     const { amount = 1_000n, recipient = freshAddress(), drop = false, missing = 0n, msgValue = 0n } = wish
     const { paid, ends } = network

@@ -8,7 +8,6 @@ const coder = AbiCoder.defaultAbiCoder()
 const hex = (bytes: number) => fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((one) => `0x${Buffer.from(one).toString('hex')}`)
 const anyHex = fc.uint8Array({ maxLength: 100 }).map((one) => `0x${Buffer.from(one).toString('hex')}`)
 
-/** Solidity types with values. The values have the form that ethers returns when it decodes. */
 const kinds: readonly (readonly [string, fc.Arbitrary<unknown>])[] = [
   ['bytes32', hex(32)],
   ['uint256', fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })],

@@ -95,7 +95,6 @@ describe('the logs of a contract as a placed source', () => {
     const message = (data: string, index: number, height = 5) => ({ sequence: placeOf(height, index), message: encodeBase64(data) })
     await Promise.all([verify(message('0x01', 1)), verify(message('0x0102', 2))])
     await verify(message('0x01', 1))
-    // The two messages of the block share one read of the logs.
     expect(asked).toEqual([expect.objectContaining({ fromBlock: 5, toBlock: 5, at: 'agreed' })])
     expect(await codeOfAsync(() => verify(message('0x01', 2)))).toBe('PLACE_MISMATCH')
     expect(await codeOfAsync(() => verify(message('0x01', 1, 6)))).toBe('PLACE_MISMATCH')

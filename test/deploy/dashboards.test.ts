@@ -46,7 +46,6 @@ const records = objectives.flatMap(({ rules }) => rules)
 /** Replaces Grafana's variables with values, so that Prometheus can parse the expression. */
 const sent = (expr: string) => expr.replaceAll('$__rate_interval', '5m').replaceAll(/"\$\w+"/g, '".+"')
 
-/** The catalogue's metric, or the recording rule, whose series has this name. */
 function known(name: string): { readonly kind: string; readonly labels: readonly string[]; readonly name: string } | undefined {
   const bare = name.replace(/_(bucket|count|sum)$/, '')
   const histogram = bare === name ? undefined : shownMetrics.get(bare)

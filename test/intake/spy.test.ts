@@ -16,7 +16,6 @@ import { temporaryFolder } from '../helpers/folders.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 
-/** Longest wait for messages that usually come within milliseconds. */
 const waitLimit = { timeout: 40_000 }
 /** A core contract that has only guardian set 0. */
 const junkChain: ContractReader = {

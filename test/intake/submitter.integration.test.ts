@@ -187,7 +187,6 @@ describe('the submitter', () => {
     ]
     for (const [bytes, code] of refusals) expect(await codeOfAsync(() => submitter.submit(bridge, bytes))).toBe(code)
     expect(await codeOfAsync(() => submitter.submit('no-bridge', good.bytes))).toBe('INPUT_INVALID')
-    // The refused junk copy has not taken the id of the good copy.
     expect(await submitter.submit(bridge, good.bytes)).toMatchObject({ status: 'started' })
     const said = await submitter.submit(bridge, refusals[3]![0]).catch((error: Error) => error.message)
     expect(said).toBe(

@@ -25,7 +25,6 @@ interface Steps {
   readonly confirm?: () => Confirmation
 }
 
-/** Runs one transfer with scripted steps on a real Temporal server. */
 async function withSteps(
   { admit = () => ready, broadcast, confirm = () => ({ kind: 'gone' }) }: Steps,
   use: (run: Pick<Stage, 'temporal'> & { id: string; reaches(state: string): Promise<unknown> }) => Promise<void>,

@@ -110,7 +110,6 @@ describe('how the transfers of an emitter end', () => {
     const { requests, state, asked, outcomes } = agentOf(1, 2, 3, 50)
     await outcomes.report(state)
     expect(requests).toEqual([{ kind: 'closed', number: '50', outcome: 'rejected', reason: expect.any(String) }])
-    // The three silent transfers are asked once, and not again for a while.
     expect(asked.toSorted()).toEqual([1, 2, 3].map((number) => transferId(transferOf(number, 'unserved'))))
     requests.length = 0
     asked.length = 0

@@ -35,7 +35,6 @@ function decode(vaa: Uint8Array) {
 
 interface Run {
   readonly number: string
-  /** Timestamp of the message in the run's input. */
   readonly timestamp: number
   /** Outcome of the run. Undefined while the run is open. */
   readonly ended?: TransferState

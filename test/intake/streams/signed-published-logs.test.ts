@@ -28,7 +28,6 @@ function chain(
   return { source, reads }
 }
 
-/** Number n is in block 10 n. The other blocks are empty. */
 const sparse = (count: number) => Array.from({ length: count * 10 }, (_, height) => (height % 10 === 0 ? [height / 10] : []))
 
 describe('missing numbers in the logs of the source', () => {

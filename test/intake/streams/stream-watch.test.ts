@@ -10,7 +10,6 @@ test('a change of a stream is reported until it is handled', async () => {
   expect(await watch()).toBeDefined()
   const dealtWith = await watch()
   expect(dealtWith).toBeDefined()
-  // Another update comes while the caller reads the stream.
   historyLength = 6
   dealtWith?.()
   const again = await watch()

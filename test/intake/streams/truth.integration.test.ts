@@ -224,7 +224,6 @@ describe('the audit of a scanned stream', () => {
     })
   })
 
-  /** A transfer with a correct id that the source never had. */
   function foreign(nonce: bigint): NativeTransfer {
     const said = { initiator: freshAddress(), recipient: zeroPadValue(freshAddress(), 32), amount: 1n, nonce }
     return { ...said, id: idOf(said) }

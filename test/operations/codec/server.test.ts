@@ -37,7 +37,6 @@ beforeEach(() => {
   log = ''
 })
 
-/** @param dataFolder folder with the keys of access tokens */
 function open(dataFolder: string): Promise<SmallServer> {
   const destination = new Writable({ write: (chunk, _, done) => ((log += String(chunk)), done()) })
   return openCodecServer({

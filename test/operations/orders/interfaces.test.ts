@@ -10,7 +10,6 @@ import { runCli } from '../../cli/run-cli.ts'
 
 const names = Object.keys(orders) as OrderName[]
 
-/** Routes that take several transfers at once. */
 const forMany = ['/v1/transfers/bulk', '/v1/transfers/retry', '/v1/transfers/cancel', '/v1/transfers/expedite']
 
 interface Operation {
