@@ -21,10 +21,6 @@ interface Now {
   settings: Settings
 }
 
-/**
- * A ledger that does not know the intent. It grants a nonce after it has called `meanwhile`. Chain and ledger are
- * scripted.
- */
 function setting(attempt: number, meanwhile: (now: Now) => void, terms?: Terms) {
   const now: Now = { block: '0xaa', delivered: false, settings: noSettings }
   const seen = { looks: 0, asked: 0, givenBack: 0, offered: 0 }

@@ -11,9 +11,9 @@ import { unused } from '../helpers/unused.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
 
 interface Scene {
-  /** Null: no node answers. */
+  /** `null`: the simulation fails, because no node answers. */
   readonly simulation?: Simulation | null
-  /** The effect in each state. */
+  /** States of the target chain that show the transfer's effect. */
   readonly shows?: Partial<Record<At, boolean>>
   readonly revertsOnceDelivered?: boolean
   readonly lanes?: readonly string[]
@@ -24,7 +24,6 @@ interface Scene {
 
 const reverts: Simulation = { ok: false, revert: { data: '0x', reason: 'a reason' } }
 
-/** Returns the admission's answer, and the states in which it looked for the effect. */
 async function admit({
   simulation = { ok: true, gas: '100000' },
   shows = {},

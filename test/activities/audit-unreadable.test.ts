@@ -28,7 +28,7 @@ interface Run {
   readonly input?: unknown
 }
 
-/** Each read returns a new block, so that a second read of an effect does not wait for one. */
+/** Makes a new block at each read, because the audit waits for a new block before it reads an effect again. */
 function blocks() {
   let height = 0
   return {
@@ -40,7 +40,6 @@ function blocks() {
   }
 }
 
-/** Audits these runs, listed in this order. Returns the report and the ids of runs that were started again. */
 async function audited(runs: readonly Run[]): Promise<{ report: AuditReport; again: string[] }> {
   const again: string[] = []
   const find = (id: string) => runs.find((run) => run.id === id)

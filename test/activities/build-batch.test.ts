@@ -28,7 +28,6 @@ function candidate(sequence: number, maybeSent = false, trustedMs = 12_000): Bat
   }
 }
 
-/** Chain and ledger give scripted answers. The tests show which answers count. */
 function setting(
   delivered: (number: number, at: At) => boolean,
   options: {

@@ -55,7 +55,6 @@ describe('The lane of a transfer', () => {
     const second = await without.choose()
     expect(second).toMatchObject({ kind: 'lane', lane: expect.not.stringMatching(first.lane) })
     expect(without.passedOver).toEqual([first.lane])
-    // The answer is the same for a lane that the config does not have.
     expect(second).toEqual(await setting({}, [pausedLane(first.lane, 'by hand')]).choose())
   })
 
@@ -85,7 +84,6 @@ describe('The lane of a transfer', () => {
     const all = lanes.map((lane) => pausedLane(lane, 'grant it', 'unauthorized'))
     expect(await setting({}, all).choose()).toMatchObject({ kind: 'closed', gate: { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' } })
     expect(await setting(everywhere, all.slice(1)).choose()).toEqual({ kind: 'closed', gate: unauthorized })
-    // Without gates, no lane needs a role of a bridge.
     expect(await setting({}, all, false).choose()).toEqual({ kind: 'none' })
   })
 

@@ -18,9 +18,7 @@ const transfer = {
   message: '',
 }
 
-/**
- * Confirms the end of a transfer whose ledger gives the answer `word`. Most nodes show nonces below `agreed` as used.
- */
+/** `word` is the answer of the ledger. `agreed` is the account's count of used nonces at most nodes. */
 function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [] as LaneNonce[] } = {}) {
   const asked = { agreed: 0, pending: 0 }
   const reads: Partial<Chain> = {

@@ -11,7 +11,6 @@ import { scriptedChain } from './scripted-chain.ts'
 const up: NodeStatus = { name: 'node', origin: 'http://node', use: 'all', state: 'up', failures: 0 }
 const transfer = {} as Transfer
 
-/** A target that records which states were read. */
 function asked(nodes: readonly NodeStatus[]) {
   const states: At[] = []
   const chain: Chain = { ...scriptedChain(() => '0x01'), nodes: () => nodes }

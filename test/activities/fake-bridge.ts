@@ -2,7 +2,7 @@ import type { Bridges, Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import { onEveryChain } from '../helpers/on-every-chain.ts'
 import { unused } from '../helpers/unused.ts'
 
-/** An endpoint on bsc with the methods that a test gives. */
+/** An endpoint on bsc with the methods of `own`. Its other required methods throw. */
 export function fakeEndpoint(own: Partial<Endpoint>): Endpoint {
   return {
     chain: 'bsc',
@@ -21,12 +21,12 @@ export function fakeEndpoint(own: Partial<Endpoint>): Endpoint {
 
 export const fakeParties = { bridge: 'native-bridge', targetChain: 'bsc', recipient: '0x1', token: 'weth' } as const
 
-/** Gives every transfer the same delivery, with the fields that a test gives. */
+/** A `delivery` method that plans the same delivery for every transfer. `own` replaces fields of the plan. */
 export function fakeDelivery(own: Partial<PlannedDelivery>): Endpoint['delivery'] {
   return () => ({ call: unused('call'), parties: fakeParties, revertsOnceDelivered: false, ...own })
 }
 
-/** The native bridge, with this endpoint on every chain. */
+/** A map of bridges with only the native bridge, which has the same endpoint on every chain. */
 export function bridgesWith(endpoint: Endpoint): Bridges {
   return new Map([
     [

@@ -7,7 +7,7 @@ import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { recordingLogger } from '../helpers/recording-logger.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
 
-/** Prepares a call of 100,000 gas. With a base fee of 9 and a tip of 1 it costs 1,000,000 wei and the data fee. */
+/** Prepares a call of 100,000 gas at a base fee of 9 wei and a tip of 1 wei. It costs 1,000,000 wei plus `dataFee`. */
 async function prepare(earned: bigint | undefined, dataFee = '0', shadow?: Shadow) {
   const lane = 'evm-1:0xa'
   const endpoint = fakeEndpoint({

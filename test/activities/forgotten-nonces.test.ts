@@ -12,7 +12,7 @@ const input = { lane, intent, orderedAt }
 const delivery = { to: `0x${'22'.repeat(20)}`, data: '0xabcdef01', value: '0' }
 
 /**
- * A chain whose account used these nonces. Each is in a block of its own, and the last block has the time of the order.
+ * The account has sent `calls` from nonce 0 on, one per block. The last block has the time of the order.
  * @param agreed number of final nonces
  */
 function chainWith(calls: readonly (typeof intent | undefined)[], { agreed = calls.length, status = 'success', everyMinutes = 1 } = {}) {
@@ -74,8 +74,8 @@ describe('A payment of an earlier ledger', () => {
     const calls = [intent, ...Array.from({ length: 50 }, () => delivery)]
     const { chain, asked } = chainWith(calls)
     expect(await findForgotten(searchOf(chain), input, learntAt(0, 51))).toBeUndefined()
-    // The calls are one minute apart, and the clocks may differ by ten minutes. So the twelfth is too old. Eight are
-    // read at a time.
+    // The calls are one minute apart. The search reads eight at a time, and ends at a call ten minutes older than the
+    // order.
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 50 - index))
   })
 
@@ -119,7 +119,6 @@ describe('A payment of an earlier ledger', () => {
     ended.abort()
     expect(await first).toMatchObject({ code: 'NONCE_NOT_FINAL' })
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 19 - index))
-    // The next reader shares the pending read.
     expect(await findForgotten(searchOf(late, { known, forMs: 50 }), input, learntAt(0, 20))).toMatchObject({ code: 'NONCE_NOT_FINAL' })
     expect(asked).toHaveLength(16)
     for (const answer of stuck) answer()

@@ -41,7 +41,6 @@ const bridges = createBridges(
   new Map(),
 )
 
-/** Of Ethereum, for BSC. */
 function requestOf(request: readonly string[], attested: readonly Uint8Array[] = []) {
   return bridges.get('executor')!.decode(
     writeMessage({

@@ -18,7 +18,6 @@ const input: BroadcastInput = {
   ...{ gasLimit: '100000', maxFee: '2', tip: '1' },
 }
 
-/** Runs `broadcast` in the SDK's environment for activities. Its endpoint answers when the test allows it. */
 function setting(heartbeatTimeoutMs: number, call: () => Promise<never>) {
   const broadcast = createBroadcast({
     agent: { lane } as Partial<LaneAgent> as LaneAgent,

@@ -110,7 +110,7 @@ describe('Contracts', () => {
       for (let index = 0; index < 11; index++) kept.add(parties(`0x${now}${index}`), loss(now), true)
       return waitOf(kept, parties('bob'), now)
     }
-    // The calls that were pending when contracts began to wait put no blame on accounts without code.
+    // For two minutes, calls that were pending when contracts began to wait still count as calls to contracts.
     expect([addAt(start), addAt(start + minute)]).toEqual([undefined, undefined])
     expect(addAt(start + 3 * minute)).toBeDefined()
     expect(waitOf(kept, parties('bob', 'usdc'), start + 3 * minute)).toBeUndefined()

@@ -16,7 +16,7 @@ const orderedAt = 3_600_000
 const block = { height: 5, hash: '0xb5' }
 
 /**
- * The second try of a step. The first try was granted nonce 4 and died. The ledger has learnt of nonces 1 and 2.
+ * The first try got nonce 4 and crashed. The ledger has learnt of nonces 1 and 2, which it did not grant.
  * @param used calls of the nonces from 1; undefined: the nodes no longer have the call
  */
 function setting(

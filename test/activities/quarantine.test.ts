@@ -23,9 +23,9 @@ const wrappedCall = { to: `0x${'22'.repeat(20)}`, data: '0x87654321', value: '0'
 const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 
 /**
- * Every call simulates well and is then in a block with this status. Transfers below 10 share a recipient.
- * @param batched transfers in one call
- * @param unwraps the delivering call runs code of the recipient, but another call without this exists
+ * Every call succeeds in simulation and ends with `status` in a block. Transfers below 10 share a recipient.
+ * @param batched numbers of the transfers that one call delivers
+ * @param unwraps whether `call` runs code of the recipient, while `wrappedCall` runs none
  * @param codeOf recipients that have code now
  * @param codeThen recipients that had code in the block of their delivery
  */
@@ -205,7 +205,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     const later = Date.now() + 1
     expect([await prepare(1, later), await broadcast(1, later)]).toMatchObject([{ kind: 'ready' }, { kind: 'included' }])
     expect(signed).toEqual([0, 1])
-    // Transfers in one call are checked once more when the call is built.
+    // The batch checks the quarantine again when it builds its call, so the batch needs the time of the retry.
     expect(retries).toEqual([undefined, later])
   })
 

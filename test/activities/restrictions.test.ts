@@ -37,7 +37,7 @@ test.each<HaltScope>([{ sourceChain: 'ethereum' }, { chain: 'ethereum' }, { brid
 
 test('a halt of another source holds no transfer that only claims to come from there', () => {
   expect(halted({ sourceChain: 'base' }, { ...fromEthereum, sourceChain: 'base' })).toBeUndefined()
-  // Junk bytes are refused at a later step, so here the field `sourceChain` decides.
+  // Bytes that cannot be decoded name no source, so the field `sourceChain` decides.
   expect(halted({ sourceChain: 'ethereum' }, { ...fromEthereum, message: 'junk' })).toBe('HALTED')
 })
 

@@ -17,7 +17,6 @@ const ask = (...request: Parameters<OpenApi['ask']>) => setting.ask(...request)
 
 const lane = `evm-1337:0x${'a'.repeat(40)}`
 
-/** Every route of the OpenAPI document, with a value for each of its parameters. */
 async function routes(): Promise<(Route & { isOpen: boolean })[]> {
   const { paths } = (await setting.api.inject('/v1/openapi.json')).json<{
     paths: Record<string, Record<string, { security?: object[] }>>
@@ -51,7 +50,7 @@ describe('without a good token', () => {
         expect(headers['www-authenticate']).toBe('Bearer realm="portage"')
       }
     }
-    // Fastify answers HEAD wherever it answers GET.
+    // Fastify adds a HEAD route to every GET route.
     expect((await setting.bare.inject({ method: 'HEAD', url: '/v1/settings' })).statusCode).toBe(401)
   })
 
@@ -90,7 +89,7 @@ describe('with a good token', () => {
   test('each route refuses tokens of a lower level', async () => {
     const levels = ['read', 'write', 'sign', 'admin'] as const
     const least: Record<string, (typeof levels)[number]> = {}
-    // Skips the stream of events, because it does not end. test/api/events.integration.test.ts covers it.
+    // The answer of `/v1/events` does not end.
     for (const route of (await routes()).filter(({ isOpen, path }) => !isOpen && path !== '/v1/events')) {
       const answers = []
       for (const level of levels) answers.push(await ask(route, bearer(await setting.token({ level })), {}))
@@ -135,7 +134,7 @@ describe('with a good token', () => {
     'set-window': { window: 1 },
     reset: { chainReplaced: true },
     send: { to: `0x${'b'.repeat(40)}`, value: '1' },
-    // The lane that pays decides about the scope.
+    // The scope of a token applies to the lane that pays (`from`).
     'top-up': { from: lane, amount: '1' },
   }
   test.each<[string, Route, object]>([
@@ -194,7 +193,7 @@ describe('with a good token', () => {
     expect(await ask(route, mine, body)).toMatchObject({ status: 403, code: 'ACCESS_SCOPE' })
     const lanes = bearer(await setting.token({ lanes: [`evm-1397:0x${'a'.repeat(40)}`] }))
     expect(await ask(route, lanes, body)).toMatchObject({ status: 403, code: 'ACCESS_SCOPE' })
-    // Nothing answers behind this API, so an allowed request fails at Temporal.
+    // No Temporal runs here, so an allowed request fails after the access checks.
     const { code } = await ask(route, bearer(await setting.token()), body)
     expect(code).toBe(/[/](send|top-up)$/.test(route.path) ? 'LANE_NOT_FOUND' : 'TEMPORAL_UNAVAILABLE')
   })

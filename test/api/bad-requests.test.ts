@@ -66,7 +66,6 @@ describe('malformed requests get problem details', () => {
     expect([response.statusCode, response.json()]).toMatchObject([400, { code: 'INPUT_INVALID' }])
   })
 
-  /** Sends a text and reads the server's bytes until the server closes the connection. */
   function raw(text: string): Promise<string> {
     return new Promise((resolve, reject) => {
       let answer = ''

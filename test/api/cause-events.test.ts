@@ -22,7 +22,6 @@ test('causes that begin, change or end are reported; ageing ones and the first o
   ])
   causes = [begun]
   expect(await look()).toEqual([{ type: 'cause-ended', data: { code: 'HALTED', where: { kind: 'chain', id: 'bsc' } } }])
-  // A cause that comes back is reported as a new one.
   causes = [more, begun]
   expect(await look()).toEqual([{ type: 'cause', data: more }])
 })

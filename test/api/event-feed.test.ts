@@ -6,7 +6,6 @@ afterEach(async () => {
   for (const feed of feeds.splice(0)) await feed.close()
 })
 
-/** A feed that makes one event per poll. `looks` returns the number of polls. */
 function counting(options: { most?: number; lingerMs?: number } = {}) {
   let looks = 0
   const feed = new EventFeed(async () => [{ type: 'transfer', data: { number: ++looks } }], {
@@ -36,7 +35,7 @@ test('the feed does not poll without listeners', async () => {
   await expect.poll(() => one.events.length).toBeGreaterThan(2)
   one.leave()
   expect(feed.listeners).toBe(0)
-  // A new listener starts a new polling loop only after this loop has ended. The new loop polls at once.
+  // A new listener starts a new polling loop only after the old loop has ended.
   const beginsAnew = () => {
     const before = looks()
     listen(feed).leave()
@@ -57,7 +56,7 @@ test('a listener that reconnects gets the missed events, or a reset if they are 
   await expect.poll(() => numbers(one.events)).toEqual([1, 2, 3, 4])
   const { id } = one.events.find(({ data }) => 'number' in data && data.number === 2)!
   one.leave()
-  // Without listeners the feed continues for a while.
+  // After its last listener has left, the feed goes on polling for `lingerMs`.
   coming.push(5)
   await expect.poll(() => numbers(feed.since(id)!)).toEqual([3, 4, 5])
   coming.push(6, 7, 8, 9, 10, 11, 12, 13)

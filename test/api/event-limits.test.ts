@@ -19,7 +19,7 @@ describe('the listeners of the events', () => {
   let config: Config
   let setting: OpenApi
   let url = ''
-  // Each test has its own API. Places are counted, and an API notices late that a listener has left.
+  // An API frees the place of a listener late, so each test has its own API.
   beforeEach(async () => {
     config = deadConfig(await freePort())
     setting = await openApi(config, silentLogger(), { heartbeatMs: 20 })
@@ -46,7 +46,6 @@ describe('the listeners of the events', () => {
       tokens: [{ jti: decodeJwt(token).jti!, revoked: { by: 'dora', reason: 'a test', at: 1 } }],
     }
     expect(await lastEvent(revoked)).toBe('event: end\ndata: {"reason":"ACCESS_TOKEN_REVOKED"}')
-    // The other listener still receives heartbeats.
     const reader = stays.response.body!.getReader()
     for (let heard = 0; heard < 3; heard++) expect((await reader.read()).done).toBe(false)
     expect((await listen(token)).response.status).toBe(401)
@@ -108,7 +107,7 @@ test('a closing API stops the audit of a stream even while a poll of the events 
 
 test('a listener that does not read is disconnected after 1 MB on either side', async () => {
   const mostBuffered = 1_000_000
-  // A letter of three bytes, because the limit counts bytes.
+  // The text consists of letters of three bytes, because the limit counts bytes, not characters.
   const big = { type: 'transfer', data: { text: '€'.repeat(20_000) } }
   const feed = new EventFeed(async () => [big], { everyMs: 1, most: 5, lingerMs: 0 })
   cleanUp(() => feed.close())
@@ -137,7 +136,6 @@ test('a listener that does not read is disconnected after 1 MB on either side', 
     () => {},
   )
   await expect.poll(() => listeners[0]!.destroyed, { timeout: 60_000 }).toBe(true)
-  // The feed has dropped this listener and continues for the other.
   await expect.poll(() => feed.listeners).toBe(1)
   const before = events.length
   await expect.poll(() => events.length, { timeout: 20_000 }).toBeGreaterThan(before)

@@ -18,7 +18,6 @@ interface Event {
   readonly data: Readonly<Record<string, string | undefined>>
 }
 
-/** A listener like a browser. Keeps the events of its connection. */
 async function listen(url: string, headers: Record<string, string>) {
   const closing = new AbortController()
   const response = await fetch(url, { headers, signal: closing.signal })
@@ -73,8 +72,7 @@ describe('GET /v1/events', () => {
     const ofTransfer = (events: readonly Event[]) =>
       events.filter(({ type }) => type === 'transfer').map(({ data }) => [data['id'], data['execution']])
     await expect.poll(() => ofTransfer(first.events), { timeout: 30_000 }).toEqual([[id, 'RUNNING']])
-    // No node answers, so there are causes already. They are not reported, because the first reading reports only
-    // `ready`. The halt is a new cause.
+    // The causes of the silent nodes are not reported, because the first reading reports only `ready`.
     await expect.poll(() => isReady('causes'), { timeout: 60_000 }).toBe(true)
     const halt = { reason: 'a look', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }
     expect((await setting.api.inject({ method: 'POST', url: '/v1/settings', payload: halt })).statusCode).toBe(200)

@@ -13,7 +13,6 @@ const caps = { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 10n }
 const chainOf = (name: string, payee: string) => ({ name, payee, baseFee: 5n, caps, prefixes: ['ERV1' as const] })
 const gas = (limit: bigint) => `0x01${limit.toString(16).padStart(32, '0')}${'0'.repeat(32)}`
 
-/** Counts the calls of the parts behind the provider. */
 const asked = { signatures: 0, gasPrices: 0 }
 let failing: RelayerError | undefined
 const options: ProviderOptions = {
@@ -32,7 +31,7 @@ const options: ProviderOptions = {
   },
 }
 
-/** Hashes whose requests were read. A read ends with the next tick, or with the test. */
+/** Transaction hashes that were looked up. A test replaces `reading` to delay the lookups. */
 const readHashes: string[] = []
 let reading: Promise<void> = Promise.resolve()
 const requestsOf: RequestsOf = async (txHash) => {
@@ -66,7 +65,7 @@ test('a quote needs no token, and has a price only with relay instructions', asy
     ...{ quoter: options.quoter, payee: `${'0'.repeat(24)}${'ab'.repeat(20)}`, sourceChain: 2, targetChain: 4 },
     ...{ expiry: 1_600n, baseFee: 5n, gasPrice: 7n, sourcePrice: 3n * 10n ** 10n, targetPrice: 11n * 10n ** 10n },
   })
-  // The base fee costs 5 × 10^8, and the gas costs 7 wei × 100,000 × 11 / 3, rounded up.
+  // Base fee: 5 × 10^8 wei. Gas: 100,000 × 7 wei × 11/3 (the ratio of the coins' prices), rounded up.
   const withGas = await quote({ ...pair, relayInstructions: gas(100_000n), more: 'ignored' })
   expect(withGas.json()).toEqual({ signedQuote, estimatedCost: '502566667' })
 })

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { fieldErrors } from '../../api/errors.ts'
 
-/** Paths of the errors that Fastify's validator finds. */
 function errorsOf(schema: z.ZodType, value: unknown) {
   const result = validatorCompiler({ schema, method: 'POST', url: '/', httpPart: 'body' })(value) as {
     error?: Parameters<typeof fieldErrors>[1]

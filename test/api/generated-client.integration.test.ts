@@ -10,7 +10,6 @@ import { deadConfig, openApi } from './setting.ts'
 const tool = await pythonTool('openapi-python-client', '0.29.1')
 if ('why' in tool) process.stdout.write(`NOT RUN: test/api/generated-client.integration.test.ts (${tool.why})\n`)
 
-/** A Python program that calls the API with the generated functions and prints the parsed answers. */
 const program = `
 import json, sys
 from client.client import AuthenticatedClient
@@ -41,7 +40,6 @@ test.skipIf('why' in tool)('a client generated from the OpenAPI document reads a
   const folder = temporaryFolder()
   const { paths, ...document } = (await setting.api.inject('/v1/openapi.json')).json<{ paths: Record<string, object> }>()
   writeFileSync(join(folder, 'openapi.json'), JSON.stringify({ paths, ...document }))
-  // Without hooks the generated code is not formatted.
   writeFileSync(join(folder, 'config.yml'), 'post_hooks: []\n')
   const files = ['--path', join(folder, 'openapi.json'), '--output-path', join(folder, 'client'), '--config', join(folder, 'config.yml')]
   const made = await run(join(bin, 'openapi-python-client'), ['generate', ...files, '--meta', 'none', '--fail-on-warning'])

@@ -17,7 +17,6 @@ async function opened() {
   return port
 }
 
-/** A connection that sends one request and stays open. */
 function visitor(port: number, localAddress = '127.0.0.1') {
   const seen = { answered: false, closed: false }
   const socket: Socket = connect({ port, host: '127.0.0.1', localAddress }, () =>
@@ -32,7 +31,7 @@ function visitor(port: number, localAddress = '127.0.0.1') {
 test('an idle connection is closed after five seconds', async () => {
   const { seen } = visitor(await opened())
   await expect.poll(() => seen.answered, waitLimit).toBe(true)
-  // The server closes it after 5 s. Fastify's default is 72 s.
+  // The server closes an idle connection after 5 s. Fastify's default is 72 s.
   await expect.poll(() => seen.closed, { timeout: 40_000 }).toBe(true)
 })
 

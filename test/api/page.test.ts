@@ -26,7 +26,6 @@ describe('the page at /', () => {
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-cache',
     })
-    // The document has no inline script or style, and no resource of another origin.
     expect(body).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*src=)/)
     expect([...body.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url).toSorted((a, b) => a.localeCompare(b))).toEqual([
       'page/icon.svg',

@@ -4,7 +4,6 @@ import type { ApiDeps } from '../../api/deps.ts'
 import { createReadGate, createSharedReads } from '../../api/read-gate.ts'
 import { resolveGiven } from '../../api/routes/transfers.ts'
 
-/** Reads that last until the test ends them. */
 function readings() {
   const open: ((answer: string) => void)[] = []
   let most = 0
@@ -49,7 +48,7 @@ test('equal requests share a read for a while, a different one is refused, and a
   const again = shared('c', read)
   endNext('second')
   expect([await again, counts().most]).toEqual(['second', 1])
-  // Only a limited number of answers is kept.
+  // Thirty other answers push the answer of `a` out of the cache.
   for (let index = 0; index < 30; index++) await shared(`other ${index}`, async () => 'x')
   const anew = shared('a', read)
   endNext('anew')

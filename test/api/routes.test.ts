@@ -11,7 +11,6 @@ import { metricValue } from '../helpers/metrics.ts'
 import { listenHttp } from '../helpers/servers.ts'
 
 const emitter = 'b'.repeat(40).padStart(64, '0')
-/** A transfer from ethereum to bsc, well formed and signed. */
 const vaa = signVaa(
   {
     timestamp: 1_700_000_000,
@@ -26,7 +25,6 @@ const vaa = signVaa(
 ).bytes
 const base64 = Buffer.from(vaa).toString('base64')
 
-/** Names a native transfer at a source whose nodes do not answer. */
 const native = { bridge: 'native-bridge', source: 'ethereum', target: 'bsc', nonce: '1' }
 
 let setting: Awaited<ReturnType<typeof openApi>>
@@ -141,7 +139,6 @@ describe('POST /v1/transfers', () => {
 
 describe("GET /relayvaa, spy_relayer's route", () => {
   test('GET /relayvaa accepts raw base64 with slashes, and escaped base64', async () => {
-    // 0xff bytes at these places give slashes in base64.
     const slashes = Buffer.concat([vaa.slice(0, 6), Buffer.alloc(9, 0xff)]).toString('base64')
     expect(slashes).toContain('//')
     for (const path of [slashes, encodeURIComponent(slashes)]) {
@@ -196,7 +193,7 @@ describe('the rest', () => {
       503,
       { ready: false, checks: [{ name: 'temporal', ok: false, vital: true, problem: expect.stringContaining('cannot be reached') }] },
     ])
-    // The route needs no token.
+    // `/ready` needs no token, so its answer must not show addresses.
     expect(ready.body).not.toMatch(/127\.0\.0\.1/)
   })
 
@@ -208,7 +205,7 @@ describe('the rest', () => {
       const begun = performance.now()
       await Promise.all(Array.from({ length: 50 }, ask))
       await ask()
-      // The API asks at most once per second of the test. On a busy machine the test takes longer than one second.
+      // The API may call Temporal once per second, and on a busy machine the 51 requests take longer than a second.
       const first = asked.mock.calls.length
       expect(first).toBeLessThanOrEqual(1 + (performance.now() - begun) / 1_000)
       await expect.poll(async () => (await ask(), asked.mock.calls.length)).toBeGreaterThan(first)

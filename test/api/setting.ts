@@ -24,8 +24,8 @@ import { type Metrics, createMetrics } from '../../observability/metrics.ts'
 const contract = (digit: string): string => `0x${digit.repeat(40)}`
 
 /**
- * Config of two chains with the token bridge 0xbb…bb, and of a native bridge from the first chain to the second. All
- * nodes are at a closed port.
+ * Two chains with a token bridge, and a native bridge from the first to the second. All nodes use `port`, which is
+ * closed.
  */
 export function deadConfig(port: number): Config {
   const chain = {
@@ -49,16 +49,15 @@ export interface Route {
 }
 
 export interface OpenApi {
-  /** API to which each request carries an administrator's token. */
+  /** Adds an administrator's token to each request. */
   readonly api: Api
-  /** The same API, whose requests carry no token. */
+  /** The same API, without a token in its requests. */
   readonly bare: Api
-  /** Client of Temporal, which is not connected yet. */
   readonly client: Client
   /** The settings that the API sees. Tests replace `now`. */
   readonly settings: { now: Settings }
   token(request?: Partial<TokenRequest>): Promise<string>
-  /** Sends a request. It carries a token only if the headers have one. Returns the code if it is refused. */
+  /** Sends a request with only these headers. `code` is undefined unless the API refuses the request. */
   ask(
     route: Route,
     headers?: Record<string, string>,
@@ -68,7 +67,6 @@ export interface OpenApi {
   close(): Promise<void>
 }
 
-/** The same API, but each request carries the token. */
 function asAdministrator(api: Api, token: string): Api {
   const inject = (request: string | InjectOptions) => {
     const options = typeof request === 'string' ? { url: request } : request
@@ -77,14 +75,13 @@ function asAdministrator(api: Api, token: string): Api {
   return Object.assign(Object.create(api) as Api, { inject })
 }
 
-/** The API on real parts: the submitter, bridges, chains and client of the config. None of them is connected yet. */
+/** The API with the real submitter, bridges, chains and client of `config`, none of which is connected. */
 export async function openApi(
   config: Config,
   logger: Logger = silentLogger(),
   options: Partial<Pick<ApiDeps, 'heartbeatMs' | 'auditStream' | 'executor' | 'requestsOf'>> = {},
 ): Promise<OpenApi> {
-  // Without the client's retries, which processes do not use either. A retry after the end of the connection would be
-  // an unhandled error.
+  // `interceptors: []` turns off the client's retries, because a retry after `close` would be an unhandled error.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] })
   const client = new Client({ connection })
   const chains = new Map(
@@ -95,7 +92,7 @@ export async function openApi(
   )
   const bridges = createBridges(config, chains)
   const metrics = createMetrics()
-  // `GET /ready` does not report the chains, which are never connected.
+  // `GET /ready` would report chains that are not connected, so the API gets no chains.
   const network = { bridges, chains: new Map(), vaaLookup: createVaaLookup(signedApis(config)) }
   const submitter = createSubmitter({ bridges, client })
   const settings = { now: noSettings }
@@ -118,7 +115,6 @@ export async function openApi(
     await api.close()
     for (const chain of chains.values()) chain.close()
     await connection.close()
-    // The folder with the tokens' keys.
     await rm(config.dataFolder, { recursive: true, force: true })
   }
   return { api: asAdministrator(api, await token()), bare: api, client, settings, token, ask, metrics, close }

@@ -33,7 +33,7 @@ test('the start-up server is alive, not ready, and refuses other requests with t
   })
   for (const method of ['GET', 'POST']) {
     const refused = await ask('/v1/transfers', method)
-    // The request's token was not checked, so the answer names no address.
+    // The startup server checks no token, so its answers must not contain Temporal's address.
     expect(JSON.stringify([refused, await ask('/ready')])).not.toMatch(/internal|7233|prod|at home/)
     expect(refused).toMatchObject({
       status: 503,
@@ -51,7 +51,7 @@ test('the start-up server listens only while the start waits, and frees the port
   const { port, startupServer, ask } = await opened()
   await expect(ask('/health')).rejects.toThrow('fetch failed')
   await startupServer.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))
-  // A client that keeps its connection open does not keep the port busy.
+  // The client's open connection does not keep the port busy after `close`.
   expect((await ask('/health')).status).toBe(200)
   await startupServer.close()
   const next = createServer().listen(port, '127.0.0.1')

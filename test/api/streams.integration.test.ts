@@ -68,7 +68,7 @@ describe('/v1/streams', () => {
     expect(await listed()).toEqual([expect.objectContaining(report)])
     const shown = await get(`/${encodeURIComponent(stream)}`)
     expect(shown.statusCode).toBe(200)
-    // Each answer has the time of the read, and the time of the last report to the stream.
+    // `asOf` is the time of the read, and `updatedAt` is the time of the last report to the stream.
     const { asOf } = (await get()).json<{ asOf: string }>()
     const { updatedAt, ...whole } = shown.json<{ asOf: string; updatedAt: number; view: object }>()
     expect(whole).toMatchObject({ asOf: expect.stringMatching(/^2.*Z$/), view: { updatedAt, asOf: whole.asOf } })
@@ -196,7 +196,7 @@ describe('orders to a lane', () => {
     await reaches('draining', ({ closing }) => closing?.mode === 'draining')
     expect(await order('forbid')).toMatchObject({ status: 200 })
     await reaches('forbidden', ({ closing }) => closing?.mode === 'forbidden')
-    // A transfer may leave a forbidden lane. Its nonce then has no owner, and the lane fills it.
+    // When a transfer leaves a forbidden lane, its nonce has no owner, and the lane fills the nonce.
     await applyToLane(stage.client, lane, { requests: [{ kind: 'withdraw', id: 'w', intentId: 'a-transfer:c/1', how: 'abandon' }] })
     expect(await order('fill', { nonce: 1 })).toMatchObject({ status: 400, code: 'INPUT_INVALID' })
     expect(await order('fill', { nonce: 2 })).toMatchObject({ status: 200, done: true })

@@ -17,17 +17,13 @@ import { readingCommands } from '../helpers/documented-commands.ts'
 import { apiGuide, curlBlocks, curlPages, shell } from '../helpers/documented-curls.ts'
 import { shellBlocks, textOf } from '../helpers/documents.ts'
 
-/**
- * The API and the command line submit, show, cancel and retry transfers on a whole devnet. At first only the role `api`
- * runs, so that the test sees transfers without a worker. All other roles start afterwards.
- */
+/** At first only the role `api` runs, so the tests see transfers that no worker takes. The other roles start later. */
 describe('API and command line on a devnet', () => {
   let devnet: Devnet
   let sent: SentTransfer[]
   let url = ''
   let configFile = ''
   let token = ''
-  /** Port of the process with the role `api`. */
   let adminPort = 0
   const running: Awaited<ReturnType<typeof runRole>>[] = []
 
@@ -41,7 +37,6 @@ describe('API and command line on a devnet', () => {
     fetch(`${url}${path}`, { ...init, headers: { ...bearer(token), ...(init.headers as Record<string, string>) } })
   const post = (body: object) =>
     ask('/v1/transfers', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
-  /** The id of the newest delivered transfer. */
   const deliveredId = async () =>
     ((await (await ask('/v1/transfers?state=delivered')).json()) as { transfers: { id: string }[] }).transfers[0]!.id
   const laneOfBsc = () => `evm-1397:${devnet.lanes.find(({ chain }) => chain === 'bsc')!.address.toLowerCase()}`
@@ -53,7 +48,7 @@ describe('API and command line on a devnet', () => {
 
   beforeAll(async () => {
     devnet = await startDevnet({ blockTimeSeconds: 0.5, inMemory: true, ui: false })
-    // Signers read this process's environment.
+    // The signers read their keys from the environment.
     Object.assign(process.env, devnet.env)
     const port = await freePort()
     adminPort = await freePort()
@@ -82,7 +77,8 @@ describe('API and command line on a devnet', () => {
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
     expect([result.code, healthy]).toEqual([0, true])
     expect(checks.find(({ name }) => name === 'core contract')?.detail).toMatch(/guardian set 0 of 1$/)
-    // The keys are in the environment, everybody may use Temporal, no token is listed, and each chain has one node.
+    // Reasons for the warnings: the keys are in the environment, everybody may use Temporal, no token is listed, and
+    // each chain has one node.
     const warnings = checks.filter(({ status }) => status === 'warn').map(({ name }) => name.slice(0, 6))
     expect(warnings).toEqual(['access', 'key of', 'key of', 'number', 'number', 'tokens'])
   })
@@ -102,7 +98,7 @@ describe('API and command line on a devnet', () => {
   })
 
   test('a VAA is fetched by its place; one with a wrong signature starts no transfer', async () => {
-    // The guardians may sign this message a block after the first one.
+    // The guardians may sign this message a block after the first one, so wait for their signatures.
     await base64(sent[1]!)
     const at = `--chain ethereum --emitter ${sent[1]!.emitter} --sequence ${sent[1]!.sequence}`.split(' ')
     const fetched = await cli('transfer', 'submit', ...at, '--reason', 'asked by phone')
@@ -111,7 +107,6 @@ describe('API and command line on a devnet', () => {
     forged[20]! ^= 1
     const refused = await cli('transfer', 'submit', forged.toString('base64'))
     expect([refused.code, refused.out, refused.err]).toEqual([1, '', expect.stringMatching(/^VAA_(SIGNATURE_INVALID|NO_QUORUM): .*\n→ /)])
-    // Temporal's list lags behind the start.
     const listed = async () => ((await (await ask('/v1/transfers')).json()) as { transfers: unknown[] }).transfers
     await until(async () => (await listed()).length >= 2, { timeoutMs: 60_000, everyMs: 500, what: 'the server to list both' })
     expect(await listed()).toHaveLength(2)
@@ -145,7 +140,6 @@ describe('API and command line on a devnet', () => {
 
     const ended = await cli('transfer', 'watch', cancelled, '--json')
     expect([ended.code, ended.json()]).toEqual([1, expect.objectContaining({ state: 'cancelled', execution: 'COMPLETED' })])
-    // The transfer keeps the name and the reason of its submission.
     const given = { by: 'night-shift', at: expect.any(Number) }
     expect(ended.json()['orders']).toEqual([
       { ...given, kind: 'submit', reason: 'asked by phone' },
@@ -182,7 +176,7 @@ describe('API and command line on a devnet', () => {
     const shown = async () => (await cli('lane', 'show', lane, '--json')).json()
     await expect.poll(shown).toMatchObject({ paused: { reason: 'key rotation' } })
     expect((await cli('lane', 'show', lane)).out).toMatch(/^status +paused\nreason +key rotation$/m)
-    // Name the lane by address, because only one chain has it.
+    // Only one chain has this lane, so its address suffices.
     expect((await cli('lane', 'resume', lane.split(':')[1]!, '--reason', 'a test')).code).toBe(0)
     await expect.poll(shown).not.toHaveProperty('paused')
     const unknown = await cli('lane', 'show', `evm-1:0x${'0'.repeat(40)}`)
@@ -196,8 +190,7 @@ describe('API and command line on a devnet', () => {
         metrics.matchAll(/^portage_transfers\{state="(.*)"\} (\d+)$/gm),
         ([, state = '', count]) => [state, Number(count)] as const,
       )
-    // Transfers are counted every 30 seconds. A count is kept for at most two rounds, because the server may list late,
-    // or may be too slow for all counts at once.
+    // Transfers are counted every 30 s. A count may be two rounds old, because Temporal lists transfers late.
     const isCounted = async () => {
       const { delivered, undone } = Object.fromEntries(countsIn(await scrape()))
       return delivered === 2 && undone !== undefined
@@ -243,8 +236,6 @@ describe('API and command line on a devnet', () => {
     expect(await send('/v1/transfers/bulk', bulk)).toEqual({ ...many, replayed: 'true' })
     const delivered = await cli('transfer', 'watch', String(first.body['id']), '--json')
     expect(delivered.code).toBe(0)
-    // The transfer is found by the hash of its source transaction and of its delivery. The answer has the signed
-    // attempts.
     const { txHash } = delivered.json()['delivery'] as { txHash: string }
     for (const hash of [txHash, sent[3]!.txHash]) {
       const found = (await (await ask(`/v1/transfers/${hash}`)).json()) as Record<string, unknown>
@@ -268,7 +259,7 @@ describe('API and command line on a devnet', () => {
         .replace('269170:6d1b4c0c5f0a3e21', known.split(':').slice(-2).join(':'))
         .replace('--max-time 5', '--max-time 1')
       const { code, out } = await shell(script, { PORTAGE_API: url, PORTAGE_TOKEN: token })
-      // Curl ends the stream of events by its own time limit.
+      // Curl ends the stream of events by its own time limit, with exit code 28.
       expect([example, code]).toEqual([example, example.includes('/v1/events') ? 28 : 0])
       if (example.includes('/v1/events')) continue
       const answer = JSON.parse(out) as { code?: string; detail?: string }
@@ -282,11 +273,11 @@ describe('API and command line on a devnet', () => {
     const lane = laneOfBsc()
     const lines = readingCommands({ id: known, lane, chain: 'bsc' })
     expect(lines.length).toBeGreaterThan(20)
-    // Run the commands in the folder of the config, as the README says.
+    // The README says to run the commands in the folder of the config.
     const setting = { cwd: devnet.dir, env: { ...process.env, PORTAGE_TOKEN: token } }
     for (const argv of lines) {
       const { code, out, err } = await runCli(argv, setting)
-      // `stuck` may end with 1, because no intake runs here.
+      // No intake runs here, so `stuck` may find a cause and end with 1.
       const expected = argv[0] === 'stuck' && !out.startsWith('Nothing is stuck') ? 1 : 0
       expect([argv.join(' '), code, err]).toEqual([argv.join(' '), expected, ''])
       expect(out).not.toBe('')
@@ -296,7 +287,7 @@ describe('API and command line on a devnet', () => {
   test('every other curl of the documents runs unchanged', async () => {
     const known = await deliveredId()
     const { emitterChain, emitter, sequence } = sent[0]!
-    // Curl fails at an answer of 400 or more.
+    // `fail-with-body` makes curl fail at an answer of 400 or more.
     await writeFile(join(devnet.dir, '.curlrc'), 'fail-with-body\nsilent\n')
     const blocks = curlBlocks()
     expect(blocks.map(({ document }) => document)).toEqual(curlPages)

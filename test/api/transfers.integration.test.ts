@@ -13,7 +13,7 @@ import { deadConfig, openApi, type OpenApi } from './setting.ts'
 import { listenHttp } from '../helpers/servers.ts'
 
 const emitter = 'e'.repeat(64)
-/** A digest whose first half differs for each sequence. Ids contain the first half. */
+/** A transfer's id contains only the first half of the digest, so the first half has the sequence. */
 const digestOf = (sequence: number) => `0x${String(sequence).padStart(4, '0')}${'ab'.repeat(30)}`
 const transferOf = (sequence: number, to: 'bsc' | 'ethereum' = 'bsc') => ({
   ...{ bridge: 'wormhole-token-bridge', emitter, sequence: String(sequence), digest: digestOf(sequence), message: 'AQ==' },
@@ -22,7 +22,7 @@ const transferOf = (sequence: number, to: 'bsc' | 'ethereum' = 'bsc') => ({
     : { sourceChain: 'bsc', sourceId: '4', targetChain: 'ethereum' }),
 })
 
-/** Transfers that no worker serves. The server itself answers all requests, and its histories record all orders. */
+/** No worker runs: Temporal's server answers all requests, and its histories record the orders. */
 describe('transfers over HTTP', () => {
   let ledgers: Ledgers
   let setting: OpenApi
@@ -173,10 +173,9 @@ describe('transfers over HTTP', () => {
       const whole = await get(`/v1/transfers/${encodeURIComponent(ids[0]!)}`)
       const answers = (await Promise.all(asked)).map(({ status, body }) => `${status} ${String(body['code'])}`)
       expect(whole.body).toMatchObject({ id: ids[0] })
-      // How many requests are refused depends on how many come during the first search. test/api/read-gate.test.ts
-      // tests this.
+      // The number of refused requests varies. test/api/read-gate.test.ts tests the limit.
       expect(answers.filter((one) => one !== '404 TRANSFER_NOT_FOUND' && one !== '503 API_BUSY')).toEqual([])
-      // All admitted requests share the same page, unless two seconds have passed meanwhile.
+      // Searches share a page of Temporal's list for two seconds.
       const pages = list.mock.calls.filter(([{ pageSize }]) => pageSize === 1_000).length
       const searched = answers.filter((one) => one.startsWith('404')).length
       expect(searched).toBeGreaterThanOrEqual(18)
@@ -244,7 +243,6 @@ describe('transfers over HTTP', () => {
     await expect(claim('one', { vaa: 'AR' })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
     expect(await claim('two', { vaa: 'AR' })).toMatchObject({ kind: 'first' })
 
-    // No node answers here, so the request is refused each time and the API is never busy.
     for (let times = 0; times < 2; times++) {
       const { statusCode, body: refused } = await setting.api.inject({
         ...{ method: 'POST', url: '/v1/transfers', headers: { 'idempotency-key': 'again' } },
@@ -270,7 +268,7 @@ describe('transfers over HTTP', () => {
     try {
       const added = { kind: 'setNode', change: { chain: 'bsc', name: 'spare', url: node, disabled: false } }
       expect(await post('/v1/settings', { reason: 'the others are away', orders: [added] })).toMatchObject({ status: 200 })
-      // If the settings are late, one answer lacks them.
+      // The API learns of the new node late, so repeat the request until it asks the node.
       const look = async () => {
         expect(await get('/v1/lanes')).toMatchObject({ status: 200, body: { lanes: [{ status: 'no ledger yet' }] } })
         return asked.length
@@ -278,7 +276,7 @@ describe('transfers over HTTP', () => {
       await expect.poll(look).toBeGreaterThan(0)
       const once = asked.length
       await Promise.all(Array.from({ length: 20 }, () => get('/v1/lanes')))
-      // On a busy machine the first answer may be outdated by now.
+      // The shared answer expires soon, so on a busy machine the node is asked more than once.
       expect(asked.length).toBeLessThan(10 * once)
     } finally {
       await post('/v1/settings', { reason: 'a test', orders: [{ kind: 'clearNode', chain: 'bsc', name: 'spare' }] })
@@ -299,7 +297,7 @@ describe('transfers over HTTP', () => {
     await expect.poll(() => pay('1'), { timeout: 30_000 }).toEqual(first)
     expect(await pay('2')).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
     expect(await pay('1', `evm-1:0x${'ab'.repeat(20)}`)).toMatchObject({ body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
-    // The process may have ended before it stored the answer, so ask again.
+    // A client repeats its request if the process crashed before it stored the answer.
     const intent = { to: `0x${'cd'.repeat(20)}`, value: '1', data: '0x' }
     const again = () =>
       startOperatorTransaction(ledgers.temporal.client, { lane, intent }, { by: 'night-shift', reason: 'a refund' }, 'a key')

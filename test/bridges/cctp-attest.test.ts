@@ -51,14 +51,13 @@ async function network(options: Partial<EvmEndpointOptions> & { readonly fastBlo
 
 type Endpoint = Awaited<ReturnType<typeof network>>['endpoint']
 
-/** The transfer with the attested message that the endpoint found for it. */
 async function attested(endpoint: Endpoint, transfer: Transfer): Promise<Transfer> {
   const answer = await endpoint.attest?.(transfer)
   if (answer?.kind !== 'attested') throw new Error(`${transfer.sequence} is not attested: ${JSON.stringify(answer)}`)
   return { ...transfer, message: Buffer.from(answer.message).toString('base64') }
 }
 
-/** The nonce that the lab's Iris gives the first log of a transaction. */
+/** The lab's Iris makes the nonce of a message from the domain, the transaction's hash and the log's index. */
 const nonceOf = (bytes: Uint8Array) => solidityPackedKeccak256(['string'], [`0 ${txOf(bytes)} 0`])
 const messageOf = ({ message }: Transfer) => readMessage(readCarried(decodeBase64(message)).bytes)
 

@@ -37,7 +37,7 @@ interface EndpointFields {
   readonly from?: Iris
 }
 
-/** Two chains with CCTP of both versions, two attesters that must both sign, and their Iris. */
+/** Both chains have both versions of CCTP. A message needs the signatures of both attesters. */
 describe('CCTP on real chains', () => {
   let [source, target] = [] as unknown as [CctpEnd, CctpEnd]
   let [from, to] = [] as unknown as [EvmChain, EvmChain]
@@ -94,7 +94,6 @@ describe('CCTP on real chains', () => {
     return sent!
   }
 
-  /** The transfer as the source's stream reads it, once its block is final. */
   async function transferOf({ version, height, message }: SentBurn): Promise<Transfer> {
     await expect.poll(() => (from.heads.current?.finalized ?? 0) >= height).toBe(true)
     const found = await placed[version].source.initiated({ fromBlock: height, toBlock: height }, 'agreed')

@@ -7,7 +7,6 @@ const abi = new Interface(['function open() view returns (bool)'])
 const to = `0x${'33'.repeat(20)}`
 const yes = `0x${'1'.padStart(64, '0')}`
 
-/** A chain that gives these answers by state, and records the calls that it gets. */
 function chainOf(answers: Partial<Record<At, string>>) {
   const asked: At[] = []
   const call = (_to: string, _data: string, at: At) => {

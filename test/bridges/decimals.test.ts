@@ -11,7 +11,6 @@ const transferOf = (fields: Parameters<typeof transferPayload>[0]) =>
   parseTokenTransfer(getBytes(transferPayload({ ...fields, toChain: 4 })))
 const word = (value: bigint | string) => toBeHex(value, 32)
 
-/** A chain that gives these answers one after another, and then repeats the last one. */
 function answering(...answers: readonly (string | Error)[]) {
   const asked: [string, string][] = []
   const chain: ContractReader = {
@@ -34,7 +33,7 @@ test('a token is read once, from most nodes, by however many transfers', async (
 })
 
 test('an answer that no token gives is not known, and neither is one of no node; both are read again', async () => {
-  // Cut to a uint8, 262 would be 6.
+  // Cut to a uint8, the answer 262 would be read as 6.
   const { chain } = answering(word(262n), '0x', new RelayerError('NODE_UNAVAILABLE'), word(18n))
   const decimals = createDecimals()
   const seen: (number | undefined)[] = []

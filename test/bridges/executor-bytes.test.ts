@@ -166,7 +166,7 @@ describe('the event of the Executor', () => {
         const hostile = {
           cut: { topics, data: `0x${digits.slice(0, 2 * (place % (digits.length / 2)))}` },
           more: { topics, data: `${data}00` },
-          // The chain is a uint16. This number has a bit above its 16 bits.
+          // The chain is a uint16, but this word has a bit above the lower 16 bits.
           'dirty number': { topics, data: `0x${digits.slice(0, 64)}1${digits.slice(65)}` },
           'dirty topic': { topics: [topic, named.replace('0x0', '0x1')], data },
           'no topic': { topics: [topic], data },

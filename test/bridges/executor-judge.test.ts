@@ -18,7 +18,7 @@ describe('the price', () => {
     fc.assert(
       fc.property(prices, wanted, ({ baseFee, gasPrice, sourcePrice, targetPrice }, one) => {
         const cost = costOf({ baseFee, gasPrice, sourcePrice, targetPrice }, one)
-        // The contract's rule for coins of 18 decimals. Both sides are multiplied by the source's price.
+        // The contract's formula for coins of 18 decimals, times `sourcePrice`, because a division would round.
         const exact = baseFee * 10n ** 8n * sourcePrice + (one.gasLimit * gasPrice + one.msgValue + one.dropOff) * targetPrice
         expect(cost * sourcePrice).toBeGreaterThanOrEqual(exact)
         expect((cost - 1n) * sourcePrice).toBeLessThan(exact)
@@ -60,8 +60,8 @@ describe('the price', () => {
   test('takes coins and gas prices of other decimals', () => {
     const of = { baseFee: 5n, gasPrice: 10n, sourcePrice: 2n, targetPrice: 4n }
     const decimals = { sourceCoin: 9, targetCoin: 8, targetGasPrice: 15 }
-    // The base fee is 0.5 nano, rounded up to 1. The rest is (3 × 10 / 10^15 + 7 / 10^8) × 2 coins, which is 140.00006
-    // nano, rounded up to 141.
+    // In 10^-9 coins: the base fee is 0.5, rounded up to 1. The rest is (3 × 10 / 10^15 + 7 / 10^8) × 2 × 10^9 =
+    // 140.00006, rounded up to 141.
     expect(costOf(of, { gasLimit: 3n, msgValue: 7n, dropOff: 0n }, decimals)).toBe(1n + 141n)
     expect(costOf(of, { gasLimit: 3n, msgValue: 7n, dropOff: 0n }, evmDecimals)).toBe(500_000_000n + 74n)
   })

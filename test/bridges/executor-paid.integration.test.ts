@@ -109,7 +109,6 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
     readonly msgValue?: bigint
   }
 
-  /** Sends a transfer with its request. Returns the transfers that the stream finds in its block. */
   async function request(kind: PaidKind, wish: Wish = {}): Promise<readonly Transfer[]> {
     const { amount = 1_000n, recipient = freshAddress(), drop = false, missing = 0n, msgValue = 0n } = wish
     const { paid, ends } = network
@@ -141,7 +140,6 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
   const refused = (call: Intent) => expect(endpoint.proveCall(call)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   const coinsOf = async (address: string) => BigInt(await nodes[1]!.rpc<string>('eth_getBalance', [address, 'latest']))
 
-  /** Proves and sends the call of each stage that is due. Returns the names of the stages. */
   async function deliver(transfer: Transfer): Promise<string[]> {
     const stages: string[] = []
     while (!(await endpoint.delivered(transfer, 'latest'))) {
@@ -259,7 +257,6 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
     let transfer: Transfer
     let other: Transfer
     const stage = kind === 'ntt' ? 'receive' : undefined
-    /** The same request with other messages. */
     const withMessages = (attestedMessages: readonly Uint8Array[]): Transfer => {
       const message = writeMessage({ ...readMessage(decodeBase64(transfer.message)), attested: attestedMessages })
       return { ...transfer, message: encodeBase64(message) }
@@ -292,7 +289,7 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
     test('is not signed for a changed message, nor for one that others signed', async () => {
       const [own] = messagesOf(transfer)
       const change = (at: number) => altered(own!, at, (own![at]! + 1) % 256)
-      // Changes a byte of a signature, then a byte of the amount or the recipient.
+      // The first change alters a signature, and the second alters the amount or the recipient.
       for (const forged of [change(kind === 'ntt' ? 20 : 60), change(own!.length - 40)]) {
         const call = planned(withMessages([forged, ...messagesOf(transfer).slice(1)]), stage)
         const outcome = call

@@ -29,7 +29,7 @@ const deployment = {
 }
 const vaaOf = (emitter: string) => signVaa({ emitterChain: 2, emitter, sequence: 7n, payload: nttPayload() }, { guardians: 3 }).bytes
 
-/** Of bsc, whose contracts answer every view with zero, except that messages of `consumed` emitters are consumed. */
+/** The contracts of bsc answer every view with zero, except that messages of `consumed` emitters are consumed. */
 function endpointOf(
   { clock = () => 0, honourExpired = false }: Pick<ExecutorEndpointOptions, 'clock'> & { honourExpired?: boolean } = {},
   consumed: readonly string[] = [],
@@ -56,7 +56,6 @@ function endpointOf(
 
 const decode = createDecode(new Map([[2, { name: 'ethereum', contract: payer }]]), names)
 
-/** A request for the transfer with these messages of its transceivers. */
 function transferOf(emitters: readonly string[]) {
   const drop = { type: 'GasDropOffInstruction' as const, dropOff, recipient: new UniversalAddress(`0x${universal('ee')}`) }
   const prices = { gasPrice: 1n, sourcePrice: 1n, targetPrice: 1n }

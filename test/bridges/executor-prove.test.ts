@@ -39,7 +39,7 @@ const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Arr
     ...{ signedQuote: quote(), request: requestFor(7n), instructions, ...change },
   },
 })
-/** Messages in the form of the source's logs. */
+/** Logs of the source. `verifyRequest` accepts only requests that are in these logs. */
 const logs = [writeMessage(message({}, new Uint8Array()))]
 const record = address('9')
 
@@ -47,7 +47,6 @@ const within = { bridge: 'ntt', sourceChain: 'polygon' }
 
 interface Setting {
   isDelivered?: boolean
-  /** The VAA that the guardian API finds. */
   published?: Uint8Array
   recordContract?: string
 }
@@ -114,7 +113,6 @@ test('the transfer of a request is the same before and after its message is sign
 })
 
 describe('A key signs only the call that a request paid for', () => {
-  /** The endpoint's own call for this message. A thief could plan any other call. */
   async function planned(one: ExecutorMessage, options = {}) {
     const endpoint = endpointOf(options)
     return { endpoint, intent: await endpoint.delivery(transferOf(one)).call() }

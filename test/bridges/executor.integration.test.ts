@@ -84,7 +84,6 @@ const requestIn = ({ logs }: Mined, { executor }: ExecutorEnd): RequestForExecut
 const judged = (transaction: Mined, late = 0) =>
   judge(requestIn(transaction, ends[0]), 2, { requestedAt: transaction.timestamp, now: transaction.timestamp + late }, terms())
 
-/** Reads and judges the requests of a transaction, as the stream of a source does. */
 const requestsOf: RequestsOf = async (txHash, chain) => {
   const end = ends.find(({ chain: { wormholeChainId } }) => wormholeChainId === chain)
   const receipt = end && (await chains.get(end.chain.name)!.receipt(txHash))
@@ -170,7 +169,6 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     expect(Number(quote.expiry) - Date.now() / 1_000).toBeGreaterThan(3_500)
     expect(requestIn(sent.transaction, from)).toMatchObject({ targetAddress: toUniversal(to.receiver), refundAddress: from.user.address })
 
-    // The receiver accepts the message and its coins, because the guardians signed it.
     const { bytes } = signVaa(message!, devnetGuardians(1))
     const script = await Script.of(to.chain.anvil, to.user)
     const { abi } = await compiledArtifact('MessageReceiver')
@@ -195,7 +193,7 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     const [from, to] = ends
     const { signedQuote, instructions } = await requestDelivery(url, from, to, { payload: '0x05' })
     const cheap = getBytes(signedQuote)
-    // Names another payee and a gas price of 0, so that the payer pays himself.
+    // Changes the quote: the payer becomes the payee, and gas costs nothing.
     cheap.set(getBytes(from.user.address), 36)
     cheap.fill(0, 68, 84)
     const script = await Script.of(from.chain.anvil, from.user)
@@ -250,7 +248,7 @@ describe('a process with the key of a quoter', () => {
     expect(await codeOfAsync(() => provider!.quote(ask))).toBe('SIGNER_OFFLINE')
     const service = await startWeb3Signer([devnetQuoter], port)
     try {
-      // Callers share a failure for a second.
+      // All callers get the same failure for a second, so ask again until a signature comes.
       await expect
         .poll(() =>
           provider!.quote(ask).then(

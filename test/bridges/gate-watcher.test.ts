@@ -14,7 +14,6 @@ import { metricValue } from '../helpers/metrics.ts'
 const closed = { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'spent' } as const
 const id = (sequence: number) => transferId(nativeTransfer(sequence))
 
-/** A chain whose blocks the test makes, a gate that the test opens, and a server whose transfers the test sets. */
 function setting({ earlier = [] as (number | Transfer)[], lanes = ['evm-1:0xa'] } = {}) {
   const state = {
     gate: (_: Transfer, __: string): Gate => closed,
@@ -68,12 +67,11 @@ function setting({ earlier = [] as (number | Transfer)[], lanes = ['evm-1:0xa'] 
     state,
     watcher,
     head,
-    /** Makes a block. Resolves when the watcher has read it. */
     async block() {
       const blocks = state.bars
       head()
       await until(() => state.bars > blocks, { timeoutMs: 40_000, what: 'a look' })
-      // All work of this block has ended when `stop` resolves.
+      // Lets the watcher finish its work for this block.
       await new Promise(setImmediate)
       await new Promise(setImmediate)
     },
@@ -90,7 +88,7 @@ describe('Transfers that wait at a gate', () => {
     await block()
     expect(state.asked.map(([sequence]) => sequence)).toEqual(['2', '9', '10', '100'])
     expect(state.woken).toEqual([])
-    // The gate reserves room for each transfer that it lets through. There is room for two.
+    // The gate has room for two transfers.
     let room = 2
     state.gate = () => (room-- > 0 ? { kind: 'open' } : closed)
     await block()

@@ -32,7 +32,6 @@ function chainWith(topics: readonly string[], data: string, timestamp = 1_700_00
 const publishedTopics = [id('LogMessagePublished(address,uint64,uint32,bytes,uint8)'), `0x${emitter}`]
 const encoded = (payload: Uint8Array | string) => coder.encode(['uint64', 'uint32', 'bytes', 'uint8'], [7, 0, payload, 1])
 
-/** The code of the error that the reading throws. Every error must have a code. */
 async function codeOf(reading: Promise<unknown>): Promise<string> {
   const error: unknown = await reading.then(
     () => undefined,

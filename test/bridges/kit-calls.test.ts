@@ -8,7 +8,6 @@ const coder = AbiCoder.defaultAbiCoder()
 const hex = (bytes: number) => fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((one) => `0x${Buffer.from(one).toString('hex')}`)
 const anyHex = fc.uint8Array({ maxLength: 100 }).map((one) => `0x${Buffer.from(one).toString('hex')}`)
 
-/** Solidity types with values in the form that ethers decodes. Addresses are compared in lower case. */
 const kinds: readonly (readonly [string, fc.Arbitrary<unknown>])[] = [
   ['bytes32', hex(32)],
   ['uint256', fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })],
@@ -18,7 +17,7 @@ const kinds: readonly (readonly [string, fc.Arbitrary<unknown>])[] = [
   ['address[]', fc.array(hex(20), { maxLength: 3 })],
   ['(bytes32,bytes32,bytes)', fc.tuple(hex(32), hex(32), anyHex)],
 ]
-/** Signatures of functions with arguments. Some names are keywords of Solidity. */
+/** Some function names are keywords of Solidity. */
 const calls = fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 4 }).chain((chosen) =>
   fc.record({
     signature: fc.constantFrom('run', 'constructor', '$_', 'receive').map((name) => `${name}(${chosen.map(([type]) => type).join(',')})`),
@@ -37,7 +36,7 @@ describe('Calls and views of the kit', () => {
         const call = encodeCall({ function: signature, args })
         expect(call).toBe(data(signature, types, args))
         const back = decodeCall(signature, call)
-        // If `bytes` is the only argument, `decodeCall` returns a Uint8Array and not hex.
+        // `decodeCall` returns a lone `bytes` argument as a Uint8Array, not as hex.
         const shown = back?.map((one) => (one instanceof Uint8Array ? `0x${Buffer.from(one).toString('hex')}` : one))
         expect(lower(shown)).toBe(lower(args))
       }),
@@ -52,7 +51,7 @@ describe('Calls and views of the kit', () => {
         const at = place % bytes.length
         bytes[at] = (bytes[at] ?? 0) ^ change
         const changed = decodeCall(signature, `0x${bytes.toString('hex')}`)
-        // If data can be decoded, it has no second encoding.
+        // Calldata that `decodeCall` accepts has exactly one encoding.
         if (changed) expect(encodeCall({ function: signature, args: changed })).toBe(`0x${bytes.toString('hex')}`)
         expect(decodeCall(signature, `${call}00`)).toBeUndefined()
         expect(decodeCall(signature, concat([call, toBeHex(0, 32)]))).toBeUndefined()
@@ -107,7 +106,7 @@ describe('Calls and views of the kit', () => {
     ['an answer with dirty high bits', concat([toBeHex(0, 32), toBeHex(2n ** 64n, 32), toBeHex(0, 32)])],
   ])('a contract without the view is an error, not an effect: %s', async (_, answer) => {
     const code = await codeOfAsync(() => readView(answering(answer), shown, 'latest'))
-    // ethers ignores dirty high bits, so this answer is read without them. It cannot be mistaken for another number.
+    // ethers drops the dirty high bits of an answer without an error.
     expect(code).toBe(answer.length === 2 + 2 * 96 ? 'none' : 'NODE_REFUSED')
   })
 })

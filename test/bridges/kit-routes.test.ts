@@ -112,7 +112,7 @@ describe('The proof of a call', () => {
     expect(new Set(asked)).toEqual(new Set(['majority-latest']))
     await expect(proverWith({ waiting: 0n }).proveCall(call(finish, word))).rejects.toMatchObject(refused)
     await expect(proverWith({ finishes: false }).proveCall(call(finish, word))).rejects.toMatchObject(refused)
-    // The call does not name its source, so it may come from any source whose routes have this call.
+    // The call names no source, so every source with this call on a route is possible.
     const more: readonly Route[] = [...routes, { from: [{ source: 'base', emitter }], to: 'bsc', calls: [finish] }]
     expect(await proverWith({ routes: more }).proveCall(call(finish, word))).toEqual(['ethereum', 'base'])
     const any: readonly Route[] = [{ from: 'accepted', to: 'bsc', calls: [finish] }]
@@ -140,7 +140,7 @@ interface Content {
   readonly to: string
 }
 
-/** A product with two stages: a message is taken, and then finished. Payload 01 09 is not a message of the product. */
+/** A product with two stages. A payload whose second byte is 09 is not a message of the product. */
 const plugin: Plugin<Content> = {
   name: 'demo',
   routes,

@@ -53,7 +53,6 @@ describe('A lane without the role', () => {
     await look()
     const { looks } = state
     await look()
-    // The lane is not checked again.
     expect(state.looks).toBe(looks)
   })
 

@@ -42,7 +42,7 @@ test('a log that differs in any part from a good one is refused', () => {
     { topics: [signature, id, from, to], data: `${data}00` },
     { topics: [signature, id, from, to], data: data.slice(0, -2) },
     { topics: [signature, id, from, to], data: `0x${'zz'.repeat(64)}` },
-    // This number has 65 bits.
+    // The second number has 65 bits, but its type has 64.
     { topics: [signature, id, from, to], data: `${data.slice(0, 66)}${(2n ** 64n).toString(16).padStart(64, '0')}` },
   ]
   for (const log of bad) expect([log, codeOf(() => argumentsOf(log, completedTopic))]).toEqual([log, 'NODE_REFUSED'])

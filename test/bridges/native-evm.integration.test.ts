@@ -16,7 +16,7 @@ import { devnetSigner } from '../helpers/evm.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 
-/** The cap: a quarter of the fund. The sum of the amounts of a day must stay below it. */
+/** The cap is a quarter of the fund. The amounts of a day must add up to less than the cap. */
 const cap = 10n ** 17n / 4n
 const daySeconds = 86_400
 
@@ -24,7 +24,6 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
   let network: NativeBridgeNetwork
   beforeAll(async () => {
     network = await startNativeBridge(variant)
-    // Tokens that suffice for every transfer of these tests.
     const token = { address: network.source.token, contract: 'BridgeToken' } as const
     await network.source.admin('mint', [network.source.user.address, 10n ** 20n], token)
   })
@@ -37,7 +36,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const simulation = await network.target.chain.simulate(await network.endpoint.delivery(transfer).call(), from)
     return simulation.ok ? 'ok' : network.endpoint.explainRevert(simulation.revert, transfer)
   }
-  /** Asks the gate and gives the reservation back. */
+  /** Releases the reservation at once, so that a look at the gate reserves nothing. */
   const gate = async (transfer: Transfer, from = network.relayer.address) => {
     const answer = await network.endpoint.reserve(transfer, from)
     network.endpoint.release(transfer)
@@ -128,11 +127,11 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
   test('raises an alarm where the target completed the id under another nonce', async () => {
     const transfer = await one(10n)
     const read = network.target.chain
-    // No honest contract returns another nonce, because the nonce is part of the id.
+    // An honest contract returns no other nonce, because the id contains the nonce.
     const lying = { ...read, call: async () => `0x${'0'.repeat(63)}1` }
     const endpoint = createEvmEndpoint({ chain: lying, routes: [{ ...network.route, source: network.source.chain }] })
     expect(await codeOfAsync(() => endpoint.delivered(transfer, 'latest'))).toBe('NATIVE_NONCE_MISMATCH')
-    // Only one node of several says so, so nothing is parked.
+    // Only one node shows the wrong nonce, so nothing is parked.
     const alone = {
       ...read,
       call: async (...[, , at]: Parameters<typeof read.call>) => `0x${'0'.repeat(63)}${at?.startsWith('agreed') ? 0 : 1}`,
@@ -155,7 +154,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       ...receipt,
       logs: receipt.logs.map((log) => ({ ...log, data: data(log.data) })),
     })
-    // One log has the same id and another amount. The other has too few bytes.
+    // The first log has the right id and a wrong amount. The second log has too few bytes.
     for (const data of [(before: string) => before.replace(/^0x0/, '0x1'), () => '0x12']) {
       expect(network.endpoint.hasEffect(forged(data), transfer)).toBe(false)
     }
@@ -187,7 +186,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await gate(small!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', opensAt: (day + 1) * daySeconds })
     expect(await meaning(small!)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('renews') })
     expect([await gate(rest!), await meaning(rest!)]).toEqual([{ kind: 'open' }, 'ok'])
-    // A spent budget hides the completion: the revert does not show it, but the contract's table does.
+    // The revert of a completed transfer shows only the spent budget. The contract's table shows the completion.
     expect([await meaning(big!), await network.endpoint.delivered(big!, 'latest')]).toMatchObject([{ code: 'BRIDGE_BUDGET' }, true])
     await nextDay()
     expect([await gate(small!), await meaning(small!)]).toEqual([{ kind: 'open' }, 'ok'])
@@ -200,13 +199,13 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const calls = () => callsOf(network.target.chain, 'eth_call')
     expect(await ask(first!)).toEqual({ kind: 'open' })
     const before = calls()
-    // A repeated request passes again. Of the two other transfers, one still fits.
+    // `first` has its reservation already. Of `second` and `third`, only one fits.
     expect([await ask(first!), await ask(second!)]).toEqual([{ kind: 'open' }, { kind: 'open' }])
     expect(await ask(third!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('on its way') })
     expect(calls()).toBe(before)
     await network.deliver(await network.endpoint.delivery(first!).call())
     network.endpoint.release(second!)
-    // One block later the transfer counts only once.
+    // From the next block on, the delivered transfer counts as used budget, and no longer as a reservation.
     await network.target.mine()
     expect(await ask(third!)).toEqual({ kind: 'open' })
     expect(await ask(second!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET' })
@@ -226,7 +225,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await meaning(transfer)).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
     await network.target.admin('mint', [network.target.insuranceFund, 4n], { address: network.target.token, contract: 'BridgeToken' })
     expect([await gate(transfer), await meaning(transfer)]).toEqual([{ kind: 'open' }, 'ok'])
-    // The limits are read again. The other fund is empty, so nothing passes.
+    // The new fund is empty, so the gate lets nothing pass.
     await network.target.admin('setInsuranceFund', [freshAddress()])
     expect(await gate(transfer)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('empty') })
     expect(await meaning(transfer)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })

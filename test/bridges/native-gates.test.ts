@@ -4,7 +4,6 @@ import { fitting, gateOf, type InboundLimits } from '../../bridges/native-bridge
 
 const daySeconds = 86_400
 const sums = fc.bigInt(0n, 2_000n)
-/** Amounts are at least 1, because an amount of 0 would fit below a cap of 1. */
 const amounts = fc.bigInt(1n, 2_000n)
 const limits: fc.Arbitrary<InboundLimits> = fc.record({
   day: fc.integer({ min: 20_000, max: 20_003 }),
@@ -35,7 +34,7 @@ describe('the gate of a native transfer', () => {
       fc.property(limits, amounts, sums, now, (these, amount, aside, at) => {
         const gate = gateOf(these, amount, at, aside)
         expect(gate.kind === 'open').toBe(fits(these, amount + aside, at))
-        // The amounts of others are temporary, so they never park the transfer.
+        // Reservations of other transfers end, so they never park a transfer.
         expect(gate.kind === 'transfer').toBe(gateOf(these, amount, at).kind === 'transfer')
       }),
     )
@@ -50,7 +49,7 @@ describe('the gate of a native transfer', () => {
         const opensAt = gate.kind === 'route' ? (gate.opensAt ?? 0) : 0
         expect(opensAt).toBeGreaterThan(at)
         expect(opensAt - at).toBeLessThanOrEqual(daySeconds)
-        // If the limits were read in time, the gate opens exactly at `opensAt`.
+        // `opensAt` is exact only if the limits are not from an earlier day.
         if (these.day < Math.floor(at / daySeconds)) return
         expect(gateOf({ ...these, day: Math.floor(at / daySeconds) }, amount, opensAt).kind).toBe('open')
         expect(gateOf(these, amount, opensAt - 1)).toEqual(gate)

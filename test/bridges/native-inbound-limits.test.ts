@@ -9,7 +9,6 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const [bridge, token, fund] = ['b1', 'c2', 'f3'].map((byte) => `0x${byte.repeat(20)}`) as [string, string, string]
 
-/** A contract with scripted answers. It counts the calls of each function. */
 function scriptedChain() {
   const state = {
     height: 100,
@@ -19,12 +18,11 @@ function scriptedChain() {
     funds: [] as string[],
     agreedBalance: 4_000n,
     down: false,
-    /** Answers by view that only the first node gives. The other nodes give the right ones. */
+    /** Wrong answers by view. Only reads of one node (`latest`) get them. */
     lies: {} as Readonly<Record<string, unknown>>,
     paused: false,
     disagree: false,
     readers: 1,
-    /** Names of the views. */
     disabled: 0,
     logs: 0,
     calls: new Map<string, number>(),
@@ -78,7 +76,6 @@ function scriptedChain() {
   }
 }
 
-/** The log of a completion, in a block of this height. */
 function completion(transfer: NativeTransfer, height: number): PlacedLog {
   const { data, topics } = nativeBridgeAbi.encodeEventLog('BridgeTransferCompleted', completionArguments(transfer))
   return { address: bridge, data, topics, block: { height, hash: `0x${height}` }, index: 0, transactionHash: '0x' }
@@ -132,12 +129,11 @@ describe('the way into a target contract', () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     const asks = await Promise.all(Array.from({ length: 100 }, (_, index) => inbound.reserve(entrant(`0x${index}`, 30n), token)))
-    // 33 × 30 = 990, which is below 1,000.
+    // 33 × 30 = 990 is below the cap of 1,000.
     expect(asks.map(({ kind }) => kind)).toEqual(asks.map((_, index) => (index < 33 ? 'open' : 'route')))
     expect((await inbound.reserve(entrant('0x0', 30n), token)).kind).toBe('open')
     inbound.release('0x0')
     expect((await inbound.reserve(entrant('0x99', 30n), token)).kind).toBe('open')
-    // Within one block, no logs are read.
     expect(state.logs).toBe(0)
   })
 
@@ -247,12 +243,11 @@ describe('a gate that only one node calls closed', () => {
     const inbound = createInbound(chain, bridge)
     const ids = Array.from({ length: 20 }, (_, index) => ({ ...entrant, id: `0x${index}` }))
     expect(new Set((await Promise.all(ids.map((each) => inbound.reserve(each, token)))).map(({ kind }) => kind))).toEqual(new Set(['open']))
-    // The method is read once from the first node and once from most nodes. The number of waiting transfers does not
-    // change this.
+    // All waiting transfers share one read of the first node and one read of most nodes.
     expect(asked(method)).toBe(2)
     expect(inbound.fitting([entrant])).toEqual([entrant])
     expect(await inbound.mayComplete(token)).toBe(true)
-    // Transfers wait while the nodes disagree. If only one node answers, its answer counts.
+    // If the nodes disagree, or if the chain has only one node, the first node's answer counts.
     state.height++
     state.disagree = true
     expect(await inbound.reserve(entrant, token)).toMatchObject({ code })

@@ -14,7 +14,6 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 const count = 4
 
-/** The first of three nodes gives an answer that the others do not give. */
 describe('a source of the native bridge one of whose nodes is wrong', () => {
   let network: NativeBridgeNetwork
   let source: ScannedSource
@@ -36,10 +35,6 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     return end
   }
 
-  /**
-   * Makes the first node answer every call of this function with these values. Returns the number of such answers, and
-   * a function that ends the lie.
-   */
   function lie(name: 'source' | 'target', method: string, values: readonly unknown[]) {
     const { liar } = ends.get(name) ?? {}
     if (!liar) throw new Error('not connected')

@@ -14,7 +14,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
 /**
- * The target's contract trusts every sender with RELAYER_ROLE. So each of these calls would succeed if a lane signed
+ * The target's contract trusts every sender with RELAYER_ROLE, so each of these calls would succeed if a lane signed
  * it.
  */
 describe('The calls that the key of a lane signs for the native bridge', () => {
@@ -57,7 +57,6 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
     })
     const signer = withPolicy(network.relayer, policy)
     await expect(network.deliver(call, '500000', signer)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
-    // The same key still signs transfers that the source recorded.
     expect(await network.deliver(completionIntent(to, recorded[5]!), '500000', signer)).toMatchObject({ status: 'success' })
   })
 
@@ -81,7 +80,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
     })
     await refused(encode([twice, double(initiator), double(recipient), double(amount), double(nonce)]))
     await refused(encode([[], [], [], [], []]))
-    // These columns differ in length.
+    // One column has two rows, and the other columns have one.
     await refused(encode([[twice[0]], [initiator], [recipient], double(amount), [nonce]]))
   })
 

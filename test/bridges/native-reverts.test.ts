@@ -8,7 +8,7 @@ import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
 const address = `0x${'ab'.repeat(20)}`
 const role = id('RELAYER_ROLE')
 
-/** Every error that the two contracts can throw in a completion, with arguments and the meaning. */
+/** Every error that a completion can throw in the strict or the fixed contract, with its meaning. */
 const meanings: readonly [name: string, args: readonly unknown[], expected: object][] = [
   ['CompletedBridgeTransferId', [], { kind: 'delivered' }],
   ['InboundRateLimitExceeded', [], { kind: 'wait', code: 'BRIDGE_BUDGET' }],
@@ -43,13 +43,13 @@ describe('reverts of the native bridge', () => {
     expect(explainRevert(encoded(name, args))).toMatchObject(expected)
   })
 
-  // The first run on a machine compiles the contracts.
+  // The first run on a machine takes long, because it compiles the contracts.
   test('are the errors of the compiled contracts, none forgotten', async () => {
     const mine = new Map(nativeBridgeAbi.fragments.flatMap((one) => (one.type === 'error' ? [[id(one.format()), one.format()]] : [])))
     const abis = [await compiledAbi('strict'), await compiledAbi('fixed')]
     for (const one of abis.flatMap((abi) => abi.fragments.filter(({ type }) => type === 'error')))
       expect([one.format(), mine.has(id(one.format()))]).toEqual([one.format(), true])
-    // Errors that the token can throw when the pool pays.
+    // The token can throw these errors when the pool pays.
     const token = (await compiledArtifact('BridgeToken')).abi
     for (const name of ['ERC20InsufficientBalance', 'ERC20InvalidReceiver'])
       expect(mine.has(id(token.getError(name)?.format() ?? ''))).toBe(true)
@@ -59,12 +59,12 @@ describe('reverts of the native bridge', () => {
   test('reverts distinguish a spent budget from an amount that never fits', () => {
     const data = encoded('InboundRateLimitExceeded')
     const explain = (amount: bigint, changes = {}) => explainRevert(data, { limits: { ...limits, ...changes }, amount, now: 5 })
-    // According to one node, the amount is above the cap. The gate asks the others, and then parks the transfer.
+    // By the limits of one node, 100 is above the cap. The gate asks more nodes before it parks the transfer.
     expect(explain(100n)).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
     expect(explain(99n)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('1970-01-02T00:00:00Z') })
-    // The limits were read before the budget was spent, so the contract's answer counts.
+    // These limits were read before the budget was spent, so the contract's answer counts.
     expect(explain(5n, { used: 0n })).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })
-    // Neither a pause nor a missing role explains this revert.
+    // The revert is about the rate limit, so the pause and the missing role do not matter.
     expect(explain(100n, { paused: true, mayComplete: false })).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
     expect(explain(100n, { cap: 0n })).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })
   })

@@ -14,7 +14,10 @@ import type { NativeBridgeVariant } from '../../lab/devnet/native/native-bridge.
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
-/** Most calls for these reads. Batches are large, so there are few. */
+/**
+ * The highest number of calls that the test allows. A call has up to 100 reads, but a pause of the machine costs more
+ * calls.
+ */
 const fewCalls = ({ length }: readonly unknown[]) => length / 10
 
 describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s native bridge on real chains', (variant) => {
@@ -45,7 +48,6 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     const nonces = [...started.map(({ nonce }) => nonce), 0n, 111n]
     const before = callsOf(chain, 'eth_call')
     expect(await recordedUnder(chain, bridge, nonces, 'finalized')).toEqual([...started, undefined, undefined])
-    // One call has a hundred reads. If the machine pauses, a few more calls are needed.
     expect(callsOf(chain, 'eth_call') - before).toBeLessThanOrEqual(fewCalls(nonces))
   })
 
@@ -63,7 +65,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     const verify = () => Promise.all(messages.map((message) => endpoint.verify(message)))
     const numbers = started.map(({ nonce }) => String(nonce))
     expect(await counted(() => stream.recorded(numbers, 'finalized'))).toBeLessThanOrEqual(fewCalls(numbers))
-    // A lone node is asked twice, one block apart. All reads wait for this together.
+    // A lone node must answer twice, one block apart.
     expect(await counted(() => stream.recorded(numbers, 'agreed'))).toBeLessThanOrEqual(2 * fewCalls(numbers))
     expect(await counted(verify)).toBe(0)
     expect(new Set((await verify()).map(({ kind }) => kind))).toEqual(new Set(['valid']))
@@ -129,7 +131,7 @@ describe('answers that a node may not give', () => {
     index: 0,
     transactionHash: `0x${'70'.repeat(32)}`,
   })
-  /** A reader with these logs in the chain's form. No real node gives such logs. */
+  /** No real node returns such logs, so this reader is scripted. */
   const saying = (...logs: ReturnType<typeof logOf>[]): LogReader => ({
     name: 'source',
     call: () => Promise.reject(new Error('not asked')),

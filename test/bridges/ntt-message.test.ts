@@ -99,8 +99,7 @@ describe('The message of an NTT transfer', () => {
     expect(codeWith(payload)).toBe('foreign')
   })
 
-  // Offsets of lengths in the payload: of the message at 68, of its payload at 134, and of the additional payload at
-  // 215.
+  // Offsets of the lengths in the payload: 68 (manager message), 134 (transfer) and 215 (additional payload).
   const additional = nttPayload({ additional: '0xaabb' })
   test.each([
     ['a byte after its end', concat([nttPayload(), '0x00'])],
@@ -154,7 +153,7 @@ function edited(payload: string, at: number, byte: number): string {
   return hexlify(altered(getBytes(payload), at, byte))
 }
 
-/** The payload with more bytes at the end of the transfer. Only the lengths around the transfer show them. */
+/** Inserts one byte at `at`, and increases the two lengths around the transfer. */
 function shifted(payload: string, at: number, more: string): string {
   const grown = concat([dataSlice(payload, 0, at), more, dataSlice(payload, at)])
   return edited(edited(grown, 69, 0x92), 135, 0x50)

@@ -18,7 +18,7 @@ function logAt(height: number, index: number, data = '0x01', own: Partial<Placed
   return { address: contract.toLowerCase(), topics: [topic], data, block, index, transactionHash: `0x${'70'.repeat(32)}`, ...own }
 }
 
-/** A contract whose nodes return these logs. A message consists of its number and the log's data. */
+/** All nodes return `logs`. A message consists of its number and the log's data. */
 function placed(logs: readonly PlacedLog[], own: Partial<Transfer> = {}) {
   const decoded: string[] = []
   const asked: (LogRange & { readonly at: LogsAt | undefined })[] = []
@@ -95,7 +95,6 @@ describe('the logs of a contract as a placed source', () => {
     const message = (data: string, index: number, height = 5) => ({ sequence: placeOf(height, index), message: encodeBase64(data) })
     await Promise.all([verify(message('0x01', 1)), verify(message('0x0102', 2))])
     await verify(message('0x01', 1))
-    // The two messages of the block share one read. A lone node must answer it twice.
     expect(asked).toEqual([expect.objectContaining({ fromBlock: 5, toBlock: 5, at: 'agreed' })])
     expect(await codeOfAsync(() => verify(message('0x01', 2)))).toBe('PLACE_MISMATCH')
     expect(await codeOfAsync(() => verify(message('0x01', 1, 6)))).toBe('PLACE_MISMATCH')

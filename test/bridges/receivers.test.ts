@@ -24,10 +24,6 @@ const route = (fields: Partial<ReceiverRoute>): ReceiverRoute => ({
   ...{ source: 'ethereum', emitter, where: {}, target: 'bsc', contract, function: 'executeVAAv1(bytes)', delivered },
   ...fields,
 })
-/**
- * Payloads that begin with 01 go to one contract, those with 02 to another contract, and those with 03 to another
- * chain.
- */
 const routes = [
   route({ where: { '0': '01' } }),
   route({ where: { '0': '02', '2': 'beef' }, contract: other, function: 'take(bytes)' }),
@@ -52,7 +48,6 @@ function endpointOf(own: readonly ReceiverRoute[], call: (to: string, data: stri
 
 const decode = decodeBy(routes)
 
-/** An endpoint whose views answer with one word. Records the arguments of the calls. */
 function endpointWith(answer = 1n, asked: string[] = []) {
   const call = async (_: string, data: string) => {
     asked.push(data)

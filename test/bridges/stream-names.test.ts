@@ -4,7 +4,6 @@ import { configSchema } from '../../config/schema/schema.ts'
 
 const [emitter, contract] = ['ab'.repeat(32), `0x${'cc'.repeat(20)}`]
 
-/** A config with two chains and one source without a node. The first chain has this name. */
 function configWith(ethereum: string) {
   const chain = (networkId: number, wormholeChainId: number) => ({
     ...{ family: 'evm', networkId, wormholeChainId, nodes: [{ url: 'http://127.0.0.1:1' }], blockTimeMs: 1_000 },

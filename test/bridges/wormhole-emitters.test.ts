@@ -8,8 +8,8 @@ import { mainnetVaa, signVaa, transferPayload } from '../helpers/vaa.ts'
 const emitterOf = (network: 'mainnet' | 'testnet', id: number) => tokenBridgeEmitters[network].find(([chain]) => chain === id)?.[2]
 
 describe('the table of token bridges', () => {
-  // Emitters from the guardians' own list (wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go).
-  // There is one for each way in which an emitter is derived.
+  // One emitter for each way to derive an emitter, from the guardians' own list (wormhole-foundation/wormhole,
+  // sdk/mainnet_consts.go and testnet_consts.go).
   test.each([
     ['mainnet', 6, '0000000000000000000000000e082f06ff657d94310cb8ce8b0d9a04541d8052'],
     ['mainnet', 8, '67e93fa6c8ac5c819990aa7340c0c16b508abb1178be9b30d024b8ac25193d45'],
@@ -61,7 +61,7 @@ describe('the sources of a config', () => {
     const all = filters({ everySource: 'mainnet' })
     expect(all).toEqual(expect.arrayContaining([1, 2, 21]))
     expect(all).toHaveLength(tokenBridgeEmitters.mainnet.length)
-    // For a chain of the config, the config's own token bridge counts.
+    // The token bridge of a configured chain comes from the config, not from the table.
     expect(spySources(config({ everySource: 'mainnet' }))[0]!.filters[0]).toEqual({ chain: 2, emitter: 'b0'.repeat(20).padStart(64, '0') })
   })
 

@@ -229,7 +229,6 @@ describe('the token bridge on a real chain', () => {
     const receipt = await network.deliver(await endpoint.delivery(transfer).call())
     const reads = async () => {
       let asked = 0
-      // Headers prove this data, so no node is called.
       const chain: typeof network.chain = { ...network.chain, logs: (range, at) => (asked++, network.chain.logs(range, at)) }
       const { product, messages } = tokenBridgeMessages(new Map([[2, 'ethereum']]), { ethereum: network.ethereum })
       const log = product.log!(messages.read(transfer.message).message)
@@ -256,7 +255,7 @@ describe('the token bridge on a real chain', () => {
 
     expect(await validate(fresh)).toMatchObject({ kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN' })
     expect(await sets.get(0)).toMatchObject({ keys: [first!.address], current: true, expirationTime: 0 })
-    // Junk that names future sets costs one read per second.
+    // VAAs that name future guardian sets cost one read per second.
     now = 1_000
     const before = calls()
     expect(new Set(await Promise.all([1, 2, 2 ** 32 - 1].map((index) => codeOfAsync(() => sets.get(index)))))).toEqual(
@@ -290,10 +289,7 @@ function transferMessage({ bsc }: TokenBridgeNetwork, sequence: bigint): Message
   return { timestamp: 1, vaaNonce: 0, emitterChain: 4, emitter: toUniversal(bsc.tokenBridge), sequence, consistencyLevel: 1, payload }
 }
 
-/**
- * Sends a governance message that gives the core contract a new guardian set of one key (Governance.sol,
- * submitNewGuardianSet).
- */
+/** Sends a governance message that installs a guardian set of one key (Governance.sol, submitNewGuardianSet). */
 async function upgrade(network: TokenBridgeNetwork, guardian: string): Promise<void> {
   const core = toBeHex(BigInt('0x436f7265'), 32)
   const payload = concat([core, toBeHex(2, 1), toBeHex(0, 2), toBeHex(1, 4), toBeHex(1, 1), guardian])

@@ -6,7 +6,6 @@ import { codeOfAsync } from '../helpers/refusals.ts'
 
 const key = `0x${'ab'.repeat(20)}`
 
-/** A core contract with the sets 0 to `newest`. The test switches its nodes on and off. */
 function network() {
   const state = { newest: 0, up: true, calls: 0, now: 0, at: new Set<string>(), keys: [key] }
   const chain: ContractReader = {

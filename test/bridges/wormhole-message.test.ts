@@ -107,7 +107,7 @@ describe('the token bridge message', () => {
   test('takes a payload 3 with its contract part of any length', () => {
     for (const rest of ['0x', '0x00', `0x${'ab'.repeat(500)}`]) {
       const transfer = parseTokenTransfer(parseVaa(signVaa({ payload: transferPayload({ kind: 3, rest, fee: 5n }) }).bytes).payload)
-      // In payload 3, the sender's address is where payload 1 has the fee.
+      // Payload 3 has the sender's address where payload 1 has the fee.
       expect([transfer.kind, transfer.fee]).toEqual([3, 0n])
     }
   })

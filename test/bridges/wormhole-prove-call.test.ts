@@ -26,7 +26,7 @@ function encoded(signature: string, vaa: Uint8Array): string {
 }
 
 describe('Which call of the token bridge a VAA justifies', () => {
-  /** A prover to which every VAA is genuine. Other tests verify VAAs on real chains. */
+  /** `verify` accepts or refuses every VAA. Other tests verify real signatures. */
   const proving = (verify: () => Promise<void>, demandAccepted = verify, calls = {}) => {
     const { routes } = tokenBridgeMessages(names, { ethereum: { tokenBridge, calls } }).product
     const chain = { name: 'ethereum', call: unused('call') }
@@ -42,8 +42,7 @@ describe('Which call of the token bridge a VAA justifies', () => {
   ])('%s', (_, intent) => expect(proveCall({ ...intent, value: '0' })).resolves.toEqual(['bsc']))
 
   const twoArguments = new Interface(['function redeem(bytes vaa, uint256 more)']).encodeFunctionData('redeem', [withCall, 1])
-  // The offset points one word further. This is another encoding of the same VAA, and the word between could hide
-  // anything.
+  // A second encoding of the same VAA: the offset points one word further, and the skipped word could hide data.
   const usual = encoded('completeTransfer(bytes)', plain)
   const shifted = `${usual.slice(0, 10)}${'40'.padStart(64, '0')}${'00'.repeat(32)}${usual.slice(74)}`
   test.each([

@@ -10,10 +10,7 @@ function panic(code: number): string {
   return concat(['0x4e487b71', toBeHex(code, 32)])
 }
 
-/**
- * Reasons of the contracts, as text (until 2026-05) and as custom error (since then). They come from the contracts'
- * source and bytecode.
- */
+/** Revert reasons as text (until 2026-05) and as custom error (since then), from the contracts' source and bytecode. */
 const meanings = [
   ['transfer already completed', '0x2ef04c88', 'delivered', undefined],
   ['no wrapper for this token created yet', '0x1a0ee8b6', 'wait', 'WRAPPER_MISSING'],
@@ -36,7 +33,7 @@ describe('explainRevert', () => {
   test.each(meanings.filter(([text]) => text !== undefined))('knows the text "%s"', (text, _, kind, code) => {
     const meaning = explainRevert({ data: error(text!), reason: 'not looked at when there are bytes' })
     expect(meaning).toMatchObject(code === undefined ? { kind } : { kind, code, reason: text })
-    // Some nodes return only the text.
+    // Some nodes return the text of a revert without its data.
     expect(explainRevert({ data: '0x', reason: `execution reverted: ${text}` })).toMatchObject({ kind })
   })
 

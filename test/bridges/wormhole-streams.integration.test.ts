@@ -53,7 +53,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     await head(chain, (event) => event.finalized >= height)
     return height
   }
-  /** Users wait for the blocks of their transactions, so mine meanwhile. */
+  /** Mines until all users have sent, because each user waits for the block of a transaction. */
   const sendCoins = async (count: number) => {
     let isSent = false
     const sending = startUsers(ethereum, bsc)
@@ -100,7 +100,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
 
   test('knows its highest number at finality, and none for an emitter that published nothing', async () => {
     expect(await source.highest()).toBe('3')
-    // All are in one block, which is not final yet.
+    // The block of this transfer is not final yet.
     const script = await Script.of(ethereum.anvil, ethereum.deployer)
     const recipient = `0x${toUniversal(ethereum.deployer.address)}`
     script.call(ethereum.tokenBridge, artifact('BridgeImplementation').abi, 'wrapAndTransferETH', [4, recipient, 0, 0], coin.amount)
@@ -148,7 +148,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
 
   test('logs that are no transfers, or go to an unknown chain, are classified', async () => {
     const range = { fromBlock: 0, toBlock: chain.heads.current!.finalized }
-    // The deployment published two attestations and two transfers.
+    // The deployment published these two attestations and two transfers.
     expect((await source.published(range)).slice(0, 4).map(({ content }) => content?.kind)).toEqual([
       'none',
       'none',
@@ -185,7 +185,6 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     const expected = transfers.map(({ sequence }) => Number(sequence) < 4)
     expect(await source.delivered(transfers)).toEqual(expected)
     expect(await sourceOf([]).delivered(transfers)).toEqual(transfers.map(() => false))
-    // A stranger delivers number 4. The stream shows the delivery once it is final.
     const { bytes } = await guardian.waitFor(2, emitter(), 4n)
     const script = await Script.of(bsc.anvil, bsc.deployer)
     script.call(bsc.tokenBridge, artifact('BridgeImplementation').abi, 'completeTransfer', [bytes])

@@ -36,8 +36,8 @@ describe('the signatures of a message', () => {
     const others = [...mainnetGuardians].filter(([index]) => index !== vector.guardianSetIndex)
     const sets = others.map(([index, keys]) => ({ index, keys, expirationTime: 0, current: true }))
     const codes = await Promise.all(sets.map((set) => verdictOn(bytesOf(vector), set)))
-    // Sets 2 and 3 differ from set 1 only in a guardian whose signature this VAA lacks. So even the contract can
-    // distinguish them only by index.
+    // Sets 2 and 3 differ from set 1 only in a guardian who did not sign this VAA, so its signatures fit all three
+    // sets.
     expect(codes.filter((code) => code !== 'none').length).toBeGreaterThanOrEqual(4)
     expect(new Set(codes.filter((code) => code !== 'none'))).toEqual(new Set(['VAA_GUARDIAN_INDEX', 'VAA_SIGNATURE_INVALID']))
   })
@@ -99,7 +99,7 @@ describe('the signatures of a message', () => {
     expect(await verdictOn(signed({}), old(now))).toBe('none')
     expect(await verdictOn(signed({}), old(now - 1))).toBe('GUARDIAN_SET_EXPIRED')
     expect(await verdictOn(signed({}), devnetSet(1, { expirationTime: 1 }))).toBe('none')
-    // A message is expired only if the old set signed it. Bytes that only name an old set are refused for good.
+    // Bytes that name the old set but lack its signatures are refused for good, not as expired.
     const [byOthers] = [signVaa({}).bytes]
     byOthers[firstSignature + 10]! ^= 1
     expect(await verdictOn(byOthers, old(now - 1))).toBe('VAA_SIGNATURE_INVALID')
@@ -114,7 +114,6 @@ describe('the verifier', () => {
     const { bytes } = signVaa()
     expect(await codeOfAsync(() => verify(bytes))).toBe('none')
     expect(await codeOfAsync(() => verify(new Uint8Array(bytes)))).toBe('none')
-    // Read the set again: it is no longer current.
     set = devnetSet(1, { current: false, expirationTime: now })
     expect(await codeOfAsync(() => verify(bytes))).toBe('none')
     expect(recover).toHaveBeenCalledTimes(1)

@@ -9,7 +9,6 @@ const chain = (more = '') =>
 const withChains = (chains: string, rest = '') => `chains:\n${chains}\nbridges:\n  wormhole-token-bridge: {}\n${rest}`
 const good = withChains(`  ethereum: ${chain()}`)
 
-/** The text of a CONFIG_INVALID. Rethrows every other error. */
 function refusal(text: string, env: NodeJS.ProcessEnv = {}): string {
   try {
     parseConfig(text, env, 'portage.yaml')
@@ -73,7 +72,7 @@ describe('errors of the YAML', () => {
     const listen = (warning: Error) => said.push(warning)
     process.on('warning', listen)
     expect(refusal('? [HUNTER2secret]\n: x\n')).not.toContain('HUNTER2secret]')
-    // Wait, because Node reports unhandled rejections in a later turn.
+    // Node reports unhandled rejections in a later turn of the event loop.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     process.off('warning', listen)
     expect(said).toEqual([])

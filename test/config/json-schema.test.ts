@@ -6,10 +6,7 @@ import { parse } from 'yaml'
 import { runCli } from '../cli/run-cli.ts'
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
-/**
- * The committed schema. `npm run docs:check` compares it with the code. Formats (uri) are for editors: ajv has none of
- * its own.
- */
+/** The committed schema. `npm run docs:check` compares the file with the code. ajv cannot check formats (uri). */
 const schema = JSON.parse(read('config/portage.schema.json')) as object
 const validate = new Ajv2020({ allErrors: true, validateFormats: false, strict: true, allowUnionTypes: true }).compile(schema)
 
@@ -17,7 +14,6 @@ type Tree = Record<string, unknown>
 const example = (): Tree => parse(read('config/portage.example.yaml')) as Tree
 const ethereum = (tree: Tree) => (tree['chains'] as { ethereum: Tree }).ethereum
 
-/** Paths of the invalid fields. */
 function faults(tree: unknown): string[] {
   validate(tree)
   return [...new Set((validate.errors ?? []).map(({ instancePath }) => instancePath))]

@@ -4,7 +4,6 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const [here, there, third] = ['11', '22', '33'].map((byte) => `0x${byte.repeat(20)}`)
 
-/** A config with two chains that Wormhole does not know, and these routes. */
 function config(routes: readonly string[], more = ''): string {
   const chain = (name: string, networkId: number) =>
     `  ${name}: { family: evm, networkId: ${networkId}, nodes: [{ url: 'http://node.example' }], blockTimeMs: 1000 }\n`

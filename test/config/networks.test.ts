@@ -3,7 +3,7 @@ import { coinOf, coinOfChain, coinOfLane } from '../../config/networks.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { deadConfig } from '../api/setting.ts'
 
-/** A config of the devnet's networks, which are in no list of known networks. Their chain ethereum has this coin. */
+/** The devnet's networks are not known, so only the config can name a coin. */
 const withCoin = (coin?: unknown) => {
   const { chains, ...rest } = deadConfig(1)
   return configSchema.safeParse({ ...rest, chains: { ...chains, ethereum: { ...chains['ethereum'], coin } } })

@@ -10,22 +10,21 @@ import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 export interface BridgeHarness {
   readonly bridge: Bridge
   readonly target: ChainName
-  /** The connected target. */
   readonly chain: Chain
   /** A new, correctly signed message that the target accepts. */
   message(): Uint8Array
-  /** Copies of such messages with a valid form and invalid signatures. */
+  /** Well-formed messages with invalid signatures. */
   forgeries(): readonly { readonly what: string; readonly bytes: Uint8Array }[]
-  /** Sender of `deliver`, lower case. */
+  /** Address of the sender of `deliver`, in lower case. */
   readonly sender: string
-  /** Sends a call and mines it. With a gas limit, it may revert. */
+  /** Sends a call and mines it. A call with `gasLimit` may revert. */
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
   /** Makes the latest block final. */
   finalise(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Tests every bridge adapter for the obligations in the docstrings of the port. */
+/** Tests a bridge adapter for the obligations in bridges/port.ts. */
 export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarness>): void {
   describe(`bridge adapter ${name}`, () => {
     let harness: BridgeHarness
@@ -125,11 +124,10 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       for (const { what, call } of calls) {
         await expect(endpoint.proveCall(call), what).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED', retriable: false })
       }
-      // Change bytes at many positions. Each change must be noticed.
       for (let at = 10; at < intent.data.length; at += Math.max(2, Math.ceil(intent.data.length / 128)) & ~1) {
         const byte = (Number.parseInt(intent.data.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0')
         const data = `${intent.data.slice(0, at)}${byte}${intent.data.slice(at + 2)}`
-        // If the change names a number that does not exist yet, or an unknown guardian set, the message waits.
+        // A changed byte may name a future number or guardian set, and then the message waits.
         expect(['CALL_UNJUSTIFIED', 'NATIVE_NOT_FINAL', 'GUARDIAN_SET_UNKNOWN'], `byte ${at}`).toContain(
           await codeOfAsync(() => endpoint.proveCall({ ...intent, data })),
         )
@@ -161,7 +159,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       expect(again.ok || endpoint.explainRevert(again.revert)).toEqual({ kind: 'delivered' })
       const reverted = await harness.deliver(intent, '400000')
       expect([reverted.status, endpoint.hasEffect(reverted, transfer)]).toEqual(['reverted', false])
-      // A receipt that has the event but no success does not show the effect.
+      // A reverted receipt does not show the effect, even if it has the event.
       expect(endpoint.hasEffect({ ...receipt, status: 'reverted' }, transfer)).toBe(false)
     })
 

@@ -8,28 +8,26 @@ import { included, inclusion } from '../helpers/inclusions.ts'
 import { hearWarnings } from '../helpers/warnings.ts'
 import { head } from '../helpers/heads.ts'
 
-/** A real network of a family. Blocks come only on demand. */
+/** A real network of one chain family. It mines only on demand. */
 export interface ChainHarness {
-  /** Makes a chain of this network, or of other nodes. It is not connected. */
+  /** Makes an adapter for the network's node, or for `nodes`. The adapter is not connected yet. */
   chain(options?: { nodes?: readonly string[]; networkId?: string; finality?: FinalityPolicy; blockTimeMs?: number }): Chain
-  /** The node, as a URL. */
   readonly url: string
   readonly networkId: string
-  /** Signers of funded accounts that no other test uses. */
+  /** A signer with a funded account that no other test uses. */
   signer(index: number): Promise<Signer>
   /** A valid transaction that costs little. */
   transaction(signer: Signer, nonce: number): UnsignedTransaction
-  /** The same transaction with fees that allow to replace the first. */
+  /** The same transaction with fees that are high enough to replace the first. */
   replacement(transaction: UnsignedTransaction): UnsignedTransaction
-  /** A call that reverts with this text. */
   reverting(): Promise<{ intent: Intent; reason: string }>
   mine(blocks?: number): Promise<void>
-  /** Replaces the last blocks by the same number of empty ones. */
+  /** Replaces the last `depth` blocks with empty blocks. */
   reorganise(depth: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** Tests every chain adapter for the obligations in the docstrings of the port. Each test has its own account. */
+/** Tests a chain adapter for the obligations in chains/port.ts. Each test has its own account. */
 export function chainAdapterSuite(name: string, start: () => Promise<ChainHarness>): void {
   describe(`chain adapter ${name}`, () => {
     let harness: ChainHarness
@@ -241,7 +239,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       await harness.mine()
       const once = await included(watch)
       const found = chain.mined(signer.address, 0)
-      // A lone node must say it in two blocks.
+      // A lone node must give the answer in two blocks.
       await harness.mine()
       expect(await found).toEqual({ hash, signingHash, call: { to, data, value }, block: once.receipt.block })
       const [pending] = await Promise.all([chain.mined(signer.address, 1), harness.mine()])

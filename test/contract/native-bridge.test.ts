@@ -2,7 +2,7 @@ import { idOf, type NativeMessage, readMessage, writeMessage } from '../../bridg
 import { startNativeBridge } from '../helpers/native-bridge.ts'
 import { type BridgeHarness, bridgeAdapterSuite } from './bridge-adapter.ts'
 
-/** Number of transfers that the source records beforehand. The suite needs fewer. */
+/** The source records these transfers before the tests. The suite needs fewer. */
 const prepared = 40
 
 bridgeAdapterSuite('native-bridge', async (): Promise<BridgeHarness> => {

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BlockRange, Bridge, PlacedTransfer, ScannedSource } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 
-/** A scanned source on real chains, without transfers at first. */
+/** A scanned source on real chains. At first it has no transfers. */
 export interface ScannedSourceHarness {
   readonly source: ScannedSource
   readonly bridge: Bridge
-  /** Sends users' transfers, in blocks that are not final yet. */
+  /** Sends transfers of users, in blocks that are not final. */
   start(count: number): Promise<void>
-  /** Makes the latest block of the source or of the target final. Resolves with that block's height. */
+  /** Makes the latest block of the source or target final. Resolves with the height of this block. */
   finalise(end: 'source' | 'target'): Promise<number>
-  /** Delivers these transfers in a block of the target that is not final yet. */
+  /** Delivers the transfers in a block of the target that is not final. */
   deliver(transfers: readonly Transfer[]): Promise<void>
   stop(): Promise<void>
 }
@@ -38,7 +38,7 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
     test('names its stream, and where that begins', () => {
       expect(source.config).toEqual({
         stream: expect.stringMatching(new RegExp(`^${source.bridge}:${source.sourceChain}:`)),
-        // The origin names network and contract, so that a checkpoint of another source is detected.
+        // The origin contains network and contract, so that a checkpoint of another source is detected.
         origin: expect.stringMatching(/^.+\/.+$/),
         first: expect.stringMatching(/^[01]$/),
         start: expect.any(Number),

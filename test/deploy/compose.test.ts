@@ -84,7 +84,7 @@ describe('docker-compose.temporal.yml', () => {
   test.each(services)('%s is locked up, has limits, and says how it is', (name, service) => {
     expect(service).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
     expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
-    // The Web UI writes its config next to its program, so it is not read-only.
+    // The Web UI writes its config next to its program, so its file system is not read-only.
     expect(service.read_only).toBe(name !== 'ui')
     const { cpus, memory, pids } = service.deploy?.resources.limits ?? { cpus: '', memory: '', pids: 0 }
     expect([Number(cpus) > 0, /^\d+[MG]$/.test(memory), pids > 0]).toEqual([true, true, true])
@@ -198,11 +198,11 @@ describe('its Portage', () => {
     expect(config.bridges['wormhole-token-bridge']?.spies).toEqual([{ address: 'spy:7073' }])
     expect(option(spy!, '--spyRPC')).toEqual(['[::]:7073'])
     expect(spy).toMatchObject({ profiles: ['portage'], networks: ['spies'], platform: 'linux/amd64' })
-    // An attacker in the spy, which is on the internet, reaches the intake, but neither Temporal nor a key.
+    // An attacker who controls the spy reaches the intake, but neither Temporal nor a key.
     const reached = Object.entries(compose.services).filter(([, { networks }]) => networks?.includes('spies'))
     expect(reached.map(([name]) => name).toSorted()).toEqual(['intake', 'spy'])
     expect(spy?.ports ?? []).toEqual([])
-    // The only writable path of the spy.
+    // The spy can write only below /run/spy.
     expect(option(spy!, '--nodeKey')[0]).toMatch(/^\/run\/spy\//)
   })
 

@@ -43,23 +43,20 @@ const panelsOf = ({ panels }: Grafana) => panels.filter(({ type }) => type !== '
 const objectives = (parse(read('deploy/prometheus/objectives.yml')) as { groups: { rules: { record: string; expr: string }[] }[] }).groups
 const records = objectives.flatMap(({ rules }) => rules)
 
-/** The expression as Prometheus gets it, with values for Grafana's variables. */
+/** Replaces Grafana's variables with values, so that Prometheus can parse the expression. */
 const sent = (expr: string) => expr.replaceAll('$__rate_interval', '5m').replaceAll(/"\$\w+"/g, '".+"')
 
-/** The catalogue's metric for a series, with its labels. */
 function known(name: string): { readonly kind: string; readonly labels: readonly string[]; readonly name: string } | undefined {
   const bare = name.replace(/_(bucket|count|sum)$/, '')
   const histogram = bare === name ? undefined : shownMetrics.get(bare)
   if (histogram?.kind === 'histogram') return { ...histogram, labels: [...histogram.labels, ...(name.endsWith('_bucket') ? ['le'] : [])] }
   const metric = shownMetrics.get(name)
   if (metric && metric.kind !== 'histogram') return metric
-  // Recorded rules in the form that Prometheus parses.
   if (name === 'ALERTS') return { name, kind: 'gauge', labels: ['alertname', 'alertstate', 'severity'] }
   const rule = records.find(({ record }) => record === name)
   return rule && { name, kind: 'gauge', labels: readQuery(rule.expr).grouped }
 }
 
-/** Lists the problems of an expression. */
 function faultsOf(expr: string): string[] {
   const { faults, asked, grouped } = readQuery(sent(expr))
   const found = [...faults]
@@ -143,7 +140,7 @@ describe.each(all)('deploy/grafana/%s', (file, dashboard) => {
       expect(variable).toMatchObject({ name: ['job', 'instance'][index], multi: true, includeAll: true, allValue: '.+', refresh: 2 })
     for (const { expr } of panelsOf(dashboard).flatMap(({ targets = [] }) => targets)) {
       for (const { metric, labels } of readQuery(sent(expr)).asked)
-        // Alerts and recorded series cover all processes together, so they have no labels of a process.
+        // Alerts and recording rules add up all processes, so they have no label of a process.
         if (metric !== 'ALERTS' && !metric.startsWith('portage:')) expect(labels).toEqual(expect.arrayContaining(['job', 'instance']))
       expect(expr).not.toMatch(/(rate|increase)\([^[]*\[(?!\$__rate_interval\])/)
     }
@@ -198,7 +195,7 @@ test("the metrics of Temporal's SDK are in its source", () => {
   const crates = join(root, 'node_modules/@temporalio/core-bridge/sdk-core/crates')
   const sources = ['sdk-core/src/telemetry/metrics.rs', 'common/src/telemetry/metrics.rs', 'client/src/metrics.rs']
   const source = sources.map((path) => readFileSync(join(crates, path), 'utf8')).join('\n')
-  // The exporter adds the prefix, and a suffix for the kind and the unit.
+  // The SDK's source has each name without its prefix and suffix, which the exporter adds.
   const bare = ({ name, kind }: (typeof sdkMetrics)[number]) =>
     name.replace(/^temporal_/, '').replace(kind === 'counter' ? /_total$/ : kind === 'histogram' ? /_seconds$/ : /$^/, '')
   for (const metric of sdkMetrics) expect(source).toContain(`"${bare(metric)}"`)

@@ -6,7 +6,6 @@ import { temporaryFolder } from '../helpers/folders.ts'
 
 const folder = temporaryFolder()
 
-/** Makes a folder with a program that prints this version for `helm version --short`. */
 async function helmOf(place: string, version: string, name = 'helm'): Promise<string> {
   const at = join(folder, place)
   await mkdir(at, { recursive: true })

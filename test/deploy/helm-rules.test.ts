@@ -28,7 +28,7 @@ chains:
 bridges: {}
 `
 
-/** A short rendering of a chart with one lane. `change` edits its text, to make it invalid. */
+/** A small rendered chart with one lane. `change` can make its text invalid. */
 function rendered(change: (text: string) => string = (text) => text): Document[] {
   const probe = (path: string) => `{ httpGet: { path: ${path}, port: admin } }`
   const workload = `
@@ -143,7 +143,6 @@ describe('the rules for the secrets of receivers', () => {
   })
 })
 
-/** The result of `rendered`, with these lines added to its config. */
 function withConfig(more: string, change?: (text: string) => string): Document[] {
   const [map, ...others] = rendered(change) as [Document, ...Document[]]
   return [{ ...map, data: { 'portage.yaml': `${map.data?.['portage.yaml'] ?? ''}${more}\n` } }, ...others]

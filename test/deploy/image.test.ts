@@ -8,7 +8,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const { version } = JSON.parse(read('package.json')) as { version: string }
-/** Folders whose sources no process of the image runs. */
+/** No process of the image runs code of these folders. */
 const others = ['deploy', 'docs', 'lab', 'node_modules', 'test']
 
 describe('the Dockerfile', () => {

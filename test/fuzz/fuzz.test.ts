@@ -48,7 +48,7 @@ describe('Readers of outside input', () => {
     for (const name of [...names, ...ofFiles]) {
       const { input, read } = targets.find((one) => one.name === name) as unknown as FuzzTarget<unknown>
       let isReached = false
-      // Run one after another, because some readers share a file.
+      // Reads one sample at a time, because some readers share a file.
       for (const one of fc.sample(input, { numRuns: 150, seed: 3 })) isReached ||= await isRead(() => read(one))
       reached.push([name, isReached])
     }

@@ -44,13 +44,13 @@ describe('Readers behind a real connection, with an attacker at its other end', 
     [', also if the process pauses', 3],
   ])('a flooding spy is read no further while nothing is submitted, which bounds kept messages%s', async (_, stops) => {
     let left = stops
-    // Block the event loop first, so that timers are due before the bytes are read.
+    // Blocks the event loop, so that timers are due before the bytes are read.
     const turn = async (sent: number) =>
       sent > 0 && left-- > 0 ? Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 320) : sleep(10)
     const { sent, kept, message } = await flood(20, turn)
     expect(kept).toBeGreaterThanOrEqual(20)
     expect(kept).toBeLessThan(40)
-    // The other bytes are in the buffers of both ends of the connection.
+    // The buffers at both ends of the connection hold the bytes that were not kept.
     expect(sent).toBeLessThan(60 * message)
   })
 })

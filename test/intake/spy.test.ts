@@ -16,9 +16,8 @@ import { temporaryFolder } from '../helpers/folders.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 
-/** Longest wait for messages that usually come within milliseconds. */
 const waitLimit = { timeout: 40_000 }
-/** A core contract that has only set 0. */
+/** A core contract that has only guardian set 0. */
 const junkChain: ContractReader = {
   name: 'ethereum',
   async call(_, data) {
@@ -35,7 +34,6 @@ afterEach(async () => {
   for (const stop of open.splice(0).reverse()) await stop()
 })
 
-/** Starts a real spy server and a listener. The submitter gives the answers that the test chooses. */
 async function network(options: Partial<SpyIntakeOptions> & { sendTimeoutMs?: number } = {}) {
   const spy = await startSpy({ sendTimeoutMs: options.sendTimeoutMs ?? 5_000 })
   const messages: string[] = []
@@ -131,8 +129,7 @@ describe('the spy intake', () => {
     const body = Buffer.alloc(190)
     for (let index = 0; index < 10_000; index++) {
       body.writeUInt32BE(index, 90)
-      // None of the three kinds can be valid: without a signature, of a set far above the newest, and of the next set,
-      // which no chain has.
+      // The junk has no signature, or names a set far above the newest, or names the next set, which no chain has.
       const head = index % 3 === 0 ? '01ffffffff00' : `01${index % 3 === 1 ? 'ffffffff' : '00000001'}01${'00'.repeat(66)}`
       spy.publish(Buffer.concat([Buffer.from(head, 'hex'), body]), 2, emitter('aa'))
     }
@@ -193,7 +190,7 @@ describe('the spy intake', () => {
       await expect.poll(() => waits.length, waitLimit).toBeGreaterThan(0)
       await spy.start()
     }
-    // This is the fifth wait. It is at least half of 20 ms, doubled four times.
+    // The fifth wait is at least half of 20 ms × 2^4.
     expect(waits[0]).toBeGreaterThanOrEqual(160)
   })
 
@@ -246,7 +243,7 @@ describe('the spy intake', () => {
     const sent = Array.from({ length: 200 }, (_, index) => String(index))
     for (const text of sent) say(spy, text)
     await expect.poll(() => intake.health.paused, waitLimit).toBe(true)
-    // Messages in the stream's buffers still come. The others stay at the spy.
+    // The intake still reads messages from the buffers of the stream. The other messages stay at the spy.
     await expect.poll(() => intake.health.problem, waitLimit).toContain('Temporal')
     expect(intake.health.received).toBeLessThan(sent.length)
     expect(intake.health.kept).toBe(intake.health.received)

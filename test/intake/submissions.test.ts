@@ -6,12 +6,11 @@ import { type Outcome, Submissions } from '../../intake/submit/submissions.ts'
 const waitLimit = { timeout: 40_000 }
 const open: Submissions[] = []
 
-/** Ends running attempts. Otherwise they would continue for ever in the faked time of later files. */
+/** Attempts that still run would go on for ever in the faked time of later test files. */
 afterEach(async () => {
   for (const submissions of open.splice(0)) await submissions.close(0)
 })
 
-/** Submissions whose submitter gives the answers that the test chooses. */
 function network(
   options: { concurrency?: number; limit?: number; limitBytes?: number; limitUnknown?: number; limitUnknownBytes?: number } = {},
 ) {
@@ -121,7 +120,7 @@ describe('submissions', () => {
     for (let index = 0; index < 20; index++) submissions.add(long(1, 199_999))
     expect(fullness).toEqual([true])
     await expect.poll(() => fullness, waitLimit).toEqual([true, false])
-    // Messages of unknown sets have their own limit of bytes.
+    // Messages of unknown guardian sets have their own limit of bytes, which six of these messages fill.
     await expect.poll(() => [submissions.size, submissions.unknownSets], waitLimit).toEqual([6, 6])
     add(2)
     await expect.poll(() => ids(outcomes).at(0), waitLimit).toBe('2')
@@ -142,7 +141,7 @@ describe('submissions', () => {
     await expect.poll(() => fullness, waitLimit).toEqual([true, false])
     work()
     await expect.poll(() => submissions.size, waitLimit).toBe(0)
-    // No size is subtracted twice, so the limit of bytes is reached at the same number as before.
+    // The size of each message was subtracted once, so the limit of 100 bytes applies as before.
     fail('TEMPORAL_UNAVAILABLE')
     submissions.add(long(3, 99))
     expect(fullness).toEqual([true, false])
@@ -203,7 +202,7 @@ describe('submissions', () => {
     broken.fail('TEMPORAL_UNAVAILABLE')
     broken.add(1, 2, 3)
     expect(await broken.submissions.close(15_000)).toBe(3)
-    // No message waits for its next try, so a new one is tried after all that are due.
+    // No message waits any more, so only the new message is tried.
     const tries = broken.tried.length
     expect(broken.submissions.size).toBe(0)
     broken.add(9)

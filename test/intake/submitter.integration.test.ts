@@ -106,7 +106,7 @@ describe('the submitter', () => {
     expect(await runs(id)).not.toBe(run)
   })
 
-  /** Starts a run with this input under the id, as a stranger with access to Temporal can. The run ends as rejected. */
+  /** Every stranger with access to Temporal can start such a run and end it as rejected. */
   async function reject(id: string, input: unknown): Promise<void> {
     const { namespace } = temporal
     const TransferState = { key: searchAttributes.TransferState, value: 'rejected' }
@@ -115,7 +115,7 @@ describe('the submitter', () => {
     })
     const poll = { namespace, taskQueue: { name: id }, identity: 'a forger' }
     const { taskToken } = await connection.withDeadline(Date.now() + 120_000, () => client.workflowService.pollWorkflowTaskQueue(poll))
-    // temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION
+    // 4 is temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION.
     const commands = [{ commandType: 4, completeWorkflowExecutionCommandAttributes: {} }]
     await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, identity: 'a forger', commands })
     expect((await describeIt(id)).status.name).toBe('COMPLETED')
@@ -131,7 +131,7 @@ describe('the submitter', () => {
     await client.workflow.getHandle(id).terminate('by a test')
     await reject(id, { transfer })
     expect(await newSubmitter().submit(bridge, bytes)).toEqual({ id, status: 'known' })
-    // The same message with other terms is still the same message.
+    // A copy with other terms is the same message.
     const terms = { maxFeePerGas: '5' }
     expect(await newSubmitter().submit(bridge, bytes, { terms })).toEqual({ id, status: 'known' })
   })
@@ -139,7 +139,6 @@ describe('the submitter', () => {
   test('a rejected run is replaced once in a while, however often it is repeated', async () => {
     const { bytes } = network.message()
     const id = transferId(network.bridge().decode(bytes))
-    // This input is not even a transfer.
     const other = null
     await reject(id, other)
     expect(await submitter.submit(bridge, bytes)).toEqual({ id, status: 'started' })
@@ -183,12 +182,11 @@ describe('the submitter', () => {
       [network.message({}, {}, { setIndex: 2 }).bytes, 'GUARDIAN_SET_IMPOSSIBLE'],
       [network.message({ kind: 2 }).bytes, 'PAYLOAD_KIND'],
       [network.message({ toChain: 60 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
-      // The chain is known, but this process has no connection to it.
+      // Chain 4 is known, but this process has no connection to it.
       [network.message({ toChain: 4 }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
     ]
     for (const [bytes, code] of refusals) expect(await codeOfAsync(() => submitter.submit(bridge, bytes))).toBe(code)
     expect(await codeOfAsync(() => submitter.submit('no-bridge', good.bytes))).toBe('INPUT_INVALID')
-    // The refused junk copy has not taken the id, so the good copy can.
     expect(await submitter.submit(bridge, good.bytes)).toMatchObject({ status: 'started' })
     const said = await submitter.submit(bridge, refusals[3]![0]).catch((error: Error) => error.message)
     expect(said).toBe(
@@ -196,7 +194,6 @@ describe('the submitter', () => {
     )
   })
 
-  // This test is the last one, because it stops the server.
   test('a signed message of another emitter, or one that is too large, takes no id', async () => {
     const forged = network.message({}, { emitter: 'ee'.repeat(32) })
     const large = network.message({ kind: 3, rest: `0x${'00'.repeat(200_000)}` })
@@ -233,7 +230,7 @@ describe('the submitter', () => {
     ['no transfer', [{}]],
     ['a transfer without a message', [{ transfer: {} }]],
   ])('a run with the id of a message and %s delays no other message', async (_, args) => {
-    // The tests above have replaced the guardians.
+    // Earlier tests have installed guardian set 1.
     const { bytes } = network.message({}, {}, { setIndex: 1 })
     const id = transferId(network.bridge().decode(bytes))
     const TransferState = { key: searchAttributes.TransferState, value: 'admitting' }
@@ -244,7 +241,7 @@ describe('the submitter', () => {
 
   test('no message of the spy is lost while Temporal is down', async () => {
     const spy = await startSpy()
-    // This submitter does not wait long for a missing server.
+    // This submitter gives up after 2 s while Temporal is away.
     const hasty = newSubmitter(2_000)
     const intake = createSpyIntake({
       bridge,
@@ -255,7 +252,7 @@ describe('the submitter', () => {
       metrics: createMetrics(),
       retry: { firstMs: 50, mostMs: 500 },
     })
-    // The tests above have replaced the guardians.
+    // Earlier tests have installed guardian set 1.
     const message = () => network.message({}, {}, { setIndex: 1 })
     const say = () => {
       const { bytes } = message()

@@ -107,7 +107,7 @@ test('joined: repeated warnings are counted, and information is not', () => {
 test("a stranger's text steers no terminal", () => {
   const { lines, destination } = memory()
   createLogger({ pretty: true, destination }).warn('refused\u001b]0;mine\u0007', { code: 'INTERNAL', reason: '\u009b2J\u001b[31m' })
-  // The line has no control characters except those that colour its level.
+  // Only the colours of the level may be control characters.
   expect(stripVTControlCharacters(lines[0]!)).not.toMatch(/[^\P{Cc}\n]/u)
   expect(lines[0]).toContain('reason=<U+9B>2J<U+1B>[31m')
   expect(lines[0]).toContain('refused<U+1B>]0;mine<U+07>')

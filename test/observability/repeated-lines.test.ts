@@ -17,7 +17,7 @@ test('the first line of a kind is written at once, later ones as one counted lin
     refused(second)
     vi.advanceTimersByTime(1_000)
   }
-  // Lines come at once, after a minute, and then after two, four and eight more. The last one is not due yet.
+  // Lines are written at once, and after 1, 2, 4 and 8 more minutes. The last line is not due yet.
   expect(written.map(({ fields }) => [fields['nonce'], fields['repeated']])).toEqual([
     [0, undefined],
     [59, 59],

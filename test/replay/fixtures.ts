@@ -7,7 +7,7 @@ import type { BatchStatus } from '../../temporal/contracts/batch.ts'
 import type { OperatorTransactionStatus } from '../../temporal/contracts/operator-transaction.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 
-/** A history as `temporal workflow show --output json` writes it. Only what is read here has a type. */
+/** A history as `temporal workflow show --output json` writes it. Only fields that the tests read have types. */
 export interface RecordedHistory {
   readonly events: readonly RecordedEvent[]
 }
@@ -28,7 +28,7 @@ export interface RecordedEvent {
   readonly workflowExecutionCompletedEventAttributes?: { readonly result: { readonly payloads: readonly { readonly data: string }[] } }
 }
 
-/** A recorded run. `shows` checks that the recording has what it is kept for. */
+/** A recorded run. `shows` checks that the history contains the events for which it is kept. */
 export interface Fixture {
   readonly workflow:
     | 'transfer'
@@ -182,15 +182,15 @@ export const fixtures = {
 
 export type FixtureName = keyof typeof fixtures
 
-/** One folder for each release that changed a workflow, named by its version. */
+/** Each release that changed a workflow has a folder with its version as the name. */
 const historiesFolder = fileURLToPath(new URL('../fixtures/histories/', import.meta.url))
 
-/** The releases with recorded histories, the oldest first. */
+/** Releases with recorded histories, the oldest first. */
 export function recordedReleases(): string[] {
   return readdirSync(historiesFolder).toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
 }
 
-/** The names of the histories of a release. */
+/** Names of the histories of a release. */
 export function recordedNames(release: string): FixtureName[] {
   return readdirSync(join(historiesFolder, release)).map((file) => basename(file, '.json') as FixtureName)
 }
@@ -227,7 +227,6 @@ function has({ events }: RecordedHistory, type: string): boolean {
   return events.some(({ eventType }) => eventType === `EVENT_TYPE_${type}`)
 }
 
-/** The activities in the order of their schedule. */
 function steps({ events }: RecordedHistory): string[] {
   return events.flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType.name ?? [])
 }

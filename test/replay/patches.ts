@@ -1,13 +1,12 @@
 import type { FixtureName, RecordedHistory } from './fixtures.ts'
 
-/** A recorded history of a release. */
 export interface ReleasedHistory {
   readonly release: string
   readonly name: FixtureName
   readonly history: RecordedHistory
 }
 
-/** The ids of the patches whose markers a run has recorded. */
+/** Ids of the patches whose markers are in the history. */
 export function patchesOf({ events }: RecordedHistory): string[] {
   return events.flatMap(({ markerRecordedEventAttributes: marker }) => {
     if (marker?.markerName !== 'core_patch') return []
@@ -17,8 +16,8 @@ export function patchesOf({ events }: RecordedHistory): string[] {
 }
 
 /**
- * The ids of patches without proof. A patch needs a history with its marker, and an earlier release's history of the
- * same name without the marker. The two reach the same place, one after the change and one before.
+ * Ids of the patches that no histories prove. A patch needs a history with its marker, and an earlier release's history
+ * of the same name without the marker.
  */
 export function patchesWithoutHistories(ids: readonly string[], histories: readonly ReleasedHistory[]): string[] {
   const releases = [...new Set(histories.map(({ release }) => release))]

@@ -9,8 +9,8 @@ import { laneOf, startLedgers, request } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
 /**
- * Records a ledger that grants a nonce, is paused by a signal, refuses a request, is resumed, and grants again. Then
- * the ledger is reset to the refused request, and this request is made again until it is granted.
+ * Records a ledger that grants a nonce, is paused, refuses a request, is resumed, and grants again. A reset then goes
+ * back to the refusal, and the request is repeated until the ledger grants it.
  */
 export async function recordLaneReset(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()

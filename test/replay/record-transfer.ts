@@ -25,7 +25,6 @@ interface Steps {
   readonly confirm?: () => Confirmation
 }
 
-/** Runs transfers with scripted steps, on a real server. */
 async function withSteps(
   { admit = () => ready, broadcast, confirm = () => ({ kind: 'gone' }) }: Steps,
   use: (run: Pick<Stage, 'temporal'> & { id: string; reaches(state: string): Promise<unknown> }) => Promise<void>,
@@ -67,7 +66,7 @@ async function withSteps(
   }
 }
 
-/** Records Temporal's own cancel of a transfer whose call is in the pool. */
+/** Records a transfer that is cancelled through Temporal while its call is in the pool. */
 export async function recordCancelByTemporal(keep: Keep): Promise<void> {
   const pool: BroadcastResult = { kind: 'pending', nonce: landed.nonce, attempts: 1, reason: 'blocks are full', tried: [] }
   const broadcast = (tries: number): BroadcastResult => (tries === 1 ? pool : { kind: 'spent', nonce: landed.nonce, by: 'noop', tried: [] })
@@ -80,7 +79,9 @@ export async function recordCancelByTemporal(keep: Keep): Promise<void> {
   })
 }
 
-/** Records a transfer that gets its attestation after its start. Two calls deliver it, with a wait between them. */
+/**
+ * Records a transfer that gets its attestation after its start, and that two calls deliver, with a wait between them.
+ */
 export async function recordStages(keep: Keep): Promise<void> {
   const waits: Admission = { kind: 'waiting', code: 'DELIVERY_NOT_DUE', reason: 'it is in the queue', retryInMs: 1_000 }
   const admissions: readonly Admission[] = [{ kind: 'attested', message: 'AAAA' }, { ...ready, stage: 'receive' }, waits]

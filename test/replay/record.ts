@@ -13,18 +13,18 @@ import { mineDear, pooled, startMining, stopMining } from '../helpers/e2e-chain.
 import { type Stage, startStage } from '../helpers/e2e.ts'
 import type { FixtureName } from './fixtures.ts'
 
-/** Gets each run that a recorder wants to keep, while the server still runs. */
+/** Stores the history of a run while the server still runs. */
 export type Keep = (name: FixtureName, stage: Pick<Stage, 'temporal'>, workflowId: string, runId?: string) => Promise<void>
 
 /**
- * Records runs with finality within a second and two lanes per chain. This covers everything but the wait for a far
+ * Records runs on chains with finality within a second and two lanes per chain. `recordFar` records the wait for a far
  * finality.
  */
 export async function recordNear(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'queue', keysPerChain: 2 })
   try {
     const first = await startSound(stage)
-    // This run is first, while no worker has an older status of a lane in its cache.
+    // This run comes first, because later a worker may have an old status of a lane in its cache.
     await keep('waiting-and-retry', stage, await waitAndRetry(stage))
     await keep('happy-near-finality', stage, await happy(stage))
     await keep('declined', stage, await declined(stage))
@@ -50,15 +50,13 @@ export async function recordStuck(keep: Keep): Promise<void> {
   }
 }
 
-/**
- * Records a transfer that waits while the base fee is above the ceiling. When it is delivered, also records its audit.
- */
+/** Records a transfer that waits while the base fee is above the ceiling, and an audit of its delivery. */
 export async function recordDear(keep: Keep): Promise<void> {
   const ceiling = 50n * 10n ** 9n
   const stage = await startStage({ worker: {}, broadcast: 'queue' })
   try {
     const { anvil } = stage.devnet.chains.bsc
-    // Each empty block lowers the base fee by an eighth. So the chain stalls until the transfer waits.
+    // Each empty block lowers the base fee by an eighth, so no block is mined until the transfer waits.
     await stopMining(anvil)
     await mineDear(anvil, ceiling * 4n)
     const fees = { baseFeeCeiling: String(ceiling) }
@@ -125,7 +123,7 @@ async function leftToItsLane(stage: Stage, portage: PortageProcess): Promise<str
   return sent!.id
 }
 
-/** Records runs while `finalized` lags 40 s behind, which is longer than `broadcast` follows. */
+/** Records a run while `finalized` lags 40 s behind. `broadcast` does not follow a transaction for so long. */
 export async function recordFar(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'queue', slotsInAnEpoch: 80, consistencyLevel: 200 })
   try {
@@ -149,8 +147,7 @@ async function declined(stage: Stage): Promise<string> {
 }
 
 /**
- * Every lane is paused, so the transfer waits. After the lanes are resumed, repeats `retry` until the workers know of
- * it.
+ * The transfer waits, because every lane is paused. `retry` is repeated until the workers know that the lanes are open.
  */
 async function waitAndRetry(stage: Stage): Promise<string> {
   const lanes = bscLanes(stage).map((lane) => stage.client.workflow.getHandle(laneWorkflowId(lane)))
@@ -196,8 +193,8 @@ async function cancelled(stage: Stage): Promise<string> {
 }
 
 /**
- * Records a message that somebody redeems before Portage gets it. Then records one whose worker dies between signing
- * and sending.
+ * Records a message that a stranger redeems before Portage gets it, and one whose worker dies between signing and
+ * sending.
  */
 async function crashAndMeetAnother(keep: Keep, stage: Stage): Promise<void> {
   const [met] = await sendCoins(stage, 1)
@@ -215,7 +212,7 @@ async function crashAndMeetAnother(keep: Keep, stage: Stage): Promise<void> {
   await keep('retried-after-crash', stage, sent[0]!.id)
 }
 
-/** Keeps the first run of a ledger, which has continued as new, and the next run, which began with its state. */
+/** Keeps the first two runs of a ledger. The second run began with the state of the first. */
 async function keepLaneRuns(keep: Keep, stage: Stage): Promise<void> {
   for (const lane of bscLanes(stage)) {
     const workflowId = laneWorkflowId(lane)

@@ -13,7 +13,7 @@ const releases = recordedReleases()
 const newest = releases.at(-1)!
 const all = releases.flatMap((release) => recordedNames(release).map((name) => ({ release, name })))
 
-/** Replays these histories. Returns the error of each by `<release>/<name>`, or undefined. */
+/** Returns the error of each history by `<release>/<name>`. Undefined means that the replay matches. */
 async function replay(bundle: WorkflowBundle, wanted: typeof all): Promise<Map<string, ReplayResult['error']>> {
   const histories = await Promise.all(
     wanted.map(async ({ release, name }) => ({ workflowId: `${release}/${name}`, history: await readFixture(release, name) })),
@@ -28,7 +28,7 @@ describe('recorded histories', () => {
   const replayed = new Map(all.map(({ release, name }) => [`${release}/${name}`, undefined]))
 
   beforeAll(async () => {
-    // The SDK logs each workflow that does not match. Here the tests report these.
+    // The SDK would log each workflow that does not match. The tests report these workflows.
     await installRuntime(silentLogger())
     bundle = await workflowBundle(silentLogger())
   })
@@ -41,7 +41,7 @@ describe('recorded histories', () => {
   test.each(all)('$release/$name shows what it is kept for, and does not name the machine that recorded it', async ({ release, name }) => {
     const history = await readFixture(release, name)
     expect(fixtures[name].shows(history)).toBe(true)
-    // Worker identities and names of sticky queues would contain process ids and host names.
+    // By default, identities and sticky queues contain process ids and host names, which a recording must not have.
     const text = JSON.stringify(history)
     expect(text).toContain('"identity":"portage"')
     expect(text.match(/"\d+@[^"]*"|"stackTrace":"[^"]+"/g)).toBeNull()

@@ -48,7 +48,7 @@ describe('pause', () => {
     const abort = new AbortController()
     let over = false
     const paused = pause(2 ** 40, abort.signal).then(() => (over = true))
-    // Node turns a longer timer into one of 1 ms, which would end before this pause.
+    // Node turns a timer of more than 2^31 - 1 ms into one of 1 ms, which would end before this pause.
     await pause(1)
     expect(over).toBe(false)
     abort.abort()

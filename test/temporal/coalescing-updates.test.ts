@@ -15,7 +15,7 @@ interface Sent {
   fail(error: unknown): void
 }
 
-/** A client whose updates a test answers by hand. Each request's answer is its text in capitals. */
+/** The test answers each update by hand. The answer to a request is its text in capitals. */
 function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spacingMs?: (requests: readonly string[]) => number } = {}) {
   const sent: Sent[] = []
   const built: (readonly string[])[] = []
@@ -49,7 +49,7 @@ const refusal = (type: string) => new WorkflowUpdateFailedError('refused', Appli
 describe('coalescing updates', () => {
   test('spaced updates keep their distance, except for a full update and for close', async () => {
     const real = performance.now.bind(performance)
-    // This clock is slow, so every timer seems to fire early. Node's timers do so by up to two milliseconds.
+    // With this slow clock every timer seems to fire early. Node's timers fire up to two milliseconds early.
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => real() * 0.9)
     cleanUp(() => clock.mockRestore())
     const { updates, sent, nth } = setting({ spacingMs: ([text]) => (text === 'a' ? 200 : 100) })
@@ -65,7 +65,7 @@ describe('coalescing updates', () => {
     const far = setting({ mostRequests: 2, spacingMs: () => 3_600_000 })
     const asked = ['a', 'b', 'c', 'd', 'e'].map((text) => far.updates.ask([text]))
     ;(await far.nth(1)).answer()
-    // Three requests wait, which is more than one update can have.
+    // Three requests wait, but one update holds at most two.
     ;(await far.nth(2)).answer()
     await Promise.all(asked.slice(0, 4))
     far.updates.close()

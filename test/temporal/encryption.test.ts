@@ -66,7 +66,7 @@ describe('a payload', () => {
         const changed = Buffer.from(bytes)
         changed[bit >> 3]! ^= 1 << (bit & 7)
         const forged = part === 'data' ? { ...sealed, data: changed } : { ...sealed, metadata: { ...sealed.metadata, [part]: changed } }
-        // There is no context, as in the codec server, so only the cipher can detect the change.
+        // Without a context, as in the codec server, only the cipher can detect the change.
         const code = await refusal(codec.decode([forged]))
         expect(code).toBe(part === 'encryption-key-id' ? 'ENCRYPTION_KEY_UNKNOWN' : 'ENCRYPTION_BROKEN')
       }
@@ -129,7 +129,7 @@ describe('keys', () => {
     const only = createEncryptionCodec(encryption(['two']))
     expect(await refusal(only.decode(after))).toBe('accepted')
     await expect(only.decode(before, ofTransfer)).rejects.toThrow(/does not have.*key=one.*temporal\.encryption\.keys/)
-    // It is refused even where encryption was never on.
+    // A process that never had encryption refuses the payload, too.
     expect(await refusal(createEncryptionCodec(undefined).decode(before))).toBe('ENCRYPTION_KEY_UNKNOWN')
   })
 
@@ -141,7 +141,7 @@ describe('keys', () => {
     expect(await refusal(strict.decode(await strict.encode(plain)))).toBe('accepted')
     // Without payloads there is nothing to refuse, so a signal without arguments is obeyed.
     expect(await strict.decode([], ofTransfer)).toEqual([])
-    // One good payload does not make a bad one acceptable.
+    // One plain payload among encrypted payloads makes the codec refuse all of them.
     expect(await refusal(strict.decode([...(await strict.encode(plain)), ...plain]))).toBe('ENCRYPTION_MISSING')
   })
 

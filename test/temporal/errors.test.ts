@@ -17,15 +17,13 @@ import {
 } from '../../temporal/client/connection/errors.ts'
 import { malformedUpdate, runIsFull } from '../../temporal/contracts/names.ts'
 
-/** An error as the client throws it: the gRPC error is its cause. */
 function grpc(code: number, details = 'a detail'): ServiceError {
   const cause = Object.assign(new Error(`${code} ${details}`), { code, details, metadata: {} })
   return new ServiceError('Failed to do something', { cause })
 }
 
 /**
- * An error as a native connection throws it outside the SDK's methods. It is of another class with the same name as the
- * client's.
+ * An error of a native connection outside the SDK's methods. Its class has the same name as the client's error class.
  */
 function native(code: number, details = 'a detail'): Error {
   class NativeServiceError extends Error {}

@@ -10,10 +10,7 @@ import { unused } from '../helpers/unused.ts'
 const isRunning = { code: 1, name: 'RUNNING' } as unknown as WorkflowExecutionInfo['status']
 const count = 20
 
-/**
- * A client whose server lists `count` parked transfers. Counts the rows that were made of them. It connects to no
- * server.
- */
+/** The server lists `count` parked transfers. Each row reads `status` once, so the reads count the rows. */
 function listing() {
   const client = new Client({ connection: Connection.lazy() })
   let rows = 0

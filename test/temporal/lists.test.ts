@@ -23,7 +23,7 @@ test('a list of at most some runs asks for pages of that size, since every liste
   }
   const client = { workflow: { list } } as unknown as Client
   expect(await listWorkflows(client, '', { most: 3 })).toHaveLength(3)
-  // Unwanted rows are skipped, so a page must have more rows than wanted.
+  // Unwanted rows are skipped, so a page must have more rows than the caller wants.
   expect(await listWorkflows(client, '', { most: 3, isWanted: ({ workflowId }) => Number(workflowId) > 5 })).toHaveLength(3)
   expect(await listWorkflows(client, '', { most: 2_000 })).toHaveLength(10)
   expect(await listWorkflows(client, '')).toHaveLength(10)

@@ -6,9 +6,8 @@ const version = { deploymentName: 'portage', buildId: 'v2' }
 const promotion = { ...version, by: 'ana: a test' }
 
 /**
- * A client of a server that refuses no promotion.
- * @param queues for each queue of the version: build ids of the workers that poll it, with the age of their last poll
- * in ms
+ * A client whose server refuses no promotion.
+ * @param queues per queue: build ids of the workers that poll it, with the age of their last poll in ms
  */
 function serverWith(queues: Readonly<Record<string, Readonly<Record<string, number>>>>) {
   const promoted: string[] = []

@@ -3,7 +3,7 @@ import { openConnection } from '../../temporal/client/connection/probe.ts'
 import { startGrpc } from '../helpers/grpc-server.ts'
 
 test('a call that waits for its retry ends with its connection, and throws only to its caller', async () => {
-  // The server accepts connections. To everything else it answers that it is too busy, which makes the SDK retry.
+  // The server answers every call except GetSystemInfo with UNAVAILABLE (14), so the SDK retries.
   const server = await startGrpc((method) => (method === 'GetSystemInfo' ? 0 : 14))
   const connection = await openConnection({ address: server.address, namespace: 'default' })
   const call = connection.workflowService.describeNamespace({ namespace: 'default' })

@@ -16,7 +16,7 @@ const of = { bridge: 'wormhole-token-bridge' as const, sourceChain: 'a', emitter
 const digest = 'ab'.repeat(8)
 const good = `wormhole-token-bridge:2:${emitter}:7:${digest}`
 const highest = `wormhole-token-bridge:2:${emitter}:18446744073709551615:${digest}`
-/** Ids that a stranger with access to Temporal could give to runs. */
+/** A stranger with access to Temporal could give these ids to runs. */
 const junk = [
   '',
   'x',
@@ -36,7 +36,6 @@ const junk = [
 const listed: unknown = { code: 1, name: 'RUNNING' }
 const running = listed as WorkflowExecutionInfo['status']
 
-/** A client whose server lists these runs for every query. It connects to no server. */
 function clientWith(ids: readonly string[], state = 'parked'): Client {
   const client = new Client({ connection: Connection.lazy() })
   const run = (workflowId: string): WorkflowExecutionInfo => ({

@@ -4,13 +4,12 @@ import { describe, expect, test } from 'vitest'
 
 const css = readFileSync(fileURLToPath(new URL('../../../api/page/style/colours.css', import.meta.url)), 'utf8')
 
-/** The colours of a theme by variable. */
 function coloursOf(theme: string): Record<string, string> {
   const [, block = ''] = new RegExp(`data-theme='${theme}'\\] \\{([^}]*)\\}`).exec(css) ?? []
   return Object.fromEntries([...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = '', value = '']) => [name, value]))
 }
 
-/** Relative luminance, WCAG 2.2. */
+/** Relative luminance, as WCAG 2.2 defines it. */
 function luminance(colour: string): number {
   const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255
@@ -26,7 +25,7 @@ function contrast(a: string, b: string): number {
 
 const grounds = ['ground', 'surface', 'raised']
 const tints = ['good-tint', 'wait-tint', 'bad-tint']
-/** Text and its background. WCAG 1.4.3 requires a contrast of 4.5. */
+/** Colours of text and of its backgrounds. WCAG 1.4.3 requires a contrast of 4.5. */
 const texts: readonly (readonly [string, readonly string[]])[] = [
   ['ink', [...grounds, ...tints]],
   ['muted', grounds],
@@ -37,7 +36,7 @@ const texts: readonly (readonly [string, readonly string[]])[] = [
   ['on-accent', ['accent']],
   ['surface', ['bad']],
 ]
-/** Edges of fields and lines of charts. WCAG 1.4.11 requires a contrast of 3. */
+/** Colours of edges and chart lines, and of their backgrounds. WCAG 1.4.11 requires a contrast of 3. */
 const shapes: readonly (readonly [string, readonly string[]])[] = [
   ['edge', ['surface', 'raised']],
   ['series-1', ['surface']],
@@ -69,6 +68,6 @@ describe.each(['light', 'dark'])('the %s theme', (theme) => {
 test('the contrast of black and white is computed right', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
-  // A missing colour makes all its pairs fail.
+  // A missing colour gives NaN, which fails every comparison.
   expect(contrast('', '#ffffff')).toBeNaN()
 })

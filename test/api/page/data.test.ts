@@ -4,7 +4,6 @@ import { filterIn, shownStates, transfersHref, transfersPath } from '../../../ap
 import { transferStates } from '../../../domain/transfer/transfer.ts'
 import { type Claims, missingFor } from '../../../api/page/data/session.ts'
 
-/** The events of a stream whose text arrives in these pieces. */
 function eventsOf(...pieces: string[]): StreamEvent[] {
   const events: StreamEvent[] = []
   const parse = createEventParser((event) => events.push(event))

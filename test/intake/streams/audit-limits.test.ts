@@ -9,7 +9,6 @@ import { fakeChain, fakeSource } from './fake-context.ts'
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 
-/** A stream that answers queries but takes no update, because it ends during its audit. */
 function endedMeanwhile() {
   const gone = async () => {
     throw new WorkflowNotFoundError('workflow execution already completed', config.stream, undefined)

@@ -6,7 +6,7 @@ import { silentLogger } from '../../../observability/logger.ts'
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
-/** The schedule of a stream without gaps. Heads of its chain are final at once. It takes a step each second. */
+/** The source's heads are final at once, and the schedule takes one step per second. */
 function schedule() {
   let audits = 0
   const listeners = new Set<(event: HeadEvent) => void>()

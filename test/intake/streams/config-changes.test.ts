@@ -14,7 +14,6 @@ const config = (more: Partial<StreamConfig> = {}): StreamConfig => ({
   ...more,
 })
 
-/** A stream that runs on its reducer, and the log of the process that reports to it. */
 function running(begun: StreamConfig) {
   const { streamClient, requests } = fakeStream(begun)
   const { logger, lines } = recordingLogger()

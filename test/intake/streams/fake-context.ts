@@ -6,7 +6,7 @@ import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.
 import { silentLogger } from '../../../observability/logger.ts'
 import { unused } from '../../helpers/unused.ts'
 
-/** A client for agents that applies requests to a stream's reducer, without Temporal. */
+/** A stream client that applies requests to the stream's reducer, without Temporal. */
 export function fakeStream(config: StreamConfig) {
   const requests: (readonly StreamRequest[])[] = []
   const streamClient = {
@@ -28,7 +28,7 @@ export function fakeStream(config: StreamConfig) {
   return { streamClient, requests }
 }
 
-/** A client of a stream that never changes. It records the requests. */
+/** A client of a stream with a fixed state. It records the requests. */
 export function recordingStream(state: StreamState) {
   const requests: StreamRequest[] = []
   const streamClient = {
@@ -42,7 +42,7 @@ export function recordingStream(state: StreamState) {
   return { streamClient, requests }
 }
 
-/** A source that has only the data that a test gives. */
+/** A scanned source. Reads that `own` does not replace throw. */
 export function fakeSource(config: StreamConfig, own: Partial<ScannedSource> = {}): ScannedSource {
   return {
     kind: 'scanned',
@@ -60,7 +60,7 @@ export function fakeSource(config: StreamConfig, own: Partial<ScannedSource> = {
   }
 }
 
-/** A chain whose head is this final block. While code waits for a new head, one comes. */
+/** A chain whose latest block has the height `finalized` and is final. Each subscriber gets this head at once. */
 export function fakeChain(
   finalized: number,
   own: Partial<ReadingContext['sourceChain']> = {},
@@ -87,7 +87,7 @@ export function fakeChain(
   }
 }
 
-/** The context of reading loops, with a stream that runs on its reducer. Functions that a test does not give throw. */
+/** Context of the reading loops, whose stream runs on its reducer. Reads that `own` does not replace throw. */
 export function fakeContext(config: StreamConfig, own: Partial<ReadingContext> = {}): ReadingContext {
   return {
     source: fakeSource(config),

@@ -7,7 +7,6 @@ import { fakeChain, fakeContext, fakeStream } from './fake-context.ts'
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 1, maxOpen: 50 }
 const hash = (height: number) => `h${height}`
 
-/** A stream with a transfer in each tenth block up to 200. Its chain has not forked yet. */
 function network() {
   const { streamClient } = fakeStream(config)
   const block = async (height: number) => ({ height, hash: hash(height), parentHash: hash(height - 1), timestamp: 0 })
@@ -37,7 +36,6 @@ describe('a source that counts fewer transfers than its logs had shown', () => {
     const { cursor, next, vanished } = state()
     expect([vanished, next]).toEqual([undefined, '13'])
     expect(cursor?.height).toBeLessThan(130)
-    // The next audit finds no problem.
     const after = await apply([{ kind: 'audited', upTo: '12', height: 200, present: [] }])
     expect(after.view.alarms).toEqual([])
     expect(viewStream(state()).next).toBe('13')

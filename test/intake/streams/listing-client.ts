@@ -4,21 +4,20 @@ import type { TransferState } from '../../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { unused } from '../../helpers/unused.ts'
 
-/** A run of a transfer. It may be a stranger's. */
+/** A run under the id of a transfer. A stranger may have started the run. */
 export interface ListedRun {
   readonly id: string
   readonly state: TransferState
   readonly ended?: boolean
-  /** If true, the run closed without an outcome and is not listed. */
+  /** The run closed without an outcome. No list contains such a run. */
   readonly terminated?: boolean
-  /** The run's input. Called when it is read. */
   readonly input: () => unknown
   readonly result?: unknown
 }
 
 /**
- * A client whose server has these runs and lists them in this order. It counts lists, reads of inputs, and queries by
- * id. It connects to no server.
+ * A client whose server lists `runs` in this order. It counts lists, reads of inputs, and queries by id. It connects to
+ * no server.
  */
 export function listingClient(runs: readonly ListedRun[]) {
   const client = new Client({ connection: Connection.lazy() })
@@ -26,7 +25,7 @@ export function listingClient(runs: readonly ListedRun[]) {
   const lists = { count: 0 }
   const info = ({ id, state, ended, terminated }: ListedRun, index: number): WorkflowExecutionInfo => ({
     ...{ type: 'transfer', workflowId: id, runId: String(index), taskQueue: 'nobody', historyLength: 3, startTime: new Date(0) },
-    // Use the number, because the enum is in a package that is not a dependency.
+    // The enum is in a package that is not a dependency, so the codes are numbers.
     // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
     status: terminated ? { code: 5, name: 'TERMINATED' } : ended ? { code: 2, name: 'COMPLETED' } : { code: 1, name: 'RUNNING' },
     searchAttributes: {},

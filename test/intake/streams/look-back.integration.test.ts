@@ -21,10 +21,10 @@ import { fakeStream } from './fake-context.ts'
 import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 
 const day = 86_400
-/** Counts of published numbers: before the pause of eight days, and in all. */
+/** How many messages are published before the pause of eight days, and in all. */
 const [before, all] = [300, 2_000]
 const perBlock = 100
-/** Numbers within the look-back that are not redeemed. */
+/** Numbers within the look-back that the target lacks. */
 const open = ['310', '777', '1500', '1999']
 const user = devnetAccount(9)
 const publish = artifact('Implementation').abi
@@ -57,7 +57,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     for (let first = from; first < to; first += perBlock) {
       const numbers = Array.from({ length: Math.min(perBlock, to - first) }, (_, index) => first + index)
       const raws = numbers.map((nonce) => {
-        // One in ten messages goes to a chain that the config does not have.
+        // One in ten messages goes to a chain that the config lacks.
         const payload = transferPayload({ toChain: nonce % 10 === 5 ? 99 : 4 })
         return wallet.signTransaction({ ...fees, nonce, to: core, data: publish.encodeFunctionData('publishMessage', [nonce, payload, 1]) })
       })
@@ -70,7 +70,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     })
   }
 
-  /** Redeems all other numbers. The lab, which shares no code with Portage, computes their digests. */
+  /** The lab, which shares no code with Portage, computes the digests. */
   async function redeemAllBut(numbers: readonly string[]): Promise<void> {
     const { rpc } = anvils[0]!
     const logs = await rpc<(Mined['logs'][number] & { blockNumber: string })[]>('eth_getLogs', [
@@ -99,7 +99,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     const height = Number(await anvils[0]!.rpc<string>('eth_blockNumber'))
     await redeemAllBut(open)
     await anvils[0]!.mine(3)
-    // Keep mining, because a lone node is asked twice, one block apart.
+    // A lone node must answer twice, one block apart, so blocks must come.
     mining = setInterval(() => {
       for (const anvil of anvils) void anvil.mine().catch(() => {})
     }, 250)
@@ -126,7 +126,6 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     await Promise.all((anvils ?? []).map((anvil) => anvil.stop()))
   })
 
-  /** Answers the target's view `isTransferCompleted`. */
   async function isRedeemed(_: string, data: string): Promise<string> {
     asked.target++
     return `0x${(redeemed.has(`0x${data.slice(10)}`) ? '1' : '0').padStart(64, '0')}`
@@ -167,8 +166,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     const { state, counts } = await createManyMissing(deps).resolve(streamClient.now!, async () => 0)
     const [transfers, ignored] = [all - before - (all - before) / 10, (all - before) / 10]
     expect(counts).toEqual({ started: 0, delivered: transfers - open.length, ignored })
-    // The first node is asked about each number. Most nodes are asked about those that the first one shows as
-    // delivered.
+    // The first node is asked about all numbers, and most nodes about those that it shows as delivered.
     expect(asked.target).toBe(2 * transfers - open.length)
     expect(asked.logs).toBeLessThan(10)
     expect(state.gaps.map(({ from, to }) => [from, to])).toEqual(open.map((number) => [number, number]))
@@ -208,7 +206,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
       expect(await bridge.highest()).toBe(upTo)
       await streamClient.apply([{ kind: 'audited', upTo, height: chain.heads.current!.finalized, present: [] }])
       const lookBack = createLookBack({ source: bridge, chain, rangeBlocks: 1_000, lookBackMs: 30 * day * 1_000, clock: () => now })
-      // The deployment published two attestations and two transfers before. The two transfers are redeemed.
+      // The deployment has published two attestations and two transfers. The two transfers are redeemed.
       expect(await lookBack.resolve(streamClient.now!, streamClient)).toEqual({ started: 0, delivered: 9 + 2, ignored: 2 })
       expect(streamClient.now!.gaps.flatMap(({ from, to }) => (from === to ? [from] : [from, to]))).toEqual(unredeemed)
     } finally {

@@ -106,7 +106,7 @@ describe('the agent of a placed source', () => {
     const workflowExecution = { workflowId: transferId(await stream.transferOf(two)) }
     await client().workflowService.deleteWorkflowExecution({ namespace: client().options.namespace, workflowExecution })
     await until(async () => (await stream.run(two)) === undefined, { timeoutMs: 60_000, what: 'the run to be gone' })
-    // The stream counts the message as resolved, although nobody has delivered it.
+    // Reports the message as delivered, although nobody has delivered it.
     const handle = client().workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.executeUpdate('apply', {
       args: [{ requests: [{ kind: 'seen', numbers: [[two.number]], delivered: [[two.number, two.number]] }] }],

@@ -19,7 +19,7 @@ describe('A list of streams', () => {
     client = new Client({ connection, namespace: server.namespace })
   })
 
-  /** Starts a stranger's run under the id of a stream. It answers its first query with `answer`. */
+  /** Starts a forged run of a stream. The returned function answers the next query with `answer`. */
   async function forge(stream: string, answer: unknown): Promise<() => Promise<void>> {
     const { namespace } = server
     const identity = 'a forger'
@@ -33,7 +33,7 @@ describe('A list of streams', () => {
     return async () => {
       const asked = await poll()
       const queryResult = { payloads: [defaultPayloadConverter.toPayload(answer)] }
-      // temporal.api.enums.v1.QueryResultType.QUERY_RESULT_TYPE_ANSWERED
+      // 1 is temporal.api.enums.v1.QueryResultType.QUERY_RESULT_TYPE_ANSWERED.
       const answered = { namespace, taskToken: asked.taskToken, completedType: 1, queryResult }
       // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
       await client.workflowService.respondQueryTaskCompleted(answered)
@@ -42,7 +42,6 @@ describe('A list of streams', () => {
 
   test('a list of streams shows a run that answers with junk, and all other streams', async () => {
     const answers = [await forge('junk', 7), await forge('worse', { open: 'none' })]
-    // Wait, because the list lags behind starts.
     const listed = async () => (await client.workflow.count(`WorkflowType = 'stream'`)).count === answers.length
     await until(listed, { timeoutMs: 60_000, what: 'both to be listed' })
     const [rows] = await Promise.all([listStreams(client, () => undefined), ...answers.map((answer) => answer())])

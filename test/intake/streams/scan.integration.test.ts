@@ -24,7 +24,6 @@ describe('the agent of a scanned source', () => {
     await stream.complete(later)
     await stream.shows(({ completedNumber }) => completedNumber === String(later.nonce), 'the watermark at the last')
     const name = stream.source.config.stream
-    // The agent learns of this in the answer to its next report.
     const height = `portage_stream_completed_nonce_height{stream="${name}"} ${later.nonce}`
     await stream.shows(async () => (await stream.metrics(agent)).includes(height), 'the watermark, as the agent knows it')
     expect(await stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${name}",kind="hidden"} 0`)
@@ -70,7 +69,7 @@ describe('the agent of a scanned source', () => {
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
     const refusal = { code: -32_005, message: 'block range is too wide' }
-    // If only the logs are refused, the block is read by its receipts.
+    // If only the logs were refused, the agent would read the block by its receipts.
     const rules = [
       setting.proxy.add({ fault: { kind: 'log-range', blocks: 0, ...refusal } }),
       setting.proxy.add({ fault: { kind: 'error', ...refusal, forward: false }, methods: ['eth_getTransactionReceipt'] }),
@@ -97,7 +96,7 @@ describe('the agent of a scanned source', () => {
     await stream.complete(one)
     await stream.shows(({ next, open }) => open === 2 && next === String(three.nonce + 1n), 'the third')
     expect(await stream.runs(three)).toBe(true)
-    // The last two may be completed before the stream has seen them. No audit is due for a minute, and none is needed.
+    // The last two transfers may be completed before the stream has seen them, and no audit is due.
     await stream.complete(...transfers.slice(1))
     const last = transfers.at(-1)?.nonce
     await stream.shows(({ completedNumber }) => completedNumber === String(last), 'all of them')
@@ -111,7 +110,6 @@ describe('the agent of a scanned source', () => {
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.signal('pause', { by: 'ops', reason: 'a test' })
-    // The agent learns of a signal in the answer to its next report.
     const paused = `portage_stream_paused{stream="${stream.source.config.stream}"} 1`
     await setting.network.source.mine(2)
     await stream.shows(async () => (await stream.metrics(agent)).includes(paused), 'the pause, as the agent knows it')

@@ -23,7 +23,6 @@ import { createNativeBridge, type NativeBridgeNetwork, startNativeBridge } from 
 import { type Ledgers, startLedgers } from '../../lanes/setting.ts'
 import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
-/** A line that an agent logged. */
 export interface Line {
   readonly level: string
   readonly message: string
@@ -31,8 +30,7 @@ export interface Line {
 }
 
 /**
- * Two anvils with a native bridge, and a Temporal with a worker for streams. No worker serves transfers, so they stay
- * as they were started.
+ * A native bridge on two anvils, and a Temporal with a worker for streams. No worker runs transfers, so they stay open.
  */
 export interface ScannedSetting {
   readonly network: NativeBridgeNetwork
@@ -41,11 +39,11 @@ export interface ScannedSetting {
   readonly proxy: FaultProxy
   /** The source's head, as the agents see it. */
   head(): HeadEvent
-  /** Sets whether blocks come by themselves, three a second. */
+  /** Turns mining on (a block each 300 ms) or off. */
   mining(wanted: boolean): void
   /**
-   * Options of agents of signed sources. Every message counts as signed, no server has one, and submitted messages
-   * count as started.
+   * Options for agents of signed sources. Every message verifies, no server has a message, and no transfer is really
+   * started.
    */
   signed(): Omit<SignedAgentOptions, 'source' | 'chain' | 'auditMs'>
   /** Makes a new stream that begins with the next number and block. */
@@ -58,7 +56,7 @@ export interface StreamOptions {
   readonly rangeBlocks?: number
   readonly auditMs?: number
   readonly checkpoints?: CheckpointStore
-  /** Start of the agent's config, if it differs from the stream's. */
+  /** Start block of the agent's config, if it differs from the stream's. */
   readonly start?: number
 }
 
@@ -66,19 +64,17 @@ export interface OneStream {
   readonly source: ScannedSource
   readonly lines: Line[]
   readonly halts: readonly Mismatch[]
-  /** Starts an agent, like one of a process. */
+  /** Starts an agent of this stream, as a process does. */
   agent(options?: StreamOptions): ScannedAgent
   state(): Promise<StreamState>
-  /** Resolves with the first view that satisfies the condition. */
+  /** Resolves with the first view for which `wanted` is true. */
   shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string, timeoutMs?: number): Promise<StreamView>
-  /** Sends users' transfers and makes them final on the source. */
+  /** Sends transfers of users, and makes them final on the source. */
   initiate(...amounts: bigint[]): Promise<NativeTransfer[]>
-  /** Whether a workflow of the transfer runs. */
   runs(transfer: NativeTransfer): Promise<boolean>
   id(transfer: NativeTransfer): string
-  /** Completes these transfers on the target, as the relayer. */
+  /** Completes the transfers on the target, signed by the relayer. */
   complete(...transfers: NativeTransfer[]): Promise<void>
-  /** Text with the metrics of an agent. */
   metrics(agent: ScannedAgent): Promise<string>
   /** Deletes the workflow of the stream, as if Temporal had lost it. */
   lose(): Promise<void>
@@ -89,7 +85,7 @@ const blockMs = 300
 export async function startScannedSetting(): Promise<ScannedSetting> {
   const [network, ledgers] = await Promise.all([startNativeBridge('fixed'), startLedgers()])
   let isMining = true
-  // Mine by calls, because a second is the shortest interval that anvil accepts.
+  // Mines by calls, because anvil's shortest interval is a second.
   const ticker = setInterval(() => {
     for (const { anvil } of isMining ? [network.source, network.target] : []) void anvil.rpc('evm_mine').catch(() => {})
   }, blockMs)

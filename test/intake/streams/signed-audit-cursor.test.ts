@@ -39,7 +39,6 @@ interface Options {
   readonly verify?: (number: number) => Promise<unknown>
 }
 
-/** An emitter. Its servers have the messages for which `has` returns true. */
 function emitterWith(own: Partial<StreamState>, { runs = [], has = () => true, delivered = () => false, verify }: Options) {
   const { client } = listingClient(runs)
   const [fetched, submitted]: [string[], string[]] = [[], []]

@@ -27,7 +27,6 @@ async function server(copy: () => Uint8Array) {
   return api
 }
 
-/** A client whose server lists no workflow. It connects to no server. */
 function clientWithoutWorkflows(): Client {
   const client = new Client({ connection: Connection.lazy() })
   client.workflow.list = () => {
@@ -37,9 +36,7 @@ function clientWithoutWorkflows(): Client {
   return client
 }
 
-/**
- * A submitter that takes the messages of this test. It refuses all others, because too few guardians have signed them.
- */
+/** Refuses messages with another timestamp, as if too few guardians had signed them. */
 function submitterFor(timestamp: number): Submitter {
   return {
     async submit(_, message) {
@@ -83,7 +80,6 @@ describe('the copies of a missing message', () => {
 
 describe('a target whose nodes are down', () => {
   const down = () => Promise.reject(new RelayerError('NODE_UNAVAILABLE'))
-  /** Sends even numbers to the chain `dead`, and odd ones to `alive`. */
   const apart = (deps: Deps): Deps => {
     const decode = (vaa: Uint8Array) => {
       const transfer = deps.bridge.decode(vaa)
@@ -150,7 +146,6 @@ describe('a source whose nodes are down', () => {
   const down = () => Promise.reject(new RelayerError('NODE_UNAVAILABLE'))
   const gap = { from: '1', to: '2', state: 'unobserved' as const, at: 1 }
 
-  /** An emitter whose numbers 1 and 2 are missing. A server has only number 1. */
   async function emitterWithout(highest: () => Promise<string | undefined>) {
     const api = await startGuardianApi((_, __, sequence) => (sequence === '1' ? signVaa({ timestamp: 7, sequence: 1n }).bytes : undefined))
     cleanUp(api.stop)

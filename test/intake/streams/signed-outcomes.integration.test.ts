@@ -24,7 +24,7 @@ const emitter = '33'.padStart(64, '0')
 const stream = `wormhole-token-bridge:a:${emitter}`
 const waitLimit = { timeoutMs: 90_000, everyMs: 100 }
 
-/** Transfers of one emitter to two chains. One of the chains has no worker. */
+/** The emitter's transfers go to two chains, of which one has no worker. */
 describe('how the transfers of an emitter end', () => {
   let temporal: Temporal
   let worker: Worker
@@ -54,7 +54,6 @@ describe('how the transfers of an emitter end', () => {
     })
   }
 
-  /** The entries of the agent's loops, for a stream with these open numbers. */
   function agentOf(...numbers: number[]) {
     const requests: StreamRequest[] = []
     const state: StreamState = {
@@ -78,7 +77,7 @@ describe('how the transfers of an emitter end', () => {
     }
     const { connection, namespace } = temporal
     const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
-    // Here the guardians have signed everything that is a number.
+    // Every message that is a number counts as signed.
     const bridge = {
       name: of.bridge,
       decode: (bytes: Uint8Array) => transferOf(Number(toUtf8String(bytes)), 'unserved'),
@@ -103,17 +102,14 @@ describe('how the transfers of an emitter end', () => {
   })
 
   test('ended transfers are recorded while parked ones of a chain without a worker are silent', async () => {
-    // This number is the lowest. A search that asked for one number after another would take minutes.
     for (let number = 1; number <= 30; number++) await start(number, 'unserved', 'parked')
     await start(50, 'served', 'admitting')
-    // Wait, because the list also lags behind starts. It may have only the 30 running ones.
     const listed = async () => [...(await parkedPage(temporal.client, of, 1_000)).listed, ...(await endedSince(temporal.client, of, 0))]
     const settled = async () => (await listed()).filter(({ number, running }) => running === (number !== '50')).length
     await until(async () => (await settled()) === 31, { ...waitLimit, what: 'the one to end, and the others to be listed' })
     const { requests, state, asked, outcomes } = agentOf(1, 2, 3, 50)
     await outcomes.report(state)
     expect(requests).toEqual([{ kind: 'closed', number: '50', outcome: 'rejected', reason: expect.any(String) }])
-    // A transfer that does not answer is not asked again for a while.
     expect(asked.toSorted()).toEqual([1, 2, 3].map((number) => transferId(transferOf(number, 'unserved'))))
     requests.length = 0
     asked.length = 0
@@ -124,7 +120,7 @@ describe('how the transfers of an emitter end', () => {
 
   test('running transfers are recorded, and neither fetched nor submitted again', async () => {
     await Promise.all([200, 201].map((number) => start(number, 'unserved', 'admitting')))
-    // A stranger's run has the missing number.
+    // A stranger has started a run under the missing number.
     await start(199, 'unserved', 'admitting', 'no message')
     const listed = async () => (await runningTransfers(temporal.client, of)).filter(({ number }) => Number(number) >= 199).length === 3
     await until(listed, { ...waitLimit, what: 'the three to be listed' })

@@ -45,7 +45,7 @@ describe('where the stream of an emitter begins', () => {
   test('the stream of an emitter begins with the first number of the last days, or the latest thousand', async () => {
     expect(await begin(source('5000'), undefined, '12')).toEqual({ next: '12', problems: 0 })
     expect(await begin(source('5000'), undefined, '4800')).toEqual({ next: '4001', problems: 0 })
-    // The config and a checkpoint override it.
+    // The start in the config, or a checkpoint, takes precedence over the first number of the last days.
     expect(await begin(source('5000', '17'), undefined, '12')).toEqual({ next: '17', problems: 0 })
     expect(await begin(source('5000'), checkpoint('1234'), '12')).toEqual({ next: '1235', problems: 0 })
   })
@@ -65,7 +65,7 @@ describe('where the stream of an emitter begins', () => {
   test('the stream of an emitter does not begin while its checkpoint cannot be read', async () => {
     const away = new RelayerError('CHECKPOINT_UNAVAILABLE')
     expect(await codeOfAsync(() => begin(source('5000'), away))).toBe('CHECKPOINT_UNAVAILABLE')
-    // If the config names the start, the checkpoint is only needed to save reads.
+    // If the config has a start, the checkpoint only saves reads.
     expect(await begin(source('5000', '17'), away)).toEqual({ next: '17', problems: 1 })
   })
 
@@ -101,7 +101,6 @@ describe('the names of gaps', () => {
 })
 
 describe('the proof of what was signed before a subscription', () => {
-  /** A chain whose heads the test reports. */
   function network() {
     const listeners = new Set<(event: HeadEvent) => void>()
     let current: HeadEvent | undefined

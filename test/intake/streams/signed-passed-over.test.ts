@@ -28,7 +28,6 @@ const vaa = (sequence: bigint, toChain: number) =>
   signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
 const valid: Verdict = { kind: 'valid' }
 
-/** Records the numbers, and counts the verifications. */
 function network(verify: () => Promise<Verdict>) {
   const recorded: (readonly [string, NumberStatus])[] = []
   const counts = { looks: 0 }
@@ -80,8 +79,8 @@ describe('messages that go to no chain of ours', () => {
     const metrics = createMetrics()
     const started: string[] = []
     const submitter = createSubmitter({ bridges: new Map([[bridge.name, bridge as never]]), client: unused('client') as never })
-    // A long time-out: the same loop sends and reads the messages, and the spy must not take it for a reader that
-    // stopped.
+    // The time-out is long, because the spy and the intake share this event loop, and the spy must not disconnect the
+    // intake.
     const spy = await startSpy({ sendTimeoutMs: 120_000 })
     const looks: Promise<void>[] = []
     const intake = createSpyIntake({

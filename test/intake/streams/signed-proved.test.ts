@@ -16,10 +16,7 @@ import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
 const bridge = 'wormhole-token-bridge'
-/**
- * Times of messages. The one of time 7 is signed, the one of 8 has an expired guardian set, and the one of 9 an unknown
- * set.
- */
+/** Timestamp of signed messages. `verdicts` has the other timestamps with their verdicts. */
 const signed = 7
 const verdicts: Readonly<Record<number, Verdict>> = {
   [signed]: { kind: 'valid' },
@@ -38,20 +35,18 @@ function decode(vaa: Uint8Array) {
 
 interface Run {
   readonly number: string
-  /** Timestamp of the message in the run's input. */
   readonly timestamp: number
-  /** Absent if the run is open. */
+  /** Outcome of the run. Undefined while the run is open. */
   readonly ended?: TransferState
-  /** Id of the run. Absent: the id that its message gives. */
+  /** Id of the run. By default, the id that its message gives. */
   readonly id?: string
-  /** Input of the run. Absent: the transfer of its message. */
+  /** Input of the run. By default, the transfer of its message. */
   readonly input?: unknown
   readonly result?: unknown
 }
 
 const idOf = ({ number, timestamp, id = transferId(decode(vaaOf(number, timestamp))) }: Run) => id
 
-/** A client whose server has these runs. It counts the inputs that are read. It connects to no server. */
 function clientWith(runs: readonly Run[]) {
   return listingClient(
     runs.map((run) => ({
@@ -64,10 +59,7 @@ function clientWith(runs: readonly Run[]) {
   )
 }
 
-/**
- * Audits an emitter whose number 1 is missing, open or resolved, while Temporal has these runs. The emitter's servers
- * have the signed messages.
- */
+/** Audits an emitter whose number 1 is missing, open or resolved (`how`). The servers have the signed messages. */
 async function auditWith(runs: readonly Run[], how: 'gap' | 'open' | 'resolved', { delivered = false, rounds = 1 } = {}) {
   const { client, read } = clientWith(runs)
   const [fetched, submitted]: [string[], string[]] = [[], []]
@@ -172,7 +164,7 @@ describe('a run of the message that the guardians signed', () => {
 
   test.each([undefined, null, 5, { state: 'rejected', reason: 5 }])('a run with the result %j does not stop the report', async (result) => {
     const { recorded } = await auditWith([{ ...own, ended: 'rejected', result }], 'open')
-    // A stranger's run may claim any outcome. A reason that is not a text is left out.
+    // A stranger's run may have any result. A reason that is no text is left out.
     expect(recorded.filter(({ kind }) => kind === 'closed')).toEqual(
       result instanceof Object ? [{ kind: 'closed', number: '1', outcome: 'rejected', reason: 'rejected' }] : [],
     )

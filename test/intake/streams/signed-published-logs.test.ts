@@ -4,7 +4,7 @@ import type { BlockRange, Published } from '../../../bridges/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { createPublishedLogs } from '../../../intake/streams/signed/gaps/published-logs.ts'
 
-/** A chain whose numbers rise with its blocks. Its nodes refuse ranges that are too long. */
+/** `blocks` has the numbers of each block, in rising order. Nodes refuse ranges of more than `most` blocks. */
 function chain(
   blocks: readonly (readonly number[])[],
   { begins = {}, most = Infinity }: { begins?: { block?: number }; most?: number } = {},
@@ -28,7 +28,6 @@ function chain(
   return { source, reads }
 }
 
-/** Blocks in which number n is in block 10 n. */
 const sparse = (count: number) => Array.from({ length: count * 10 }, (_, height) => (height % 10 === 0 ? [height / 10] : []))
 
 describe('missing numbers in the logs of the source', () => {

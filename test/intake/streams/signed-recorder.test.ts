@@ -5,7 +5,6 @@ import { assertStreamUpdate } from '../../../domain/stream/request.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import { createRecorder, type RecorderOptions } from '../../../intake/streams/signed/recorder.ts'
 
-/** A client that applies requests to a stream's reducer, without Temporal. */
 function network(maxOpen = 200, options: Partial<RecorderOptions> = {}) {
   let state: StreamState = initialStream({ stream: 'test', origin: '1/0xaa', first: '0', maxOpen })
   const updates: (readonly StreamRequest[])[] = []
@@ -103,7 +102,7 @@ describe('the recorder of numbers from the spy', () => {
     recorder.add('1', 'ignored')
     expect(recorder.lowest).toBe('0')
     recorder.add('2', 'started')
-    // Without the transfer, the recorder would have waited for a minute.
+    // Without the started transfer, the recorder would wait for a minute.
     await until(() => recorder.size === 0, { timeoutMs: 40_000, what: 'all numbers to be recorded' })
     expect([updates.length, state().next, state().counts.ignored]).toEqual([1, '3', 2])
     recorder.close()

@@ -14,7 +14,7 @@ import { onEveryChain } from '../../helpers/on-every-chain.ts'
 const emitter = '33'.padStart(64, '0')
 const of = { bridge: 'wormhole-token-bridge' as const, sourceChain: 's', emitter }
 
-/** The transfer of a number. The guardians have signed only variant 0. */
+/** The guardians have signed only variant 0 of each number. */
 function transferOf(number: number, variant = 0): Transfer {
   const digest = `0x${String(variant).padStart(16, '0')}${String(number).padStart(48, '0')}`
   const message = Buffer.from(`${number}/${variant}`).toString('base64')
@@ -30,7 +30,7 @@ const runOf = (number: number, variant = 0): ListedRun => {
 }
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/** An emitter whose numbers 1 to `upTo` are missing while Temporal has these runs. Its servers have no message. */
+/** Numbers 1 to `upTo` are missing, and no server has their messages. `runs` are the runs in Temporal. */
 function gapsWith(upTo: number, runs: readonly ListedRun[], isReceived?: (number: string) => boolean) {
   const { client, read, lists } = listingClient(runs)
   const [fetched, recorded]: [string[], string[]] = [[], []]
@@ -72,7 +72,7 @@ function gapsWith(upTo: number, runs: readonly ListedRun[], isReceived?: (number
 describe('missing numbers whose transfers run', () => {
   test('missing numbers with running transfers are recorded, not fetched, and read once', async () => {
     const numbers = range(1, 1_500)
-    // In the order of the visibility store, the newest first.
+    // The visibility store lists the newest run first.
     const { look, fetched, recorded, read, lists } = gapsWith(
       1_500,
       numbers.toReversed().map((number) => runOf(number)),
@@ -90,7 +90,7 @@ describe('missing numbers whose transfers run', () => {
     await look()
     expect(fetched).toEqual(['1', '40'])
     expect(recorded).toEqual(range(2, 39).map(String))
-    // One poll reads some of the strangers' runs, but not all.
+    // One poll reads only a few of the strangers' runs.
     expect(read.length - 38).toBeLessThan(10)
   })
 

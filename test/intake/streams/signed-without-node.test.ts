@@ -21,13 +21,10 @@ import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 const emitter = 'ec'.repeat(32)
 const own = { emitterChain: 1, emitter, sourceChain: 'wormhole-1', maxOpen: 200 }
 const source = (first?: string) => createSourceWithoutNode({ ...own, ...ofTokenBridge(), begins: { first } })
-/** A message to a chain of the config, or to one that the config lacks. */
+/** The config has chain 2, and lacks chain 30. */
 const vaa = (sequence: bigint, toChain = 2) => signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
 
-/**
- * A Solana emitter. The guardians' API has the numbers for which `has` returns true. Even ones go to a chain of the
- * config.
- */
+/** A Solana emitter. The guardians' API has the numbers for which `has` returns true. Even numbers go to chain 2. */
 function network(has: (sequence: bigint) => boolean, { first = '1000000', unregistered = [] as readonly string[] } = {}) {
   const { streamClient, requests } = fakeStream(source(first).config)
   const asked: string[] = []
@@ -63,7 +60,7 @@ function network(has: (sequence: bigint) => boolean, { first = '1000000', unregi
     lookBackMs: 0,
     ...{ freshMs: 0, proved: { own: async () => [] }, client: {} as TemporalClient },
   }
-  // Counts every message as not delivered, because no chain can be asked.
+  // No chain can be asked, so every message counts as not delivered.
   Object.assign(deps.source, { delivered: async (all: readonly unknown[]) => all.map(() => false) })
   return { deps, streamClient, requests, asked, started }
 }
@@ -112,7 +109,7 @@ describe('numbers of a source without a node', () => {
     const { deps, streamClient, started } = network((at) => at < 1_000_040n && at !== 1_000_000n)
     await createTailProbe(deps)(undefined)
     expect(streamClient.view?.next).toBe('1000040')
-    // No server has the first number, so it is a gap. Other skipped numbers are gaps too, and these are filled.
+    // No server has the first number, so it stays a gap. The other skipped numbers are filled.
     await createGapFiller(deps, 60_000).fillGaps(streamClient.now!, undefined)
     expect(streamClient.now?.gaps).toMatchObject([{ from: '1000000', to: '1000000', state: 'unobserved' }])
     const even = Array.from({ length: 19 }, (_, index) => String(1_000_002 + 2 * index))
@@ -152,7 +149,7 @@ describe('numbers of a source without a node', () => {
     for (let looks = 0; looks < 8; looks++) await filler.fillGaps(streamClient.now!, undefined)
     expect(asked).toContain('1000003')
     expect(new Set(asked).size).toBeLessThan(12_000)
-    // The servers were asked for no number between the ends of the gap.
+    // No server was asked for the middle of the huge gap.
     expect(streamClient.now?.gaps.map(({ from, state }) => [from, state])).toEqual([
       ['1000001', 'unobserved'],
       ['1000004', 'unobserved'],

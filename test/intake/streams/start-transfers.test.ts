@@ -13,7 +13,6 @@ const transfers = [1, 2, 3].map((number): Transfer => ({
   ...{ sequence: String(number), digest: `0x${String(number).padStart(64, '0')}`, message: Buffer.from(String(number)).toString('base64') },
 }))
 
-/** A client whose server has no workflow. It connects to no server. */
 function emptyTemporal(): Client {
   const client = new Client({ connection: Connection.lazy() })
   const describe = (id: string) => Promise.reject(new WorkflowNotFoundError('not found', id, undefined))
@@ -21,7 +20,6 @@ function emptyTemporal(): Client {
   return client
 }
 
-/** A submitter that fails for the transfers in `failing`. */
 function network() {
   const failing = new Map<string, RelayerError>()
   const submitted: string[] = []

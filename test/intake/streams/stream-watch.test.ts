@@ -6,11 +6,10 @@ test('a change of a stream is reported until it is handled', async () => {
   let historyLength = 3
   const client = handlesClient(() => ({ describe: async () => ({ runId: 'a run', historyLength, status: { name: 'RUNNING' } }) }))
   const watch = createStreamWatch(client, 'a stream', 0)
-  // Do not call the returned function, as if the stream could not be read.
+  // The caller does not call the returned function, because it could not read the stream.
   expect(await watch()).toBeDefined()
   const dealtWith = await watch()
   expect(dealtWith).toBeDefined()
-  // Another update came while the caller read the stream.
   historyLength = 6
   dealtWith?.()
   const again = await watch()

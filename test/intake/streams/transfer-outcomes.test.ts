@@ -16,7 +16,7 @@ const minuteMs = 60 * secondMs
 
 fakeTime(Date.parse('2026-11-21T12:00:00Z'))
 
-/** A reporter for a stream with these open numbers. The visibility store shows a transfer `lagMs` after its end. */
+/** The visibility store shows a transfer `lagMs` after its end. */
 function reporter(lagMs: number, ...numbers: string[]) {
   const closedAt = new Map<string, number>()
   const recorded: string[] = []
@@ -122,8 +122,8 @@ test('the first report covers the hour before, and leaves older ends to the audi
 
 describe('a look at any number of numbers outside the window', () => {
   /**
-   * A stream in which all numbers from 1 to `many` were parked and moved outside the window. The visibility store lists
-   * those in `parked`, the newest (here the highest) first, and counts its lists.
+   * The numbers 1 to `many` were parked and moved outside the window. The visibility store still lists those in
+   * `parked`, the highest first.
    */
   function outsideStage(many: bigint, parked: readonly bigint[], code = 'DELIVERY_IMPOSSIBLE') {
     const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 }
@@ -165,8 +165,7 @@ describe('a look at any number of numbers outside the window', () => {
     const first = await look()
     expect(first).toEqual({ listed: [1_000], unparked: [], others: 0 })
     expect(await look()).toEqual({ listed: [1_000, 1_000], unparked: [], others: 0 })
-    // This is the last page of the first round. Numbers that no page has listed are released, a limited count at a
-    // time.
+    // After the last page of a round, each report releases 50 numbers that no page has listed.
     const third = await look()
     expect(third).toEqual({ listed: [1_000, 500], unparked: numbers(2_501, 50).map(String), others: 0 })
     expect((await look()).unparked).toEqual(numbers(2_551, 50).map(String))
@@ -195,7 +194,7 @@ describe('transfers that are queried a limited count at a time', () => {
   const many = Array.from({ length: 120 }, (_, index) => String(index + 1))
   const idOf = (number: string) => `native-bridge:a:${'0'.repeat(64)}:${number}:${'0'.repeat(16)}`
 
-  /** Calls `step` three times, a minute apart. Returns the ids of the queried transfers, of which none answers. */
+  /** Calls `step` three times, a minute apart. Returns the ids of the queried transfers. No transfer answers. */
   async function queriedBy(make: (client: Client) => () => Promise<unknown>): Promise<ReadonlySet<string>> {
     const { client, queried } = listingClient(many.map((number) => ({ id: idOf(number), state: 'waiting', input: () => undefined })))
     const step = make(client)

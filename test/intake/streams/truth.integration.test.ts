@@ -18,10 +18,7 @@ describe('the audit of a scanned stream', () => {
 
   const errors = ({ lines }: OneStream) => lines.filter(({ level }) => level === 'error').map(({ message }) => message)
 
-  /**
-   * Initiates a transfer, takes a snapshot of the source, and initiates two more transfers. The stream scans all three.
-   * From the snapshot on, blocks come only when the test mines them.
-   */
+  /** One transfer is below the snapshot of the source, and two are above. From the snapshot on, only the test mines. */
   async function initiateAroundSnapshot(stream: OneStream) {
     const { source } = setting.network
     const [kept] = await stream.initiate(6n)
@@ -55,9 +52,9 @@ describe('the audit of a scanned stream', () => {
     await stream.shows(({ open }) => open === 1, 'the transfer')
     await agent.stop()
     await stream.complete(one)
-    // When the agent stopped, its last update may have been on its way. Now it has arrived.
+    // The last update of the stopped agent has arrived by now, so `target` is up to date.
     const height = (await stream.state()).target ?? 0
-    // Report that the agent has read the blocks with the completion and has found no completion in them.
+    // Reports that the blocks with the completion were read, and that they contain no completion.
     const final = setting.network.target.chain.heads.current?.finalized ?? 0
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.executeUpdate('apply', { args: [{ requests: [{ kind: 'completed', numbers: [], from: height + 1, to: final }] }] })
@@ -109,7 +106,7 @@ describe('the audit of a scanned stream', () => {
 
   test('after a fork below the cursor the new transfers of the numbers are started', async () => {
     const { source } = setting.network
-    // Disable audits, because an audit may see the fork before the scan does, and does not count it.
+    // No audit is due, because an audit does not count a fork that it finds before the scan.
     const stream = await setting.stream({ auditMs: 600_000 })
     const agent = stream.agent()
     const { kept, gone, snapshot, height } = await initiateAroundSnapshot(stream)
@@ -135,9 +132,9 @@ describe('the audit of a scanned stream', () => {
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const { kept, snapshot, height } = await initiateAroundSnapshot(stream)
-    // Ask the node itself, because the agents may not know the last final block yet.
+    // The agents may not know the last final block yet, so the test asks the node.
     const { number } = await source.anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])
-    // Empty blocks are recorded together, up to the last one.
+    // The agent records successive empty blocks together.
     await stream.shows(({ nextHeight }) => nextHeight === Number(number) + 1, 'the scan to be at the head')
     await source.anvil.rpc('evm_revert', [snapshot])
     const [other] = await setting.network.start(9n)
@@ -145,7 +142,7 @@ describe('the audit of a scanned stream', () => {
     const now = Number(await source.anvil.rpc<string>('eth_blockNumber'))
     expect(now).toBeLessThan(height)
     await source.anvil.rpc('anvil_mine', [`0x${(height - now).toString(16)}`])
-    // No block comes above the cursor.
+    // No block comes above the cursor, so the scan does not meet the fork.
     await until(() => stream.runs(other), { timeoutMs: 90_000, what: 'the transfer of the new branch' })
     const view = await stream.shows(({ open, backfill }) => open === 2 && backfill.left === 0, 'the fork to be over')
     expect(view).toMatchObject({ next: String(other.nonce + 1n), counts: { forks: 0 } })
@@ -186,13 +183,13 @@ describe('the audit of a scanned stream', () => {
       const checkpoints = createCheckpointStore({ kind: 'directory', path: directory })
       const stream = await setting.stream({ checkpoints })
       const agent = stream.agent()
-      // The transfers are in two blocks, and the watermark is between them.
+      // The transfers are in two blocks, so that the watermark can be between them.
       const [one] = await stream.initiate(10n)
       const [two] = await stream.initiate(11n)
       if (!one || !two) throw new Error('nothing was initiated')
       await stream.complete(one)
       const { stream: name, start = 0 } = stream.source.config
-      // The number of `one` may be resolved before the blocks around it are read. So wait for `completedHeight` too.
+      // The number of `one` may be resolved before its block is read, so wait for `completedHeight` too.
       const isThere = ({ completedNumber, completedHeight = -1 }: { completedNumber?: string; completedHeight?: number }) =>
         completedNumber === String(one.nonce) && completedHeight > start
       await stream.shows(isThere, 'the watermark')
@@ -207,8 +204,7 @@ describe('the audit of a scanned stream', () => {
       await until(() => stream.runs(two), { timeoutMs: 60_000, what: 'the transfer to run again' })
       expect(stream.lines.map(({ message }) => message)).toContain('a stream begins with its checkpoint')
       await next.stop()
-      // The source denies one checkpoint, and the other one is invalid. The stream begins without them, and reports
-      // this.
+      // The source denies the block of the first bad checkpoint. The second one is malformed.
       const [file] = (await readdir(directory)).filter((each) => each.includes(name.split(':').at(-1) ?? ''))
       const path = join(directory, file ?? '')
       const good = JSON.parse(await readFile(path, 'utf8')) as { cursor: { hash: string } }
@@ -228,7 +224,6 @@ describe('the audit of a scanned stream', () => {
     })
   })
 
-  /** A transfer whose id is the hash of its contents, but that the source never had. */
   function foreign(nonce: bigint): NativeTransfer {
     const said = { initiator: freshAddress(), recipient: zeroPadValue(freshAddress(), 32), amount: 1n, nonce }
     return { ...said, id: idOf(said) }

@@ -17,7 +17,7 @@ const transfer: Transfer = {
   message: '',
 }
 
-/** A source whose final block 50 has number 1. The target completes the number while its transfer is being started. */
+/** Block 50 has number 1. The target completes the number while the transfer is being started. */
 function network() {
   const { streamClient } = fakeStream(config)
   let shown = false
@@ -61,10 +61,10 @@ describe('a completion that is seen before its number', () => {
     await verify()
     expect(streamClient.view).toMatchObject({ open: 1, toVerify: 1 })
     show()
-    // The number is not verified at once, because the target is asked less and less often.
+    // The verifier asks the target less and less often, so no read is due yet.
     await verify()
     expect(streamClient.view).toMatchObject({ open: 1, toVerify: 1 })
-    // Another process has not asked yet, so it asks at once.
+    // Another process has not asked the target before, so it asks at once.
     await createCompletionVerifier(context)()
     expect(streamClient.view).toMatchObject({ open: 0, toVerify: 0, completedNumber: '1' })
   })

@@ -26,7 +26,6 @@ const claims = () => ({
   ...{ iat: seconds(), exp: seconds() + 60, level: 'admin' },
 })
 
-/** A token signed by the real key, with other claims or another header. */
 async function signedWith(changed: object, header: object = {}): Promise<string> {
   const { kty, crv, x, d, kid } = key
   const jwt = new SignJWT({ ...claims(), ...changed }).setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid, ...header })

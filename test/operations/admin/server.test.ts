@@ -47,7 +47,7 @@ test('metrics are Prometheus text, rendered once for requests at the same time',
   for (const answer of answers) {
     expect(answer).toEqual({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: 'portage_halts 0\n' })
   }
-  // A rendering is cached for half a second. On a slow machine, some requests come after that.
+  // A rendering is cached for half a second, and on a slow machine the requests take longer.
   expect(metrics.mock.calls.length).toBeLessThanOrEqual(1 + (performance.now() - begun) / 500)
 })
 

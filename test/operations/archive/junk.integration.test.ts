@@ -16,20 +16,18 @@ import { temporaryFolder } from '../../helpers/folders.ts'
 import { startTestTemporal } from '../../helpers/temporal.ts'
 import { cleanUp } from '../../helpers/clean-up.ts'
 
-/** temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION */
+/** The value of temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION. */
 const complete = 4
 const taskQueue = 'junk'
 const hour = 3_600_000
 const at = Date.now()
 
-/** Runs of Portage's types on a real server. A stranger ends them with arbitrary results. */
 describe('The archive of a Temporal that strangers write to', () => {
   let server: TemporalServer
   let connection: Connection
   let client: TemporalClient
   const dir = temporaryFolder()
 
-  /** Starts a run and ends it with this payload. */
   const ended = async (
     type: string,
     workflowId: string,
@@ -68,7 +66,7 @@ describe('The archive of a Temporal that strangers write to', () => {
       timeoutMs: 60_000,
       what: 'all runs to be listed as closed',
     })
-    // Unreadable runs are read again each time. Nothing is written twice.
+    // A second pass reads the unreadable runs again, and writes no run twice.
     expect(done).toMatchObject({ found: 6, added: 0, unreadable: 3 })
     expect(Date.parse(done.through ?? '')).toBeGreaterThan(Date.now())
     expect(done.orders).toMatchObject([{ id: 'honest', orders: [{ kind: 'retry', by: 'dora', at }] }])

@@ -74,7 +74,6 @@ describe('the log of orders', () => {
     await exportOrders(store, [lane, settings], now)
     expect((await linesOf('22'))[0]).toBe(was)
     expect(await verifyDay(store, '2026-11-22')).toMatchObject({ orders: 2 })
-    // This day has no order.
     expect(await verifyDay(store, '2026-11-21')).toMatchObject({ orders: 0 })
   })
 
@@ -117,7 +116,7 @@ describe('the log of orders', () => {
     await exportOrders(store, [lane], at('2026-11-22T09:30:00Z'))
     const full = { ...lane, isFull: true }
     expect((await exportOrders(store, [full, settings], now)).maybeIncomplete).toEqual([lane.id])
-    // The oldest order that is still kept is older than the last export, so none is missing.
+    // The oldest kept order is older than the last export, so no order is missing.
     expect((await exportOrders(store, [full, settings], now)).maybeIncomplete).toEqual([])
   })
 

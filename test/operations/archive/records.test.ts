@@ -34,7 +34,7 @@ describe('the line of a closed transfer', () => {
     const transactions = [
       { ...told, hash: '0x0', fate: 'replaced', at },
       { ...told, hash: '0x1', maxFee: '3', fate: 'mined', gasPaid: '21', at },
-      // Recorded in the ledger, but never reported.
+      // The ledger recorded this transaction, but no step reported it.
       { ...told, nonce: 8, round: 2, fate: 'dropped' },
       { ...told, nonce: '9' },
     ]
@@ -96,7 +96,7 @@ describe('the line of a closed transfer', () => {
     expect(lists).not.toHaveProperty('orders')
     const texts = transferRecord(run, { transfer: { ...transfer, extra: long }, result: { ...result, reason: long } })
     expect(texts).toEqual({ ...base, startedAt: run.startedAt, closedAt: run.closedAt, outcome: 'delivered', shortened: true })
-    // The longest message fits, together with its lists.
+    // The longest message fits into a line, together with its lists.
     const message = Buffer.alloc(200_000).toString('base64')
     expect(transferRecord(run, { transfer: { ...transfer, message }, result })).toMatchObject({ transfer: { message }, orders: [{}] })
     expect(message.length).toBeLessThan(longestRecord)

@@ -10,7 +10,6 @@ const text = '{"id":"a:ü","n":"1"}\n'
 const append = (store: ArchiveStore, name: string, line: string) =>
   updateText(store, name, (was) => `${[...linesOf(was), line].join('\n')}\n`)
 
-/** Expects this of both kinds of store. */
 async function expectNoLostUpdate(store: ArchiveStore) {
   expect(await store.put('a/b.jsonl', 'old', undefined)).toBe(true)
   const old = await store.get('a/b.jsonl')
@@ -37,7 +36,7 @@ describe('an archive in a folder', () => {
       ['', 'a', 'a/b.jsonl'].map(async (path) => ((await stat(join(dir, 'kept', path))).mode & 0o777).toString(8)),
     )
     expect(modes).toEqual(['700', '700', '600'])
-    // A file is where the folder should be.
+    // The path of the store is a file, not a folder.
     const blocked = createArchiveStore({ kind: 'directory', path: join(dir, 'kept', 'a', 'b.jsonl') })
     await expect(blocked.put('c.jsonl', text, undefined)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })
     await expect(blocked.get('c.jsonl')).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })

@@ -9,9 +9,7 @@ export const at = Date.parse('2026-11-22T12:00:00Z')
 export const lane = 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7'
 const address = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-/**
- * The parts of a config that `explain` reads. It has a chain with a lane, a native route, and a bridge without a node.
- */
+/** The parts of a config that `explain` reads. The emitter's chain 2 has no node. */
 export const config = {
   chains: {
     bsc: {
@@ -46,7 +44,7 @@ export function chain(changes: Partial<ChainFacts> = {}): ChainFacts {
   return { chain: 'bsc', blockTimeMs: 1_000, nodes: [node], balances: new Map([[address, '5000000000000000000']]), ...changes }
 }
 
-/** Facts about several nodes. Each has its head, or undefined if it does not answer. */
+/** An undefined head makes a node that does not answer. */
 export function nodes(...heads: readonly (NodeHead | undefined)[]): ChainFacts['nodes'] {
   return heads.map((one, index) => ({
     ...{ node: `node-${index + 1}`, use: 'all' as const, added: false, isDisabled: false },
@@ -79,14 +77,14 @@ export function transfer(id: string, changes: Partial<TransferFacts> = {}): Tran
   }
 }
 
-/** The stream of the chain's own emitter, as an intake reports it. */
+/** The stream of bsc's own token bridge, as an intake reports it. */
 export const followedName = `wormhole-token-bridge:bsc:${address.slice(2).padStart(64, '0')}`
 export const followed = {
   stream: followedName,
   state: read({ ...initialStream({ stream: followedName, origin: '4/00', first: '0', maxOpen: 10 }), updatedAt: at - 1_000 }),
 }
 
-/** A healthy deployment. */
+/** Facts of a healthy deployment, except for `changes`. */
 export function facts(changes: Partial<Facts> = {}): Facts {
   const served = { queue: polled, asked: 1, answered: 1 }
   return {

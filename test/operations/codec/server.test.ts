@@ -22,7 +22,6 @@ const folder = temporaryFolder()
 let server: SmallServer
 let good = ''
 let expired = ''
-/** Tokens that the settings list. */
 let tokens: IssuedToken[] | undefined
 let log = ''
 beforeAll(async () => {
@@ -38,7 +37,6 @@ beforeEach(() => {
   log = ''
 })
 
-/** @param dataFolder folder with the keys of access tokens */
 function open(dataFolder: string): Promise<SmallServer> {
   const destination = new Writable({ write: (chunk, _, done) => ((log += String(chunk)), done()) })
   return openCodecServer({
@@ -58,7 +56,7 @@ interface Ask {
 
 async function ask({ of = server, path = '/decode', method = 'POST', headers = {}, body = '' }: Ask) {
   const sent = request({ port: of.port, host: '127.0.0.1', path, method, headers: { 'content-type': 'application/json', ...headers } })
-  // Ignore errors: the server may close the connection before it has read a refused body.
+  // The server may close the connection before it has read a refused body, so errors are ignored.
   sent.on('error', () => {})
   sent.end(body)
   const [response] = await once(sent, 'response')
@@ -134,7 +132,7 @@ describe('POST /decode', () => {
     })
     const answer = await ask({ headers: { ...bearer(good), origin: ui }, body: json(await sealed()) })
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([200, ui])
-    // The page must also be able to read refusals.
+    // The page must be able to read refusals, too.
     expect((await ask({ headers: { origin: ui }, body: '' })).headers['access-control-allow-origin']).toBe(ui)
     for (const origin of ['http://evil.example', 'https://ui.example:8233', 'http://ui.example', 'null', `${ui}.evil.example`]) {
       for (const method of ['OPTIONS', 'POST']) {
@@ -167,14 +165,13 @@ describe('POST /decode', () => {
   test('the codec server reads at most 8 MiB', async () => {
     const fits = json(await sealed('x'.repeat(4 * 1024 * 1024)))
     expect((await ask({ headers: bearer(good), body: fits })).status).toBe(200)
-    // The connection ends with the answer, so a client that is still sending may not read the answer.
+    // The server closes the connection with its answer, so a client that still sends may not read the answer.
     const tooLong = (bytes: number) =>
       ask({ headers: bearer(good), body: Buffer.alloc(bytes, ' ') }).then(
         ({ status }) => status,
         (error: NodeJS.ErrnoException) => error.code,
       )
-    // Ten requests, each nearly as large as the limit of all requests together. None blocks the next one, because a
-    // refused request frees its share.
+    // Each refused request frees its share of the limit for all requests, so none of the ten blocks the next one.
     for (let times = 0; times < 10; times++) expect([413, 'ECONNRESET', 'EPIPE']).toContain(await tooLong(8 * 1024 * 1024 + 1))
     expect((await ask({ headers: bearer(good), body: fits })).status).toBe(200)
   })
@@ -202,7 +199,7 @@ describe('a browser', () => {
     const [cookie = ''] = set.split(';')
     const answer = await ask({ headers: { cookie: `a=b; ${cookie}`, origin: ui }, body: json(await sealed()) })
     expect([answer.status, answer.headers['access-control-allow-credentials']]).toEqual([200, 'true'])
-    // The header overrides the cookie.
+    // The header takes precedence over the cookie.
     expect((await ask({ headers: { cookie, ...bearer('x') }, body: json([]) })).status).toBe(401)
   })
 
@@ -235,7 +232,7 @@ describe('a browser', () => {
 })
 
 test('a token of a removed key is refused', async () => {
-  // Use a new folder, because the tokens of the other tests belong to the key that is removed here.
+  // The test removes a key, so it needs a folder of its own: the other tests' tokens must stay valid.
   const dataFolder = temporaryFolder()
   const file = keyFile({ dataFolder })
   const before = await makeToken({ dataFolder })
@@ -244,7 +241,6 @@ test('a token of a removed key is refused', async () => {
   const [old] = (await readKeys(file)) ?? []
   await rotateKeys(file)
   const status = async () => (await ask({ of, headers: bearer(before), body: json([]) })).status
-  // Both keys are valid until the old one is removed.
   expect(await status()).toBe(200)
   await removeKey(file, old?.kid ?? '')
   await expect.poll(status, { timeout: 40_000 }).toBe(401)

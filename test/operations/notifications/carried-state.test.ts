@@ -21,7 +21,7 @@ const noList = () => {
 }
 Object.defineProperty(client.workflow, 'list', { value: noList })
 
-/** The data that the receiver gets from a notifier whose state has the forged notification. */
+/** Runs a notifier whose state contains the forged notification. Returns the data that the receiver gets. */
 async function told(requiresEncryption: boolean) {
   const stop = new AbortController()
   const taken = new Promise<Readonly<Record<string, unknown>>>((resolve) => {

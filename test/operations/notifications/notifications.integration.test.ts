@@ -32,7 +32,7 @@ describe('Receivers of notifications', () => {
   const ends: (() => Promise<unknown>)[] = []
   const client = () => on.ledgers.temporal.client
   const next = () => String(++sequence)
-  /** A name that only one test uses, so that each test has its own notifier. */
+  /** Each receiver name has its own notifier, so each test takes a new name. */
   const named = (what: string) => `${what}-${++names}`
   const idsOf = (received: readonly Received[], transfer: string, type = 'transfer.delivered') =>
     received.filter((one) => one.type === type && one.data['transfer'] === transfer).map(({ id }) => id)
@@ -48,7 +48,7 @@ describe('Receivers of notifications', () => {
     on = await startNotificationSetting()
   })
   afterAll(() => on?.stop())
-  // A notifier that is left over would get the requests of the next test's processes.
+  // A notifier that still runs would get requests of the next test.
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end()
   })
@@ -88,7 +88,7 @@ describe('Receivers of notifications', () => {
     await begun(name)
     const id = await on.transfer(next())
     await until(() => idsOf(books.received, id).length === 1, { timeoutMs, what: 'the delivery to be notified' })
-    // The audit does this when an effect is gone.
+    // The audit recovers a run in this way when its effect is gone.
     const { runId } = await client().workflow.getHandle(id).describe()
     await recover(client(), { workflowId: id, runId }, 'effectGone')
     await client().workflow.getHandle(id).result()
@@ -125,13 +125,13 @@ describe('Receivers of notifications', () => {
     await until(() => types().length >= events.length, { timeoutMs, what: 'all to be notified' })
     expect(types()).toEqual([...events].toSorted())
     const of = (type: string) => pager.received.find((one) => one.type === type)?.data
-    // The sender of this signal chooses its id, so Portage notifies under an id that no delivery can have.
+    // The sender of the signal chose this id, so Portage notifies under another id.
     expect(pager.received.filter(({ id }) => id === spending.id)).toEqual([])
     expect(of('transfer.parked')).toMatchObject({ transfer: id, code: 'DELIVERY_IMPOSSIBLE', reason: 'it reverts', ...testShown })
     expect(of('lane.paused')).toMatchObject({ lane, chain: 'bsc', why: 'paused', by: 'night-shift', reason: 'a test' })
     expect(of('settings.halted')).toMatchObject({ chain: 'bsc', by: 'night-shift' })
     expect(of('stream.gap')).toMatchObject({ stream })
-    // The pause ends, the notifier reads this, and the pause begins again.
+    // The notifier must see the end of the pause before the next pause begins.
     await setLaneMode(client(), lane, 'resume', order)
     const isOver = async () => !Object.keys((await readNotifier(client(), name))?.holding ?? {}).includes(`lane/${lane}/closed`)
     await orderOfNotifier(client(), name, { kind: 'replay', since: Date.now() + 60_000, order })
@@ -172,7 +172,7 @@ describe('Receivers of notifications', () => {
     })
     await until(() => idsOf(good.received, later).length > 0, { timeoutMs, what: 'the good one to be notified again' })
     expect(gone.received.length).toBe(asked)
-    // The first four requests come at once. Then one comes at a time, each for 15 s.
+    // The first four requests come at once. Later requests come one at a time, and each lasts 15 s.
     expect(hanging.received.length).toBeLessThanOrEqual(4 + (Date.now() - startedAt) / 15_000)
     gone.answer = answering(204)
     await orderOfNotifier(client(), c, { kind: 'enable', order })
@@ -195,7 +195,7 @@ describe('Receivers of notifications', () => {
     expect(idsOf(books.received, before)).toHaveLength(1)
     await until(async () => !(await readNotifier(client(), name))?.replay, { timeoutMs, what: 'the replay to end' })
     expect((await readNotifier(client(), name))?.orders).toMatchObject([{ kind: 'replay', ...order }])
-    // Replay from the epoch: half a million hours without an event.
+    // A replay from the epoch passes half a million hours without an event.
     await orderOfNotifier(client(), name, { kind: 'replay', since: 0, order })
     await until(() => idsOf(books.received, before).length === 2, { timeoutMs, what: 'the first to be notified again' })
   })

@@ -33,7 +33,7 @@ describe('A receiver that does not answer', () => {
     let state: NotifierState = start
     for (let [tries, now] = [1, 0]; tries <= 7; tries++, now = state.failure?.nextAt ?? 0) {
       state = again(state, 'a', failed, now)
-      // Several attempts that were pending at the same time count once.
+      // Attempts that were pending at the same time count as one failure.
       state = again(state, 'b', failed, now)
       rests.push(((state.failure?.nextAt ?? 0) - now) / 60_000)
       expect(state.unsent[0]).toEqual({ notification: about('a'), tries, nextAt: now + (triesMs[tries - 1] ?? 0), why: 'no connection' })

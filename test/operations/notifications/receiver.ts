@@ -3,7 +3,6 @@ import { Webhook } from 'standardwebhooks'
 import type { CredentialSource } from '../../../domain/temporal-access.ts'
 import { listenHttp } from '../../helpers/servers.ts'
 
-/** Secrets that only tests use. */
 export const testSecrets = {
   first: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
   second: `whsec_${Buffer.alloc(32, 2).toString('base64')}`,
@@ -13,7 +12,6 @@ export function secretSource(text: string): CredentialSource {
   return { from: 'a test', read: () => text }
 }
 
-/** A request that the receiver got. */
 export interface Received {
   readonly id: string
   readonly type: string
@@ -30,11 +28,11 @@ export interface TestReceiver {
   readonly received: Received[]
   /** Requests with an invalid signature. */
   readonly forged: string[]
-  /** Answers a request. Tests may replace it. */
+  /** Answers a request. Tests may replace the function. */
   answer: (one: Received, response: ServerResponse) => void
 }
 
-/** Starts a real HTTP server that verifies notifications with the specification's own package. */
+/** Starts a real HTTP server that verifies notifications with the package `standardwebhooks`. */
 export async function startReceiver(secret: string = testSecrets.first): Promise<TestReceiver> {
   const webhook = new Webhook(secret)
   const receiver: TestReceiver = {

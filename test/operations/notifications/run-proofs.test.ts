@@ -9,7 +9,6 @@ import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { reversalId } from '../../../temporal/contracts/reversal.ts'
 import { handlesClient, type FakeHandle } from '../../helpers/handles-client.ts'
 
-/** An error as the client throws it. */
 function grpc(code: number): ServiceError {
   return new ServiceError('Failed', { cause: Object.assign(new Error('a detail'), { code, details: 'a detail', metadata: {} }) })
 }
@@ -26,13 +25,16 @@ const listed = (id: string, kind: NotifiedTransfer['kind'] = 'delivered'): Notif
   ...{ kind, id, runId: 'a run', closedAt: 1, at: Date.now() },
 })
 
-/** The server was restored from a copy that is older than its list. */
+/**
+ * Temporal was restored from a copy that is older than its visibility store. So the store lists runs that cannot be
+ * read.
+ */
 const runs: Readonly<Record<string, FakeHandle>> = {
   corrupt: { describe: throws(grpc(status.INTERNAL)) },
   undecodable: { describe: throws(new Error('no such payload')) },
   running: runOf('RUNNING', 'sending'),
   foreign: runOf('COMPLETED', 'rejected'),
-  // Its memo is not encrypted, so the codec refuses it.
+  // The memo is not encrypted, so the codec refuses the run.
   unsealed: { describe: throws(new RelayerError('ENCRYPTION_MISSING', {})) },
   away: { describe: throws(grpc(status.UNAVAILABLE)) },
   denied: { describe: throws(grpc(status.PERMISSION_DENIED)) },
@@ -45,7 +47,7 @@ describe('runs that a list shows and that cannot be read', () => {
   test('an unreadable run is notified by the word of the list, and holds up no other', async () => {
     for (const name of ['corrupt', 'undecodable', 'gone', 'running'])
       expect(await proofs(listed('foreign'), listed(name), listed('unsealed'))).toEqual([undefined, 'temporal', undefined])
-    // The reversal's record is gone, or cannot be read.
+    // The record of the first reversal is gone. The record of the second cannot be read.
     expect(await proofs(listed('gone', 'reversed'), listed('corrupt-record', 'reversed'))).toEqual(['temporal', 'temporal'])
   })
 

@@ -34,16 +34,13 @@ export const lane = `evm-1397:0x${'aa'.repeat(20)}`
 export const testContent = { amount: '1500000', decimals: '6', token: `2/${'ab'.repeat(32)}`, recipient: `0x${'cd'.repeat(20)}` }
 export const testShown = { ...testContent, tokenAmount: '1.5' }
 
-/** Transfers whose steps a test controls, on a real Temporal, and their receivers. */
+/** A real Temporal with transfers whose steps a test controls, and with notifiers. */
 export interface NotificationSetting {
   readonly ledgers: Ledgers
   readonly config: Config
   readonly metrics: Metrics
-  /** All log lines. */
   readonly logged: string[]
-  /**
-   * Starts a transfer with this sequence. Resolves with its id when it is delivered, or with `parks` when it is parked.
-   */
+  /** Starts a transfer. Resolves with its id once the transfer is delivered, or parked if `parks` is set. */
   transfer(sequence: string, options?: { readonly sourceChain?: string; readonly parks?: true }): Promise<string>
   /** Serves the notifiers of these receivers until the returned function is called. */
   serve(receivers: readonly Receiver[], times?: Partial<NotifyTimes>): Promise<() => Promise<void>>
@@ -117,7 +114,7 @@ export async function startNotificationSetting(): Promise<NotificationSetting> {
   }
 }
 
-/** Writes a config with one receiver, for a process of the role ledger, the API and the command line. */
+/** Writes a config with one receiver, for processes of the role ledger, the API and the command line. */
 export async function writeReceiverConfig(
   on: NotificationSetting,
   folder: string,
@@ -137,7 +134,7 @@ export async function writeReceiverConfig(
   return { file, folder, notifications }
 }
 
-/** The row of `portage stuck` for a receiver. Undefined if there is none. */
+/** The row of `portage stuck` for the receiver, if there is one. */
 export async function causeOf({ config, ledgers }: NotificationSetting, name: string, url: string) {
   const notifications = [{ name, url, secrets: [{ secretFile: 'none' }], events: ['transfer.delivered' as const] }]
   const { causes } = await collectCauses(ledgers.temporal.client, { config: { ...config, notifications }, environment: {} })

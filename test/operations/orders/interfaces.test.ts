@@ -10,7 +10,6 @@ import { runCli } from '../../cli/run-cli.ts'
 
 const names = Object.keys(orders) as OrderName[]
 
-/** Routes that order something for many transfers, or submit many. */
 const forMany = ['/v1/transfers/bulk', '/v1/transfers/retry', '/v1/transfers/cancel', '/v1/transfers/expedite']
 
 interface Operation {
@@ -26,7 +25,6 @@ beforeAll(async () => {
 })
 afterAll(() => setting.close())
 
-/** The words of every command that does something. */
 function wordsOf(tree: Commands, before: readonly string[] = []): string[] {
   return Object.entries(tree).flatMap(([name, { run, commands: inner = {} }]) => {
     const words = [...before, name]
@@ -57,7 +55,7 @@ test('every POST route is the route of an order, with its summary', () => {
   const posts = Object.entries(paths).flatMap(([path, { post }]) => (post && !forMany.includes(path) ? [{ path, post }] : []))
   expect(posts.length).toBeGreaterThan(25)
   expect(posts.filter(({ path }) => !known.has(path))).toEqual([])
-  // Leave out the route that all orders to the settings share.
+  // All orders to the settings share one route, so its summary is not that of a single order.
   const ofOwn = posts.filter(({ path }) => path !== '/v1/settings')
   expect(ofOwn.map(({ path, post }) => [path, post.summary])).toEqual(ofOwn.map(({ path }) => [path, known.get(path)?.summary]))
 })

@@ -3,8 +3,7 @@ import type { TransferInput } from '../../../temporal/contracts/transfer.ts'
 import { transfer as compatible } from '../../../workflows/transfer/transfer.ts'
 
 /**
- * The workflow with one more command at its beginning. Without a patch, such a change would break every running
- * transfer.
+ * The workflow with one more command at its start. Without a patch, such a change would break all running transfers.
  */
 export async function transfer(input: TransferInput) {
   await sleep(1)

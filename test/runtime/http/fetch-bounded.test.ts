@@ -9,7 +9,6 @@ import { listen } from '../../helpers/servers.ts'
 
 const urlOf = async (server: Server) => new URL(`http://${await listen(server)}/path?query`)
 
-/** Fetches from a server with this answer. Returns the text that the client got. */
 async function ask(answer: RequestListener, limits: Partial<FetchLimits> = {}, body?: string) {
   const url = await urlOf(createServer(answer))
   return fetchBounded(url, { method: body === undefined ? 'GET' : 'POST', ...(body !== undefined && { body }) }, { ...usual, ...limits })
@@ -150,7 +149,7 @@ describe('no answer', () => {
     const closed: Promise<unknown>[] = []
     const asking = ask(({ socket }, response) => {
       closed.push(once(socket, 'close'))
-      // The server never ends this answer, so only the client can.
+      // The server never ends this answer, so the client must close the connection.
       response.writeHead(200, { 'content-encoding': 'gzip' }).write('junk')
     })
     await expect(asking).rejects.toThrow(Error)

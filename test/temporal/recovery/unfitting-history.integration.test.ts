@@ -53,7 +53,7 @@ test('a transfer that does not match its history fails, so that it can be starte
 test('an audit that does not match its history fails, so that the schedule starts another', async () => {
   const taskQueue = chainQueue('ethereum')
   const handle = temporal.client.workflow.getHandle('an-audit')
-  // No worker serves its step, so it waits.
+  // No worker serves the audit's step, so the audit waits.
   const args: [AuditInput] = [{ chain: 'ethereum', hours: 1, graceMs: 0 }]
   await temporal.client.workflow.start('audit', { workflowId: 'an-audit', taskQueue, args })
   await spoil(temporal, ['an-audit'], taskQueue)

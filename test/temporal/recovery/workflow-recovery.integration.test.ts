@@ -27,10 +27,7 @@ import { metricValue } from '../../helpers/metrics.ts'
 
 const waitLimit = { timeoutMs: 120_000 }
 
-/**
- * Histories of running workflows that no build can replay, so that their workflow task would always fail. Also tasks
- * that no process answers.
- */
+/** No build can replay the spoiled histories, so their workflow tasks would always fail. */
 describe('A stuck workflow is reset', () => {
   const metrics = createMetrics()
   let setting: LaneSetting
@@ -40,7 +37,7 @@ describe('A stuck workflow is reset', () => {
   const spoiled = (...ids: string[]) => setting.ledgers.without(() => spoil(setting.ledgers.temporal, ids))
   const runOf = async (id: string) => (await client().workflow.getHandle(id).describe()).runId
   const resets = (type: string) => metricValue(metrics, 'portage_workflows_reset_total', { type })
-  /** Resolves when the lane is reset and its new run has read its account. A lane reads its account only at a block. */
+  /** Waits until the new run has read the lane's account. A lane reads its account only at a block. */
   const untilRead = (agent: LaneAgent, before: string) => {
     const isRead = () => agent.view?.synced && agent.view.run !== before
     return until(() => setting.mine().then(isRead), { ...waitLimit, what: 'the new run to have read its account' })
@@ -84,7 +81,8 @@ describe('A stuck workflow is reset', () => {
     await spoiled(id)
     const asked = agent.acquire(request('d'), { timeoutMs: waitLimit.timeoutMs })
     await untilRead(agent, before)
-    // A request to the earlier run is refused for this reason, or because of what the new run already knows.
+    // The earlier run refuses the request because of its reset. The new run would refuse it because of the operator's
+    // order.
     expect(await asked).toMatchObject({ kind: 'refused' })
     const again = await agent.acquire(request('e'), { timeoutMs: waitLimit.timeoutMs })
     expect(again).toMatchObject({ kind: 'refused', why: 'forbidden', detail: expect.stringContaining('the key may have leaked') })
@@ -232,7 +230,7 @@ describe('A stuck workflow is reset', () => {
       await spoiled(operatorTransaction.workflowId)
       await client().workflow.getHandle(operatorTransaction.workflowId).signal('no handler')
       await until(async () => (await resets('operatorTransaction')) > 0, { ...waitLimit, what: 'the operator transaction to be reset' })
-      // Wait until the new run has the nonce. Before that, it would know nothing of a final nonce.
+      // The new run must get the nonce before the nonce is final, because later it could not learn of it.
       await until(() => isBeingSent(client().workflow.getHandle(operatorTransaction.workflowId)), {
         ...waitLimit,
         what: 'the new run to have it',

@@ -2,7 +2,7 @@ import { condition, proxyActivities, sleep, upsertSearchAttributes } from '@temp
 
 const { hold } = proxyActivities<{ hold(): Promise<void> }>({ startToCloseTimeout: '1h' })
 
-/** A transfer that waits in one of the ways in which a workflow can. */
+/** Waits for ever, for an hour, for a step, or for ever as a parked transfer. */
 export async function transfer(how: 'nothing' | 'timer' | 'step' | 'parked'): Promise<void> {
   if (how === 'parked') upsertSearchAttributes({ TransferState: ['parked'] })
   if (how === 'timer') await sleep('1h')

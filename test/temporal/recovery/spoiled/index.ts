@@ -7,12 +7,12 @@ import { settings as soundSettings } from '../../../../workflows/settings.ts'
 import { stream as soundStream } from '../../../../workflows/stream.ts'
 
 /**
- * Workflows that replay every history. On demand they add a command that no build replays. So a test can make, at any
- * moment, the history that a restored Temporal leaves behind.
+ * Workflows that replay every history. The signal `spoil` makes them add a command that no build replays. So a test can
+ * make the history that a restored Temporal leaves behind.
  */
 function spoilt<Input, Result>(workflow: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
   return (input) => {
-    // Check the run id, because a reset gives the new run the updates of the run before.
+    // A reset gives the new run the signals of the earlier run, so the handler checks the run id.
     setHandler(defineSignal<[string]>('spoil'), (runId) => {
       if (runId === workflowInfo().runId) void sleep(1)
     })
