@@ -29,7 +29,8 @@ interface ExecutorLinks {
 }
 
 /**
- * The bridge for requests for execution. NTT and CCTP deliver the requests that are for them. Throws CONFIG_INVALID.
+ * The bridge for requests for execution. NTT and CCTP deliver the requests for their own messages. Throws
+ * CONFIG_INVALID.
  */
 export function createExecutorBridge(options: BridgesOptions, links: ExecutorLinks): Bridge {
   const { connected, served, verifierOf, findVaa } = links
@@ -72,7 +73,7 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   }
 }
 
-/** Content of the attested message, as its product decodes it. */
+/** Content of the attested NTT or CCTP message, as its product decodes it. */
 function contentOf({ ntt, cctp }: PaidProducts, { attested: [bytes], request }: ExecutorMessage) {
   const prefix = decodeRequest(request.request)?.prefix
   if (!bytes || prefix === 'ERV1') return {}

@@ -65,13 +65,19 @@ export const longestGap = 1_024
 
 const mostAhead = 64
 
-/** The highest block that more than half of the nodes have reached. If too few are known, the lowest known head. */
+/**
+ * Returns the highest block that more than half of the nodes have reached. If too few heads are known, returns the
+ * lowest known head.
+ */
 export function majorityHeight(heights: readonly (number | undefined)[], nodes: number): number | undefined {
   const known = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
   return known[Math.min(Math.floor(nodes / 2), known.length - 1)]
 }
 
-/** The majority's head. If there are two nodes, the higher head, unless it is more than `longestGap` above `own`. */
+/**
+ * Returns the majority's head. With two nodes, returns the higher head, unless it is more than `longestGap` above
+ * `own`.
+ */
 export function comparedHeight(heights: readonly (number | undefined)[], nodes: number, own?: number): number | undefined {
   const known = heights.filter((height) => height !== undefined)
   const highest = Math.max(...known)
@@ -84,8 +90,8 @@ export function middle<T extends number | bigint>(values: readonly T[]): T | und
 }
 
 /**
- * Number of blocks between a head and the majority's head (`reached`). 0 if the head is slightly higher. Undefined if
- * unknown.
+ * Number of blocks between a head and the majority's head (`reached`). 0 for a head slightly above the majority's.
+ * Undefined if unknown.
  */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined

@@ -76,7 +76,10 @@ export interface Receipt {
   readonly gasUsed: string
   readonly effectiveGasPrice: string
   readonly logs: readonly Log[]
-  /** Place of the first among all logs of the block, from 0. Absent if there are none, or if the node does not say. */
+  /**
+   * Place of the receipt's first log among all logs of the block, from 0. Absent without logs, or if the node does not
+   * say.
+   */
   readonly firstLog?: number
 }
 

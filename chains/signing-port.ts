@@ -39,7 +39,7 @@ export interface SigningLimits {
 }
 
 export interface ProvedRoute extends TransferRoute {
-  /** Of a call with coins: what pays for them. A key signs for each payment with one nonce at a time. */
+  /** Id of the payment for the call's coins. A key signs for each payment with one nonce at a time. */
   readonly payment?: string | undefined
 }
 
@@ -62,14 +62,16 @@ export interface SigningPolicy {
    * CALL_UNJUSTIFIED, or read errors that a retry may cure.
    */
   readonly proveCall: (call: Intent, gasLimit: string) => Promise<readonly ProvedRoute[]>
-  /** Their halts apply to the routes of a call. Throws SETTINGS_UNREACHABLE before the settings are read. */
+  /** Halts and denials that apply to calls. Throws SETTINGS_UNREACHABLE before the settings are read. */
   readonly settings: () => Pick<Settings, 'halts' | 'denied'>
   /**
-   * Bridges of plug-in packages. Their code knows the parties of their messages, and does not run here. So a denial
-   * holds for a call that has the bytes of a denied address.
+   * Bridges of plug-in packages. The key's process does not run their code, so a denial applies to a call that has the
+   * bytes of a denied address.
    */
   readonly packages: ReadonlySet<BridgeName>
-  /** All lower nonces of the key's account are used and final, by most nodes. Throws read errors. */
+  /**
+   * Returns a nonce below which all nonces of the key's account are used and final, by most nodes. Throws read errors.
+   */
   readonly finalNonce: () => Promise<number>
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>
@@ -89,7 +91,7 @@ export interface SigningPolicy {
   readonly tokenPayees: readonly string[]
 }
 
-/** A transaction without a nonce stands for the account's next nonce. */
+/** Without a nonce, the transaction is for the account's next nonce. */
 export type Proposed = Omit<UnsignedTransaction, 'nonce'> & { readonly nonce?: number | undefined }
 
 export interface Spending {
@@ -103,7 +105,7 @@ export interface Spending {
   readonly limit: bigint
 }
 
-/** If `spending` is empty, there is no limit. */
+/** The spending of a lane's key. If `spending` is empty, there is no limit. */
 export interface LaneSpending {
   readonly lane: string
   readonly spending: readonly Spending[]
@@ -116,7 +118,10 @@ export interface Signer {
    * The fact `limit` names the exceeded limit. The fact `dataFee` is set if only the data fee exceeds it.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
-  /** Throws the refusals of `sign` and does not ask the key. Absent: there are no checks. */
+  /**
+   * Checks a transaction as `sign` does, without asking the key. Throws the refusals of `sign`. Absent: there are no
+   * checks.
+   */
   check?(transaction: Proposed): Promise<void>
   spending?(): readonly Spending[]
 }

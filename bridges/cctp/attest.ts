@@ -36,18 +36,20 @@ interface AttestOptions {
   readonly isUsed: (bytes: Uint8Array, route: CctpRoute) => Promise<boolean>
 }
 
-/**
- * An attestation must still be valid after this number of the target's blocks. Within them, a delivery reaches the
- * chain.
- */
+/** An attestation must stay valid for this number of target blocks, because the delivery is mined within them. */
 const spareBlocks = 50
-/** Time (ms) until the next try. Finality takes minutes. */
+/** Time between two tries to get an attestation, ms. `finalized` is longer because finality takes minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
-/** Time (ms) after which the request to attest again is repeated. Circle answers it within seconds, so it was lost. */
+/**
+ * The request to attest again is repeated after this time, ms. Circle answers within seconds, so the first one was
+ * lost.
+ */
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
-/** See `Endpoint.attest`. Replaces an attestation that has expired or is not final enough, unless its nonce is used. */
+/**
+ * Makes `Endpoint.attest`. Replaces an attestation that has expired or is not final enough, unless the nonce is used.
+ */
 export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
   const expired = new LRUCache<string, true>({ max: mostRemembered })
   const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
@@ -86,7 +88,7 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
   }
 
   return {
-    /** Also undefined for a message that `validate` refuses. */
+    /** Undefined if the message needs no new attestation, or if `validate` refuses the message. */
     async attest({ message }: Transfer): Promise<Attestation | undefined> {
       const carried = readCarried(decodeBase64(message))
       const logged = readMessage(carried.bytes)
@@ -103,8 +105,8 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
       }
     },
     /**
-     * Call this if the target contract has refused the attestation as expired. The chain's own block numbers may not
-     * show it.
+     * Remembers that the target contract refused the attestation as expired. Block numbers do not show this on
+     * Arbitrum.
      */
     hasExpired({ message }: Transfer): void {
       expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
@@ -113,11 +115,11 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
 }
 
 /**
- * Finds the attested form of a logged v2 message. Its nonce shows whether it is delivered, even if the attestation has
- * expired. Undefined if Circle has not attested it. Throws IRIS_UNAVAILABLE and read errors.
+ * Finds the attested form of a logged v2 message, whose nonce shows whether the message is delivered. Undefined if
+ * Circle has not attested it. Throws IRIS_UNAVAILABLE and read errors.
  */
 export function createSignedForms({ apis, verifySigned }: { readonly apis: AttestationApis; readonly verifySigned: VerifySigned }) {
-  /** An attestation is never replaced, because all attestations of a message have the same nonce. */
+  /** Entries stay valid, because all attestations of a message have the same nonce. */
   const kept = new LRUCache<string, Attested>({ max: mostRemembered })
   return async function signedForm(carried: CarriedMessage): Promise<Attested | undefined> {
     const key = fingerprint(writeCarried(carried))
@@ -134,7 +136,7 @@ export function createSignedForms({ apis, verifySigned }: { readonly apis: Attes
   }
 }
 
-/** Whether the attestation came too early or too late. Circle has signed the message, so its nonce is known. */
+/** Whether only the time of the attestation is wrong: expired, or not final enough. */
 function isLate({ code }: RelayerError): boolean {
   return code === 'CCTP_EXPIRED' || code === 'CCTP_NOT_ATTESTED'
 }
@@ -143,7 +145,7 @@ function waitFor({ code, about, title }: RelayerError, retryInMs: number): Attes
   return { kind: 'wait', code, reason: about || title, retryInMs }
 }
 
-/** Returns a refusal of the message. Rethrows errors that say nothing about the message. */
+/** Returns the error of a check that refuses the message. Rethrows all other errors. */
 async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefined> {
   try {
     await check
@@ -155,7 +157,7 @@ async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefi
 }
 
 /**
- * Finds the attested message of this log. If logs are equal, waits until each has its own nonce, so that none takes the
+ * Finds the attested message of this log. Undefined until Circle has attested all equal logs, so that no log takes the
  * nonce of another.
  */
 function ownOf({ bytes, twin, twins }: CarriedMessage, messages: readonly Attested[]): Attested | undefined {

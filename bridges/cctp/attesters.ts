@@ -23,7 +23,7 @@ const mostAttesters = 64n
 
 export type ReadAttesters = (maxAgeMs?: number) => Promise<Attesters>
 
-/** The attesters that one MessageTransmitter accepts, read from most nodes. Kept for a minute. */
+/** Reads the attesters that one MessageTransmitter accepts, and keeps them for a minute. */
 export function createAttesters(chain: ContractReader, transmitter: string, clock?: () => number): ReadAttesters {
   const view = async (method: string, args: readonly unknown[] = []): Promise<unknown> =>
     (await read(chain, { abi: transmitterAbi, to: transmitter, method, args, at }))[0]
@@ -44,7 +44,7 @@ export function createAttesters(chain: ContractReader, transmitter: string, cloc
 }
 
 /**
- * Checks the signatures. After a refusal, checks them against a newer set, because Circle rotates attesters. Throws
+ * Checks the signatures. After a refusal, reads the attesters again, because Circle rotates them. Throws
  * CCTP_ATTESTATION and read errors.
  */
 export async function verifyAttested(attested: Attested, attesters: ReadAttesters): Promise<void> {

@@ -135,7 +135,8 @@ export function createCctp({ settings, chains, connected, served, apis, isDelive
 }
 
 /**
- * The message of a MessageSent log, not attested. `siblings`: all such logs of the transaction. Throws NODE_REFUSED.
+ * Reads the unattested message of a MessageSent log. `siblings` are all MessageSent logs of its transaction. Throws
+ * NODE_REFUSED.
  */
 export function carriedIn(...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>): CarriedMessage {
   const bytes = sentMessage(log)

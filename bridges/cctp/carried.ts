@@ -2,7 +2,7 @@ import { concat, getBytes, hexlify, toBeHex } from 'ethers'
 import { signatureBytes } from './attestation.ts'
 import { loggedBytes, malformed, readMessage, zeroWord } from './message.ts'
 
-/** A message and the place where its source logged it. Attesting changes only v2 messages. */
+/** A message and the place where its source logged it. Attestation changes the bytes of v2 messages only. */
 export interface CarriedMessage {
   /** The number of the log in its stream, u64, decimal. */
   readonly number: string
@@ -16,7 +16,10 @@ export interface CarriedMessage {
   readonly bytes: Uint8Array
 }
 
-/** Layout: number u64, txHash, twin u16, twins u16, number of signatures u8, the signatures, the message. */
+/**
+ * Bytes before the signatures. Layout: number u64, txHash, twin u16, twins u16, number of signatures u8, the
+ * signatures, the message.
+ */
 const headBytes = 45
 
 /** Throws CCTP_MESSAGE. The result shares memory with `carried`. */

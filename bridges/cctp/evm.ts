@@ -45,7 +45,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     try {
       await prove(bytes)
     } catch (error) {
-      // Circle may have rotated its attesters since the message was received. A delivered message then still counts as
+      // Circle may have rotated its attesters since the message was received. A delivered message still counts as
       // valid.
       if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
     }
@@ -90,7 +90,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
 }
 
 /**
- * A v2 message that is not attested has nonce zero. The target contract shows this nonce as used, so do not look it up.
+ * `isAttested` is false for a v2 message with nonce zero. The target contract shows this nonce as used, so do not look
+ * it up.
  */
 function read(routes: CctpRoutes, transfer: Transfer) {
   const carried = readCarried(decodeBase64(transfer.message))
@@ -108,10 +109,7 @@ const receivedTopics = {
   2: id('MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)'),
 } as const
 
-/**
- * The topic before the nonce is the caller, which is unknown. So `shows` compares the nonce after the search. The data
- * begins with the domain.
- */
+/** The log of a delivery. `shows` compares the nonce, because a search by topics would also need the unknown caller. */
 export function receivedLog(transmitter: string, { version, nonce, sourceDomain }: CctpMessage): Required<DeliveryLog> {
   return {
     address: transmitter,

@@ -35,7 +35,7 @@ export type CctpRoutes = ReturnType<typeof createRoutes>
 
 /**
  * The burns that are delivered: all, or those that `senders` sent or `recipients` get (32 bytes, 0x, lower case). With
- * `paid`, all except these.
+ * `paid`: all burns except the listed ones.
  */
 export type DeliveredBurns = 'all' | { readonly senders: readonly string[]; readonly recipients: readonly string[]; readonly paid?: true }
 

@@ -40,8 +40,8 @@ export function createVerify(options: VerifyOptions) {
   }
 
   /**
-   * Checks that the message is a burn to this chain that one of its lanes may deliver. Throws CCTP_MESSAGE, CCTP_CALLER
-   * and the errors of `routes.of`.
+   * Checks that the message is a burn to this chain, and that a lane of the chain may deliver it. Throws CCTP_MESSAGE,
+   * CCTP_CALLER and the errors of `routes.of`.
    */
   function routeOf(message: CctpMessage): CctpRoute {
     const route = routes.of(message)
@@ -62,7 +62,9 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('CCTP_EXPIRED', { facts: { chain: chain.name, expirationBlock: String(expirationBlock), last: String(last) } })
   }
 
-  /** Checks only what time does not change. Throws CCTP_ATTESTATION, the errors of `routeOf` and read errors. */
+  /**
+   * Checks everything except finality and expiration. Throws CCTP_ATTESTATION, the errors of `routeOf` and read errors.
+   */
   async function verifySigned(attested: Attested): Promise<CctpRoute> {
     const message = readMessage(attested.bytes)
     const route = routeOf(message)
@@ -103,8 +105,5 @@ export const refusals: Refusals = {
   MESSAGE_TOO_LARGE: { kind: 'declined' },
 }
 
-/**
- * At the key, every refusal is final. A call that cannot be sent now is never sent, because another attestation makes
- * another call.
- */
+/** Before a key signs, every refusal is final: another attestation would make another call. */
 export const proofRefusals: Refusals = Object.fromEntries(Object.keys(refusals).map((code) => [code, { kind: 'rejected' }]))

@@ -9,11 +9,11 @@ import { addressOf } from './judge.ts'
 import { digestOf, type ExecutorMessage } from './message.ts'
 import { decodeInstructions, type RelayInstructions, type RequestPrefix } from './requests.ts'
 
-/** Contracts on one target chain. 0x, lower case. */
+/** Contracts on one target chain. Addresses are 0x, lower case. */
 export interface TargetContracts {
   /** Receiving contract → view that shows a delivery. */
   readonly receivers: Readonly<Record<string, DeliveredView>>
-  /** Kind of request → contract that pays the drop-off with the delivery. Without one, no drop-off is paid. */
+  /** Kind of request → contract that pays the drop-off with the delivery. */
   readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
   /**
    * DeliveryRecord, which delivers to all contracts outside `receivers`. Absent: requests for such contracts are
@@ -33,7 +33,7 @@ const withDropOff = {
   ERC2: 'receiveMessage(bytes,bytes,address)',
 } as const satisfies Record<RequestPrefix, string>
 
-/** Selectors of the calls that a key signs for requests, excluding the calls of products. */
+/** Selectors of the calls that a key signs for requests, except the calls of products (NTT, CCTP). */
 export function selectorsOf({ dropOffContracts = {}, recordContract }: TargetContracts): readonly string[] {
   const paying = (Object.keys(dropOffContracts) as RequestPrefix[]).map((prefix) => withDropOff[prefix])
   return [...new Set([receive, ...paying, ...(recordContract ? [deliver] : [])].map(selectorOf))]
@@ -59,7 +59,7 @@ export function intentOf(contracts: TargetContracts, message: ExecutorMessage, w
 }
 
 /**
- * Adds the drop-off to a product's call with the message. Returns any other call unchanged. Throws
+ * Adds the drop-off to the product's call that carries the message. Returns any other call unchanged. Throws
  * EXECUTOR_UNSUPPORTED.
  */
 export function payDropOff(
@@ -88,7 +88,7 @@ function demandPayee(wanted: RelayInstructions): string {
 }
 
 /**
- * The view that shows a delivery. Undefined if nothing shows a delivery to this contract.
+ * The view that shows whether the message is delivered. Undefined if no view shows deliveries to this contract.
  * @param bytes the signed message
  */
 export function shownOf(contracts: TargetContracts, message: ExecutorMessage, bytes: Uint8Array): Shown | undefined {

@@ -35,10 +35,16 @@ export function requestTopics(quoter: string): readonly string[] {
   return [requestTopic, zeroPadValue(quoter, 32)]
 }
 
-/** Bytes. A request that is delivered has less than 3 KB (`mostInstructions`, a quote, the longest kind of request). */
+/**
+ * Maximum length of a log's data, bytes. Requests that are delivered have less than 3 KB (`mostInstructions`, a quote,
+ * the longest kind of request).
+ */
 const mostLogBytes = 8_192
 
-/** Throws NODE_REFUSED for a log that is no RequestForExecution, MESSAGE_TOO_LARGE before it decodes a longer one. */
+/**
+ * Throws NODE_REFUSED for a log that is no RequestForExecution. Throws MESSAGE_TOO_LARGE for a long log, before
+ * decoding it.
+ */
 export function readRequest(chain: Pick<Chain, 'name'>, log: Log): RequestForExecution {
   const bytes = (log.data.length - 2) / 2
   if (bytes > mostLogBytes) throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes, most: mostLogBytes } })

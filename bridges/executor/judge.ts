@@ -7,7 +7,7 @@ import { decodeInstructions, decodeRequest, type MessageRequest, type RelayInstr
 /** Maximum cost of a delivery on a target, in gas units and wei. */
 export interface Caps {
   readonly maxGasLimit: bigint
-  /** Includes the drop-off. Integrators' SDKs count it in the same way. */
+  /** Includes the drop-off, as integrators' SDKs count it. */
   readonly maxMsgValue: bigint
   readonly maxGasDropOff: bigint
 }
@@ -62,8 +62,8 @@ export type Judgement =
     }
 
 /**
- * Judges a request that was logged on `sourceChain`. Times are checked last, because only there can a later judgement
- * differ.
+ * Judges a request that was logged on `sourceChain`. Checks the times last, because only they can change a later
+ * judgement.
  */
 export function judge(request: RequestForExecution, sourceChain: number, times: Times, terms: ExecutorTerms): Judgement {
   const quote = decodeQuote(request.signedQuote)
@@ -109,7 +109,7 @@ function problemOfContract({ targetAddress }: RequestForExecution, { receivers, 
   return `no view of ${contract} is configured that shows a delivery`
 }
 
-/** Checks a request for a product. The product's own contracts take the message, and they take no coins. */
+/** Returns the reason why a request for a product is refused. The product's contracts take no coins. */
 function problemOfProduct(
   message: MessageRequest,
   { msgValue, dropOff }: RelayInstructions,

@@ -5,8 +5,8 @@ import type { ExecutorMessage } from './message.ts'
 import type { RelayInstructions } from './requests.ts'
 
 /**
- * How the requests of one kind are delivered on a chain. All these requests are accepted (judge.ts). Judging has
- * checked only the quote.
+ * Delivers the requests of one kind on one chain. `judge` has accepted these requests, but it has not checked their
+ * messages.
  */
 export interface RequestKind {
   /** See `Endpoint.attest`. */
@@ -28,7 +28,7 @@ export interface RequestKind {
   findDelivery?(message: ExecutorMessage): Promise<FoundDelivery | undefined>
   reserve?(message: ExecutorMessage, relayer: string): ReturnType<NonNullable<Endpoint['reserve']>>
   first?(message: ExecutorMessage): string | undefined
-  /** Undefined if one call delivers. */
+  /** Undefined for requests that one call delivers. */
   next?(message: ExecutorMessage): ReturnType<Stages['next']>
   passed?(message: ExecutorMessage, stage: string, at: At): Promise<boolean>
 }

@@ -13,13 +13,11 @@ import { vaaPartiesOf } from './vaa-requests.ts'
 export interface ProductRequestsOptions<Asked> extends TargetContracts {
   readonly prefix: Exclude<RequestPrefix, 'ERV1'>
   readonly product: PaidProduct<Asked>
-  /** Endpoint of the product on this chain. */
   readonly endpoint: Endpoint
   readonly sourceOf: (message: ExecutorMessage) => ChainName
   readonly askedIn: (message: ExecutorMessage) => Asked
 }
 
-/** Finds the transfers that requests pay for. */
 function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: ProductRequestsOptions<Asked>) {
   /** Digest of a request → its transfers, as the source logged them in a final block. */
   const found = boundedMap<string, readonly Transfer[]>(1_000)
@@ -29,7 +27,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
     return { source: sourceOf(message), target: endpoint.chain, height, logIndex, txHash: txHash.toLowerCase() }
   }
 
-  /** Returns the attested transfers. Without attestations, returns them as the source logged them. */
+  /** Returns the attested transfers. Before they are attested, returns the transfers as the source logged them. */
   async function of(message: ExecutorMessage): Promise<readonly Transfer[]> {
     if (message.attested.length > 0) return message.attested.map(product.decode)
     const digest = digestOf(message)
@@ -62,7 +60,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
   }
 }
 
-/** ERN1, ERC1 and ERC2: requests for transfers of a product. The product checks and delivers them. */
+/** Delivers ERN1, ERC1 and ERC2 requests through the product whose transfers the requests ask for. */
 export function createProductRequests<Asked>(options: ProductRequestsOptions<Asked>): RequestKind {
   const { prefix, product, endpoint } = options
   const { of, demandAsked, ofStage } = createPaidTransfers(options)
@@ -82,8 +80,7 @@ export function createProductRequests<Asked>(options: ProductRequestsOptions<Ask
     async intentOf(message, wanted, stage) {
       const [transfer, name] = ofStage(message, stage)
       const call = await callOf(transfer, name)
-      // The drop-off is paid only once, although each transceiver of NTT has its own call. The order of the messages
-      // does not decide: it can be forged.
+      // The product chooses the one call that pays the drop-off. The order of the messages could be forged.
       return product.paysDropOff(transfer) ? payDropOff(options, prefix, call, wanted) : call
     },
     async delivered(message, at) {
@@ -136,8 +133,7 @@ async function attest(
 }
 
 /**
- * Returns the first call that is due. For all transfers but the first, the name of the stage is followed by the
- * transfer's number.
+ * Returns the first stage that is due. From the second transfer on, the stage's name ends with the transfer's number.
  */
 function firstDue(answers: readonly NextStage[]): NextStage {
   const due = answers.findIndex(({ kind }) => kind === 'stage')
@@ -148,7 +144,7 @@ function firstDue(answers: readonly NextStage[]): NextStage {
 
 const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
 
-/** A request that is not final is ignored here, because `validate` refuses it. */
+/** Returns no transfers for a request that is not final, because `validate` refuses the request. */
 function unlessNotFinal(error: unknown): readonly Transfer[] {
   if (notFinal.includes(toRelayerError(error).code)) return []
   throw error

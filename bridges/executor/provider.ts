@@ -9,9 +9,9 @@ import { decodeInstructions, type RequestPrefix } from './requests.ts'
 
 export interface ProviderChain {
   readonly name: ChainName
-  /** Address, 0x, lower case. */
+  /** Account that gets the payments: address, 0x, lower case. */
   readonly payee: string
-  /** Coins of the chain, 10 decimals. */
+  /** Coins of the chain with 10 decimals. */
   readonly baseFee: bigint
   readonly caps: Caps
   /** Kinds of requests that are delivered to this chain. */
@@ -36,7 +36,7 @@ export interface ProviderOptions {
   readonly now?: () => number
 }
 
-/** Chains are Wormhole chain ids. Without `instructions`, the quote has no price. */
+/** Chains are Wormhole chain ids. Without `instructions`, the answer has no `cost`. */
 export interface QuoteRequest {
   readonly source: number
   readonly target: number
@@ -45,7 +45,7 @@ export interface QuoteRequest {
 
 export type ExecutorProvider = ReturnType<typeof createProvider>
 
-/** A signed quote is kept for this time (ms), and all callers share it. So strangers cause few reads and signatures. */
+/** Time (ms) for which all callers share a signed quote, so that strangers cause few reads and signatures. */
 const keptMs = 5_000
 const failureKeptMs = 1_000
 
@@ -60,7 +60,7 @@ export function createProvider(options: ProviderOptions) {
   }
 
   return {
-    /** Wormhole chain id → the requests that are possible for this target. */
+    /** Wormhole chain id → limits and kinds of the requests that are delivered to this chain. */
     capabilities: () => new Map([...chains].map(([id, { caps, prefixes }]) => [id, { ...caps, requestPrefixes: prefixes }] as const)),
     /** Throws INPUT_INVALID for a request that would not be delivered, and the errors of the functions in `options`. */
     async quote({ source, target, instructions }: QuoteRequest): Promise<{ readonly signed: string; readonly cost?: bigint }> {
@@ -101,7 +101,7 @@ async function makeQuote(options: ProviderOptions, { from, to, source, target }:
     expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
     baseFee: from.baseFee,
     sourcePrice: await priceOf(from.name),
-    // The margin is part of this price and not of the gas price, so that it also covers the coins of a delivery.
+    // The margin raises this price and not the gas price, so that it also covers the coins of a delivery.
     targetPrice: divideUp((await priceOf(to.name)) * BigInt(100 + marginPercent), 100n),
   }
   const bytes = encodeQuote(quote)

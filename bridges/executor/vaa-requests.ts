@@ -20,15 +20,15 @@ export interface VaaRequestsOptions extends TargetContracts {
   readonly findVaa: FindVaa
 }
 
-/** ERV1: any signed message, for the contract that the request names. */
+/** Delivers ERV1 requests: any VAA, to the contract that the request names. */
 export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   const { chain, verify, findVaa } = options
-  /** Place of a message → the signed message. Only for requests that have none yet. */
+  /** Place of a message → its VAA, for requests without an attested message. */
   const found = boundedMap<string, Uint8Array>(1_000)
 
   /**
-   * Finds the signed message, because a stream knows a request only as it was logged. Undefined if the message is not
-   * signed yet, or if no API answers.
+   * Returns the VAA of a request. Asks the APIs if the request comes from a stream, which knows only the log. Undefined
+   * if no API has a valid VAA.
    */
   async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {
     const asked = decodeRequest(request.request)
@@ -84,7 +84,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   }
 }
 
-/** Recipient and token that the request itself names. Used before a product has read its message. */
+/** Returns the recipient and the token that the request itself names, without reading its message. */
 export function vaaPartiesOf({ request }: ExecutorMessage): { readonly recipient: string; readonly token: string } {
   const asked = decodeRequest(request.request)
   const token = asked?.prefix === 'ERV1' ? `${asked.chain}/${asked.emitter}` : ''

@@ -6,8 +6,8 @@ import { type ContractReader, read } from './contract-reader.ts'
 import type { Call, Shown } from './plugin.ts'
 
 /**
- * Caches interfaces by `name(types)`, a colon and the types of the answer. The key is no Solidity text, in which some
- * names have a meaning.
+ * Interfaces by `name(types):types of the answer`. They are made from JSON, because some names have a meaning in
+ * Solidity text.
  */
 const interfaces = new LRUCache<string, Interface>({
   max: 1_000,
@@ -84,7 +84,7 @@ export function selectorOf(signature: string): string {
 const selectorDigits = 10
 const wordDigits = 64
 
-/** ABI encoding of `name(bytes,…)`. ethers would take a hundred times as long, several times per delivery. */
+/** ABI encoding of `name(bytes,…)`. Does not use ethers, which takes a hundred times as long. */
 export function encodeBytesCall(selector: string, ...args: readonly Uint8Array[]): string {
   let [heads, tails] = ['', '']
   for (const argument of args) {

@@ -22,8 +22,8 @@ export interface TokenPlace {
 type FindPlace = () => Promise<TokenPlace | undefined>
 
 /**
- * Reads from most nodes, because the answer is kept. Undefined without a place, and without a valid answer in time.
- * Never throws.
+ * Reads the decimals of tokens from most nodes, because the answer is kept. Undefined without a place, and without a
+ * valid answer in time. Never throws.
  */
 export function createDecimals() {
   const kept = new LRUCache<string, number, FindPlace>({

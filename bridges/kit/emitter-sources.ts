@@ -45,7 +45,7 @@ export function createEmitterSource(options: SourceOptions & EmitterWithNode & {
 export function createSourceWithoutNode(options: SourceOptions & Emitter & { readonly judges: readonly ChainName[] }): SignedSource {
   const { sourceChain, emitter, judges } = options
   return {
-    // The origin has no network id. It is not needed, because almost every emitter differs between mainnet and testnet.
+    // The origin needs no network id, because almost every emitter differs between mainnet and testnet.
     ...sourceOf(options, `${sourceChain}/${emitter}`),
     withoutNode: { judges },
     highest: async () => undefined,

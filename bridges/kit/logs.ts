@@ -32,8 +32,8 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
 }
 
 /**
- * Returns the arguments of an event. They must encode to the same bytes, because ethers truncates long numbers. Throws
- * NODE_REFUSED.
+ * Returns the arguments of an event. Throws NODE_REFUSED unless they encode to the same bytes, because ethers truncates
+ * long numbers.
  */
 export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Interface, event: string, log: Log): Result {
   try {
@@ -54,7 +54,10 @@ export interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** Searches backwards. Undefined if no block of `depthBlocks` has the log, or if a node refused the range. */
+/**
+ * Searches the latest `depthBlocks` blocks backwards for the log of a delivery. Undefined if there is none, or if a
+ * node refused the range.
+ */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

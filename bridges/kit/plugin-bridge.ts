@@ -62,7 +62,7 @@ interface Owned<C> {
 
 export type PluginMessages<C> = ReturnType<typeof createPluginMessages<C>>
 
-/** Reads the messages of a product. Keeps the latest of them. */
+/** Reads the messages of a product, and caches them. */
 export function createPluginMessages<C>(
   { routes, decode, parties, decimals, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'parties' | 'decimals' | 'unrouted'>,
   chainNames: ChainNames,
@@ -91,7 +91,7 @@ function ofNobody({ emitterChain, emitter }: SignedMessage): RelayerError {
   return new RelayerError('PAYLOAD_KIND', { facts: { emitterChain, emitter } })
 }
 
-/** Throws what `PluginMessages.read` throws, MESSAGE_TOO_LARGE. */
+/** Throws MESSAGE_TOO_LARGE and the errors of `PluginMessages.read`. */
 export function createPluginDecode<C>({ name }: Pick<Product<C>, 'name'>, messages: PluginMessages<C>): Decode {
   return (bytes) => {
     const { route, message } = messages.readBytes(bytes)
@@ -109,8 +109,8 @@ export function toTransfer(bridge: BridgeName, signed: SignedMessage, targetChai
 }
 
 /**
- * Asks the bridges in turn. A bridge that throws PAYLOAD_KIND does not own the message. Throws the error of the owner,
- * or of the last bridge if none owns it.
+ * Decodes a message by the first bridge that owns it. A bridge that throws PAYLOAD_KIND does not own the message.
+ * Throws the owner's error, or PAYLOAD_KIND if no bridge owns the message.
  */
 export function firstOwner(decodes: readonly Decode[]): Decode {
   return (message) => {
@@ -162,7 +162,7 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { c
   const accepts = async (message: Uint8Array) => prove(messages.readBytes(message))
   return {
     verify: (message: Uint8Array) => toVerdict(verify(message), refusals),
-    // Set only if a route needs it. Otherwise the intake would run code of a plug-in, which may fail.
+    // Absent if no route needs it, because it runs plug-in code, which may fail, in the intake.
     ...(product.routes.some((route) => route.accepts) && { accepts: (message: Uint8Array) => toVerdict(accepts(message), refusals) }),
     validate: (transfer: Transfer) => toVerdict(check(transfer), refusals),
   }

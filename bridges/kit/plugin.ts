@@ -27,7 +27,10 @@ export interface Call {
   readonly args: readonly unknown[]
 }
 
-/** A view, and its answer once the effect is there. `returns` has the types of the answer, separated by commas. */
+/**
+ * A view, and the answer that it gives once the effect is there. `returns` lists the types of the answer, separated by
+ * commas.
+ */
 export interface Shown {
   readonly contract: string
   readonly view: string
@@ -52,7 +55,7 @@ export type Next =
 
 /** The latest state of the target chain. */
 export interface Target {
-  /** Time of its latest block, seconds since the epoch. */
+  /** Time of the chain's latest block, seconds since the epoch. */
   readonly now: number
   read(view: Omit<Shown, 'is'>): Promise<readonly unknown[]>
 }
@@ -62,8 +65,8 @@ export interface CallRule {
   readonly contract: string
   readonly function: string
   /**
-   * `message`: the only argument of the call is the signed message. Otherwise: the only argument is one word, and a
-   * view of the target shows a reason for the call. Such a call must also succeed on most nodes.
+   * Justifies the call. `message`: the call's only argument is the signed message. Otherwise: its only argument is one
+   * word, a view of the target shows a reason for the call, and the call succeeds on most nodes.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
 }
@@ -84,7 +87,10 @@ export interface MessageView {
   readonly is: string
 }
 
-/** The emitters, the payload bytes and the target of messages. The first route that fits a message owns it. */
+/**
+ * Selects messages by emitter and payload bytes, and names their target. A message belongs to the first route that
+ * fits.
+ */
 export interface Route {
   /** `accepted`: any emitter for which the view `accepts` gives the expected answer. */
   readonly from: readonly RouteEmitter[] | 'accepted'
@@ -97,9 +103,8 @@ export interface Route {
 }
 
 /**
- * A product whose messages guardians sign. The kit makes a `Bridge` of it (plugin-bridge.ts): the kit finds and
- * verifies messages, encodes calls, and reads by quorum. A key signs by the rules of `routes` alone. All functions are
- * pure, except that `next` reads the target.
+ * A product whose messages guardians sign. The kit makes a `Bridge` of it (plugin-bridge.ts). A key signs by the rules
+ * of `routes` alone. All functions are pure, except that `next` reads the target.
  */
 export interface Plugin<C> {
   readonly name: string
@@ -109,7 +114,7 @@ export interface Plugin<C> {
   /** Name of a stage → its call. Without `next`, the first stage delivers. */
   readonly stages: Readonly<Record<string, Stage<C>>>
   /**
-   * Decides which stage is next. Its answer counts only while `delivered`, which is read at the same time, is false.
+   * Decides which stage is next. The answer counts only while `delivered`, which is read at the same time, is false.
    * Called again once the effect of a stage is final.
    */
   next?(message: Message<C>, target: Target): Promise<Next>
@@ -147,7 +152,7 @@ export function plugin<S, C>(definition: PluginPackage<S, C>): PluginPackage<S, 
 }
 
 interface DevnetChain {
-  /** JSON-RPC. */
+  /** URL of the chain's JSON-RPC. */
   readonly url: string
   readonly wormholeChainId: number
   /** 0x, lower case. */
@@ -155,7 +160,10 @@ interface DevnetChain {
   readonly tokenBridge: string
 }
 
-/** Argument of an author's `deploy` and `send`. Each call resolves once it is mined. It throws if it reverts. */
+/**
+ * Argument of an author's `deploy` and `send`. Each method resolves once its transaction is mined, and throws if the
+ * transaction reverts.
+ */
 export interface AuthorDevnet {
   readonly chains: { readonly ethereum: DevnetChain; readonly bsc: DevnetChain }
   /** The account that sends the calls on this chain. */

@@ -43,8 +43,8 @@ export const tokenAbi = new Interface(['function balanceOf(address owner) view r
 const nothing = `0x${'0'.repeat(64)}`
 
 /**
- * Reads the source table's entry for a nonce. Undefined if there is none. The id is not checked. Throws the errors of
- * `read`.
+ * Reads the source table's entry for a nonce, and does not check its id. Undefined if there is none. Throws the errors
+ * of `read`.
  */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })

@@ -14,7 +14,10 @@ export async function transfersIn(chain: LogReader, bridge: string, topic: strin
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
-/** A log that is malformed or contradicts itself does not count, because a node invented it. */
+/**
+ * The log that shows the completion of a transfer. A malformed or contradictory log does not count, because a node
+ * invented it.
+ */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,

@@ -38,7 +38,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
   async function check(transfer: Transfer): Promise<void> {
     const decoded = decode(transfer)
     checkSame(transfer, decoded)
-    // The transfer is first compared with the source's table, because a decline is permanent.
+    // The source's table is checked before the amount, because a decline is permanent.
     await verify(decodeBase64(transfer.message))
     checkAmount(decoded)
   }

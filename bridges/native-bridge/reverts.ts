@@ -33,10 +33,12 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
   ZeroAddress: impossible('an address is 0'),
 }
 
-/** A contract that is not initialised has no risk denominator. It divides by 0 (panic 0x12). */
+/** A contract that is not initialised has no risk denominator, so it divides by 0 (panic 0x12). */
 const divisionByZero = 0x12n
 
-/** Explains a revert. Call `delivered` first: a spent budget reverts even if the transfer is already completed. */
+/**
+ * Explains a revert. Call `delivered` first, because a spent budget also makes the call of a completed transfer revert.
+ */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)
@@ -48,7 +50,7 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
 
 /**
  * An amount above the cap waits here, because one node's revert must not park a transfer. The gate asks most nodes and
- * parks it.
+ * parks the transfer.
  */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)

@@ -18,7 +18,10 @@ interface NativeSourceOptions {
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/** Accepts chain names or network ids. The id contains no contract, because two chains share only one bridge. */
+/**
+ * Id of a stream, from chain names or network ids. It contains no contract, because two chains share only one native
+ * bridge.
+ */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
@@ -92,7 +95,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
 }
 
 /**
- * Reads the table, because nodes may hide logs. An entry is undefined if it does not exist yet. Throws
+ * Reads transfers from the source's table, because nodes may hide logs. A missing entry is undefined. Throws
  * NATIVE_ID_MISMATCH.
  */
 export function recordedUnder(chain: ContractReader, bridge: string, nonces: readonly bigint[], at: Finality) {
@@ -100,7 +103,7 @@ export function recordedUnder(chain: ContractReader, bridge: string, nonces: rea
 }
 
 /**
- * Asks one node. Asks most nodes about entries that are missing or contradictory. An entry is undefined if they
+ * Reads entries from one node, and missing or contradictory entries from most nodes. An entry is undefined if the nodes
  * disagree.
  */
 function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
@@ -117,8 +120,8 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
 }
 
 /**
- * Returns 0 if there is no entry. The table has no holes, so doubling steps from `known` and bisection find the highest
- * nonce.
+ * Returns the highest nonce in the table, or 0 if the table is empty. Doubles its steps from `known` and then bisects,
+ * because the table has no holes.
  */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined

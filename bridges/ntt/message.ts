@@ -2,7 +2,7 @@ import { concat, keccak256, toBeHex } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { toHex } from '../../domain/vaa.ts'
 
-/** A transfer of NTT. Words are 64 lower-case hex digits. */
+/** A transfer of NTT. Values of 32 bytes are 64 lower-case hex digits. */
 export interface NttMessage {
   readonly sourceManager: string
   /** Id under which the source's manager knows the transfer. */
@@ -33,7 +33,7 @@ export const targetChainAt = transferAt + 77
 const transceiverPrefix = '9945ff10'
 const transferPrefix = '994e5454'
 
-/** Undefined for a payload of another kind. Throws PAYLOAD_LENGTH if its lengths contradict each other. */
+/** Undefined for a payload of another kind. Throws PAYLOAD_LENGTH if the payload's lengths contradict each other. */
 export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMessage | undefined {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length)
   const hex = (from: number, to: number) => toHex(bytes.subarray(from, to))
@@ -41,8 +41,8 @@ export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMe
     return undefined
   const messageEnd = messageAt + bytes.readUInt16BE(messageAt - 2)
   const transferEnd = transferAt + bytes.readUInt16BE(transferAt - 2)
-  // Two parts begin with their length. The additional payload may be missing, together with its length. The
-  // transceiver's own payload follows the message.
+  // The additional payload and the transceiver's payload begin with their length. The additional payload may be
+  // missing, together with its length.
   const additionalAt = transferAt + transferBytes
   const endOf = (at: number) => (at + 2 <= bytes.length ? at + 2 + bytes.readUInt16BE(at) : Number.NaN)
   const isTransfer = transferEnd === additionalAt || transferEnd === endOf(additionalAt)

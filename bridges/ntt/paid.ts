@@ -12,7 +12,7 @@ import type { ChainNames } from '../kit/signed-messages.ts'
 import type { Endpoint } from '../port.ts'
 import { createNtt, type NttDeployment } from './ntt.ts'
 
-/** A transfer as a request identifies it. Each field has 64 lower-case hex digits. */
+/** The transfer that a request names. Each field has 64 lower-case hex digits. */
 export interface NttAsked {
   readonly manager: string
   readonly messageId: string
@@ -34,8 +34,8 @@ export interface PaidNttOptions {
 }
 
 /**
- * Delivers transfers of these tokens that requests pay for. A transfer has one message per transceiver of its manager.
- * Each message has its own VAA.
+ * Delivers the transfers of these tokens that requests pay for. Each transceiver of the manager sends its own message,
+ * with its own VAA.
  */
 export function createPaidNtt({ deployments, chainNames, sources, targets, findVaa }: PaidNttOptions): PaidProduct<NttAsked> {
   const plugin = createNtt(deployments, new Map([...chainNames].map(([number, name]) => [name, number])))

@@ -27,7 +27,7 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     },
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
-      // The plan is made here first, so that a failure of the plug-in becomes a wait.
+      // Plans the call here, so that a failure of the plug-in becomes a wait.
       return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), verdict)) : verdict
     },
     ...(stages && {
@@ -73,7 +73,10 @@ export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Me
   }
 }
 
-/** The address of the call, then the message. @param message base64 */
+/**
+ * The address of the contract and then the message, as hex digits.
+ * @param message base64
+ */
 function bytesOf(to: string, message: string): string {
   return to.slice(2) + hexlify(decodeBase64(message)).slice(2)
 }
@@ -83,7 +86,8 @@ function missing(stage = ''): never {
 }
 
 /**
- * Decodes by the routes alone. A message that fits a route counts as the plug-in's, because its code cannot be asked.
+ * Decodes by the routes alone. A message that fits a route counts as the plug-in's, because the plug-in's code cannot
+ * be asked.
  */
 export function createRouteDecode(name: string, routes: readonly Route[], chainNames: ChainNames): Decode {
   return (bytes) => {

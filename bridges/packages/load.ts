@@ -28,7 +28,7 @@ const packageSchema = z.object({
 
 const kitKey = 'portage.plugin-kit'
 
-/** Module that a loaded file imports as `portage/plugin`. It is the kit of this process. */
+/** Module that a loaded file imports as `portage/plugin`. It exports the kit of this process. */
 const kitModule = `const kit = globalThis[Symbol.for('${kitKey}')]\nexport const plugin = kit.plugin\nexport const z = kit.z\n`
 const kitManifest = JSON.stringify({ name: 'portage', type: 'module', exports: { './plugin': './plugin.js' } })
 
@@ -38,7 +38,7 @@ export interface PluginFile {
 }
 
 /**
- * Imports a copy of the bytes that were hashed. So the file cannot change between the check and the import. Throws
+ * Imports a copy of the hashed bytes, so that the file cannot change between the check and the import. Throws
  * PLUGIN_INVALID, PLUGIN_CHANGED.
  * @param expected the SHA-256 that the config pins
  */

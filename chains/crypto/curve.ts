@@ -8,8 +8,8 @@ export interface Signature {
 export interface Secp256k1 {
   readonly name: 'native' | 'pure'
   /**
-   * Signs deterministically (RFC 6979, SHA-256), with a low s (EIP-2). Throws for a bad digest or key. The error
-   * contains neither.
+   * Signs deterministically (RFC 6979, SHA-256), with a low s (EIP-2). Throws for a bad digest or key, without quoting
+   * either.
    */
   sign(digest: Uint8Array, privateKey: Uint8Array): Signature
   /**

@@ -47,8 +47,8 @@ function over(library: Library): Secp256k1 {
 }
 
 /**
- * Reduces the digest first. RFC 6979 derives `k` from the digest modulo the curve order, but libsecp256k1 from the
- * digest itself.
+ * Reduces a digest modulo the curve order. RFC 6979 derives `k` from the reduced digest, and libsecp256k1 does not
+ * reduce it.
  */
 function reduced(digest: Uint8Array): Uint8Array {
   if (digest.length !== wordBytes || Buffer.compare(digest, orderBytes) < 0) return digest

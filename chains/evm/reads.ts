@@ -106,8 +106,8 @@ function balanceOf(agree: Quorum, address: string, token: string | undefined): P
 }
 
 /**
- * Whether the account has code. EIP-7702 may add and remove code within one block. This changes the transaction count,
- * so a changed count counts as code.
+ * Whether the account has code or, with `during`, had code in that block. A changed transaction count counts as code,
+ * because EIP-7702 may add and remove code within one block.
  */
 async function hasCode(agree: Quorum, address: string, during?: number): Promise<boolean> {
   const ask = <T>(method: string, block: string, read: (value: unknown) => T) =>
@@ -128,7 +128,7 @@ async function hasCode(agree: Quorum, address: string, during?: number): Promise
 }
 
 /**
- * Asks all nodes after the first one failed. One node's result then counts, so that a failing node cannot stop
+ * Asks all nodes after the call failed at one node. A single result counts, so that a failing node cannot stop
  * deliveries.
  */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {

@@ -25,7 +25,10 @@ const gasPriceOracle = '0x420000000000000000000000000000000000000f'
  */
 const getL1Fee = '0x49948e0e'
 
-/** The L1 base fee rises by at most 1/8 per block. So 150 % of the data fee suffices for three L1 blocks. */
+/**
+ * Share of the data fee to offer, %. The L1 base fee rises by at most 1/8 per block, so this share suffices for three
+ * L1 blocks.
+ */
 const roomPercent = 150n
 
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
@@ -46,10 +49,7 @@ interface Market extends Price {
   readonly baseFees: readonly bigint[]
 }
 
-/**
- * The market's fees, and the data fees of L2s. The market's fees are read once per head, as the median of the nodes'
- * answers.
- */
+/** The market's fees, as the median of the nodes' answers once per head, and the data fees of L2s. */
 export function createFees(
   chain: HeadSource & Pick<Chain, 'networkId'>,
   nodes: Nodes,
@@ -116,7 +116,8 @@ export function createFees(
 }
 
 /**
- * Returns the median, limited to between half and twice `baseFee`. No chain moves its base fee further in one block.
+ * Returns the median of the nodes, limited to between half and twice `baseFee`: no chain moves its base fee further in
+ * one block.
  */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
@@ -144,8 +145,8 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
 /**
- * Data fee of an L2. Asks one node. If its answer is unlikely, asks all nodes. If too few answer, uses the last agreed
- * fee. Throws NODE_REFUSED (no oracle), NODE_UNAVAILABLE.
+ * Data fee of an L2. Asks one node and, if the answer is unlikely, all nodes. If too few nodes answer, uses the last
+ * agreed fee. Throws NODE_REFUSED (no oracle), NODE_UNAVAILABLE.
  */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
@@ -186,7 +187,7 @@ function oracleCall(networkId: string, { to, data, value }: Intent) {
 const gwei = 10n ** 9n
 
 /**
- * Number of blocks. This is the largest history that go-ethereum returns with tips (eth/gasprice/feehistory.go,
+ * Number of blocks in the largest history that go-ethereum returns with tips (eth/gasprice/feehistory.go,
  * maxBlockHistory).
  */
 const historyBlocks = 1_024

@@ -10,7 +10,7 @@ export interface EvmBlock extends Block {
   readonly gasLimit: bigint
   /** Whether the header hashes to `hash` by Ethereum's rules. */
   readonly fits: boolean
-  /** Only present if `fits`. Otherwise the block hash does not prove the bloom filter. */
+  /** Present only if `fits`, because otherwise the block hash does not prove the bloom filter. */
   readonly logsBloom?: string
 }
 
@@ -51,7 +51,10 @@ export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: H
   })
 }
 
-/** Returns undefined for a node without the block. The wait ends once `isEnough` returns true. */
+/**
+ * Asks all nodes for a block. The answer of a node without the block is undefined. The wait ends once `isEnough`
+ * returns true.
+ */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,

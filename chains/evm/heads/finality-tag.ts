@@ -6,7 +6,7 @@ import { fetchBlockOfAll } from './blocks.ts'
 const idlePolls = 8
 
 /**
- * Finds the height that most nodes call `finalized`. It counts if most nodes also have the cached block of this height.
+ * Finds the height that most nodes call `finalized`. The height counts only if most nodes have the cached block there.
  */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
@@ -46,7 +46,7 @@ export function createFinalityTag(
   }
 
   return {
-    /** Asks all nodes when one node shows a rise, and at intervals. So one node cannot stop finality. */
+    /** Asks all nodes when one node shows a rise, and at intervals, so that one node cannot stop finality. */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
       const isRise = own !== undefined && isAbove(own)
       idle = isRise ? 0 : idle + 1

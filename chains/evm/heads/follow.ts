@@ -6,8 +6,8 @@ import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
 /**
- * Number of polls before a lower head is accepted. More polls are needed if the lower head is on our own branch,
- * because the nodes may only lag.
+ * Number of polls before a lower head is accepted. A lower head on the cached branch needs more polls, because the
+ * nodes may only lag.
  */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
@@ -53,8 +53,8 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head counts only if most nodes have reached it. At the start it always counts, because most nodes may
-    // be down.
+    // A distant head counts only if most nodes have reached it. The first head always counts, because most nodes may be
+    // down at the start.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -150,8 +150,8 @@ function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): numb
 }
 
 /**
- * Number of blocks with the same hash and the same content. On chains without checked headers, a node may show false
- * content under a true hash.
+ * Number of blocks with the same hash and content. On chains without checked headers, a node may show false content
+ * under a true hash.
  */
 export function sameContent(block: EvmBlock, blocks: readonly EvmBlock[]): number {
   const content = contentOf(block)
@@ -163,8 +163,7 @@ function contentOf({ height, parentHash, timestamp, baseFee, gasLimit, transacti
 }
 
 /**
- * Records up to which block each node agrees with the cached chain. Blocks that a single node invented then do not
- * count.
+ * Records the highest cached block that each node has shown, so that blocks which a single node invented do not count.
  */
 export function createShownHeads(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'voterNames'>,

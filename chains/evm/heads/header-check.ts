@@ -1,8 +1,8 @@
 import type { Logger } from '../../../observability/logger.ts'
 
 /**
- * After this many polls in a row in which most nodes' headers mismatch, headers are no longer checked: their format has
- * changed.
+ * After this number of polls in a row with mismatching headers from most nodes, headers are no longer checked: their
+ * format has changed.
  */
 const mostOddPolls = 10
 

@@ -5,7 +5,7 @@ import type { BlockCache } from './block-cache.ts'
 import type { EvmBlock } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 
-/** Size of a bloom filter: 2,048 bits. The address and each topic of a log set three bits (yellow paper, 4.4.1). */
+/** Length of a bloom filter. The address and each topic of a log set three bits (yellow paper, 4.4.1). */
 const bytes = 256
 const bitsPerValue = 3
 const mostValues = 1_024
@@ -18,7 +18,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
 
   /**
    * Whether the filter excludes one of the values. Chains without filters (EIP-7668) leave them empty, so an empty
-   * filter counts only if the block is empty.
+   * filter counts only for an empty block.
    */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
@@ -30,8 +30,8 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
 
   return {
     /**
-     * True if the range has no such logs. Counts only final blocks with a checked hash, because the hash covers the
-     * filter.
+     * Whether filters prove that the range has no such logs. Only final blocks with a checked hash count, because the
+     * hash proves the filter.
      */
     proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
       if (check.kind !== 'checked' || toBlock > finalized()) return false

@@ -19,7 +19,7 @@ export type NodeClient = ReturnType<typeof createNodeClient>
 
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
-  // Each waiting call adds a listener. With the default limit, Node would warn of more than ten.
+  // Each waiting call adds a listener, and by default Node warns of more than ten.
   setMaxListeners(0, closing.signal)
   const client = createJsonRpcClient(spec, timeoutMs, closing.signal, count)
   const now = () => performance.now()
@@ -118,7 +118,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
     get waitMs() {
       return waitMs()
     },
-    /** Returns the time (ms) to wait for the token. */
+    /** Takes a token, and returns the time (ms) to wait for it. */
     take() {
       const wait = waitMs()
       tokens--
@@ -127,7 +127,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
   }
 }
 
-/** Shortest pause (ms) after a failed probe. Each further failure doubles it (chainlink-evm: 1 s to 30 s). */
+/** Shortest pause (ms) after a failed probe. Each further failure doubles the pause (chainlink-evm: 1 s to 30 s). */
 const shortestMs = 1_000
 const longestMs = 30_000
 const latencyWeight = 0.2
@@ -184,8 +184,8 @@ export function createNodeHealth(now: () => number) {
       pauseNode(retryAfterMs)
     },
     /**
-     * Without `mustSay`, a refusal counts as the right network. This does no harm: EIP-155 signatures are valid on one
-     * network only.
+     * Without `mustSay`, a node that refuses to name its network counts as right. This does no harm: EIP-155 signatures
+     * are valid on one network only.
      */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'

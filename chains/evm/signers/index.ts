@@ -22,7 +22,7 @@ export async function createSigner(spec: SignerSpec, address?: string, policy?: 
 export type MessageSigner = (message: Uint8Array) => Promise<Uint8Array>
 
 /**
- * The caller decides which messages are signed. A message must not be a transaction. Throws the errors of
+ * Makes a signer of messages. The caller must not let it sign the bytes of a transaction. Throws the errors of
  * `createSigner`.
  */
 export async function createMessageSigner(spec: SignerSpec, address: string): Promise<MessageSigner> {

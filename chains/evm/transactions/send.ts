@@ -5,8 +5,8 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * Refusals, the most important first. Statements about the nonce come first. `ambiguous` is next: a silent node may
- * have the transaction. So no refusal after it may free, keep or re-price the nonce. `fatal` counts only if no node
+ * Refusals, the most important first: statements about the nonce, then `ambiguous`. A silent node may have the
+ * transaction, so no refusal after `ambiguous` may free, keep or re-price the nonce. `fatal` counts only if no node
  * says anything else.
  */
 const order: readonly SendErrorClass[] = [
@@ -187,7 +187,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   ['terminally-stuck', /not enough .{0,80}counters? to continue|out of counters at node level/],
 ]
 
-/** Code of EIP-1474. No other code is clear: nodes use −32000, −32003, −32010 and −32603 for any error. */
+/** Code of EIP-1474. Other codes are unclear, because nodes use −32000, −32003, −32010 and −32603 for any error. */
 const limitExceeded = -32005
 
 /** Class → error texts of the chain's own nodes. Ignores case. */
