@@ -48,10 +48,7 @@ export interface ConfiguredEmitter extends Emitter {
   readonly bridge: BridgeName
 }
 
-/**
- * All emitters of the config, each once. If several bridges name an emitter, the token bridge keeps it, or else the
- * first bridge.
- */
+/** All emitters of the config, each once, under the token bridge or else under the first bridge that names it. */
 export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
   const { chains, bridges } = options
   const own = bridges[wormholeTokenBridge]
@@ -143,7 +140,7 @@ export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Part
   return { wormholeChainId, emitterChain: wormholeChainId, emitter, core, tokenBridge }
 }
 
-/** Title of a source. For a chain outside the config, the title begins with the chain's name in Wormhole's SDK. */
+/** For a chain outside the config, the title begins with the chain's name in Wormhole's SDK. */
 export function sourceTitle(sourceChain: ChainName): string {
   const id = numberOfUnconfigured(sourceChain)
   const known = Object.values(tokenBridgeEmitters)

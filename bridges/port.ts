@@ -6,9 +6,7 @@ import type { Payment, TransferContent } from '../domain/transfer/content.ts'
 import type { BridgeName, ChainName, Transfer, TransferRoute } from '../domain/transfer/transfer.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 
-/**
- * `rejected`: never valid. `declined`: the operator's policy refuses the message. `wait`: may become valid by itself.
- */
+/** `rejected`: never valid. `declined`: refused by the operator's policy. `wait`: may become valid by itself. */
 export type Verdict =
   | { readonly kind: 'valid' }
   | {
@@ -73,7 +71,6 @@ export interface Stages {
    * is absent. Undefined: one call delivers this transfer.
    */
   next(transfer: Transfer): Promise<NextStage> | undefined
-  /** Whether the target chain's state shows the effect of the stage's call. */
   passed(transfer: Transfer, stage: string, at: At): Promise<boolean>
 }
 
@@ -81,7 +78,6 @@ export type Attestation =
   | { readonly kind: 'attested'; readonly message: Uint8Array }
   | { readonly kind: 'wait'; readonly code: ErrorCode; readonly reason: string; readonly retryInMs: number }
 
-/** The bridge and the source chain of a message. */
 export type RouteWithin = Pick<TransferRoute, 'bridge' | 'sourceChain'>
 
 /**
@@ -126,7 +122,7 @@ export interface Endpoint {
    * @param stage absent: the first stage
    */
   delivery(transfer: Transfer, stage?: string): PlannedDelivery
-  /** Absent if one call delivers. */
+  /** Absent if one call delivers every transfer. */
   readonly stages?: Stages
   /** Returns the call as data, for processes that do not run the bridge's code. Absent if every process runs it. */
   plan?(transfer: Transfer, stage?: string): CallPlan
@@ -137,9 +133,7 @@ export interface Endpoint {
    * would be rejected. Undefined if the message has its attestation.
    */
   attest?(transfer: Transfer): Promise<Attestation | undefined>
-  /**
-   * Contract (0x, lower case) → selectors that a delivering call may use. A key signs no other calls for this bridge.
-   */
+  /** Contract (0x, lower case) → selectors of delivering calls. A key signs no other calls for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
   /** Maximum coins (wei, decimal) by selector of a delivering call that may go to any contract. Absent: none. */
   readonly openCalls?: Readonly<Record<string, string>>
@@ -157,10 +151,7 @@ export interface Endpoint {
   release?(transfer: Transfer): void
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   readonly batches?: SharedCalls
-  /**
-   * Whether the receipt shows the effect. Undefined if the transaction succeeded, but only the state can show whether
-   * it delivered.
-   */
+  /** Whether the receipt shows the effect. Undefined after a success that only the state can confirm. */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean | undefined
 }
 
@@ -169,11 +160,10 @@ export interface SharedCalls {
   /** Transfers with the same key may share a call, up to `most`. Undefined: this transfer is delivered alone. */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
   intent(transfers: readonly Transfer[]): Promise<Intent>
-  /** Returns the transfers that together fit the limits that `reserve` read last. */
+  /** Selects transfers that together fit the limits that `reserve` read last. */
   fitting(transfers: readonly Transfer[]): readonly Transfer[]
 }
 
-/** One protocol. Its decoding is pure. Its endpoints do everything that needs a chain. */
 export interface Bridge {
   readonly name: BridgeName
   /**
@@ -187,9 +177,7 @@ export interface Bridge {
    * the errors of `decode`.
    */
   within?(message: Uint8Array): readonly RouteWithin[]
-  /**
-   * Returns the decimals of the content's amount. They are read once per token. Undefined if not known. Never throws.
-   */
+  /** Decimals of the content's amount, read once per token. Undefined if not known. Never throws. */
   decimals?(message: Uint8Array): Promise<number | undefined>
   /** Returns the index of the guardian set that signed. Absent: signatures never expire. Throws VAA_*. */
   signedBy?(message: Uint8Array): number
@@ -199,7 +187,7 @@ export interface Bridge {
 
 export type Bridges = ReadonlyMap<BridgeName, Bridge>
 
-/** A range of blocks, including both ends. */
+/** Includes both ends. */
 export interface BlockRange {
   readonly fromBlock: number
   readonly toBlock: number
@@ -215,18 +203,12 @@ interface SourceBase {
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /**
-   * Whether each transfer is delivered and final, according to most nodes. Throws contradictions (`haltRoute`) and read
-   * errors.
-   */
+  /** Whether each transfer is delivered and final, by most nodes. Throws contradictions and read errors. */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 
 interface CountedSource extends SourceBase {
-  /**
-   * Returns the highest number in the finalized state, as most nodes show it. Searches upwards or downwards from
-   * `known`.
-   */
+  /** Highest number in the finalized state, by most nodes. Searches upwards or downwards from `known`. */
   highest(known?: string): Promise<string | undefined>
 }
 
@@ -279,9 +261,7 @@ export interface SignedSource extends CountedSource {
   readonly kind: 'signed'
   /** The bridges that may own messages of this source. `bridge` is one of them. */
   readonly owners: readonly BridgeName[]
-  /** Wormhole chain id. */
   readonly emitterChain: number
-  /** 64 lower-case hex digits. */
   readonly emitter: string
   /** Set if Portage reads no node of the source. `judges` are chains whose core contracts can check signatures. */
   readonly withoutNode?: { readonly judges: readonly ChainName[] }

@@ -188,9 +188,7 @@ const makers: {
   },
 }
 
-/**
- * `connected` must contain the chains that `sourcesOf` returns. Only chains in `served` get endpoints (default: all).
- */
+/** `connected` must contain the chains of `sourcesOf`. Only `served` chains get endpoints (default: all). */
 export function createBridges(
   options: BridgesOptions,
   connected: Chains,
@@ -221,8 +219,7 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
       try {
         return (await bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)?.delivered(transfer, at)) ?? false
       } catch (error) {
-        // The transfer is started and waits for the plug-in, so that a failing plug-in does not stop the emitter's
-        // stream.
+        // A failing plug-in must not stop the emitter's stream: its transfer starts and waits for the plug-in.
         if (isPluginFailure(error)) return false
         throw error
       }

@@ -16,7 +16,7 @@ export interface SignedTransaction {
   readonly raw: string
   /** 0x, lower case. */
   readonly hash: string
-  /** Hash of the unsigned transaction. It is the same for every signature. */
+  /** The same for every signature of the transaction. */
   readonly signingHash: string
 }
 
@@ -28,11 +28,8 @@ export interface SigningLimits {
   readonly maxGasPerTransaction: string
   readonly maxTipPerGasWei: string
   readonly maxDataFeePerTransactionWei: string
-  /** Gas limit × fee per gas + data fee. */
   readonly maxCostPerTransactionWei: string
-  /**
-   * Only the most expensive attempt for a nonce counts. Payments of coins have a sum of their own, with the same limit.
-   */
+  /** Only the most expensive attempt for a nonce counts. Payments have a sum of their own, with the same limit. */
   readonly maxSpendingPerHourWei: string
   readonly maxSpendingPerDayWei: string
   readonly maxPaymentWei: string
@@ -47,31 +44,17 @@ export interface ProvedRoute extends TransferRoute {
 export interface SigningPolicy {
   /** Functions that deliver. `proveCall` must prove each such call. These calls carry no coins. */
   readonly calls: ContractCalls
-  /**
-   * Selectors of delivering calls that may go to any contract → the most coins that such a call carries (wei, decimal).
-   * `proveCall` must prove each of these calls.
-   */
+  /** Selector of a delivering call to any contract → its maximum coins (wei, decimal). `proveCall` must prove it. */
   readonly openCalls: Readonly<Record<string, string>>
-  /**
-   * Contract → beginnings (hex) of the calls that operators may order. These calls carry no coins. Their further
-   * arguments are not proved.
-   */
+  /** Contract → beginnings (hex) of calls that operators may order, without coins. Further arguments are not proved. */
   readonly operatorCalls: ContractCalls
-  /**
-   * Proves one of `calls` or `openCalls` by its calldata. Resolves to the routes of its transfers. Throws
-   * CALL_UNJUSTIFIED, or read errors that a retry may cure.
-   */
+  /** Proves a call by its calldata. Resolves to the routes of its transfers. Throws CALL_UNJUSTIFIED, read errors. */
   readonly proveCall: (call: Intent, gasLimit: string) => Promise<readonly ProvedRoute[]>
   /** Halts and denials that apply to calls. Throws SETTINGS_UNREACHABLE before the settings are read. */
   readonly settings: () => Pick<Settings, 'halts' | 'denied'>
-  /**
-   * Bridges of plug-in packages. The key's process does not run their code, so a denial applies to a call that has the
-   * bytes of a denied address.
-   */
+  /** Plug-ins whose code does not run here. A denial applies to a call with the bytes of a denied address. */
   readonly packages: ReadonlySet<BridgeName>
-  /**
-   * Returns a nonce below which all nonces of the key's account are used and final, by most nodes. Throws read errors.
-   */
+  /** Most nodes show all nonces of the account below this one as used and final. Throws read errors. */
   readonly finalNonce: () => Promise<number>
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>
@@ -81,7 +64,7 @@ export interface SigningPolicy {
   readonly coinPayees: readonly string[]
   readonly otherLanes: readonly string[]
   /**
-   * If true, coins may go to `otherLanes`. A thief of one key with access to Temporal then gets all coins, within the
+   * If true, coins may go to `otherLanes`. A thief of one key with access to Temporal then gets all coins, within
    * limits.
    */
   readonly topUps: boolean
@@ -118,10 +101,7 @@ export interface Signer {
    * The fact `limit` names the exceeded limit. The fact `dataFee` is set if only the data fee exceeds it.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
-  /**
-   * Checks a transaction as `sign` does, without asking the key. Throws the refusals of `sign`. Absent: there are no
-   * checks.
-   */
+  /** Checks as `sign` does, without asking the key. Throws the refusals of `sign`. Absent: there are no checks. */
   check?(transaction: Proposed): Promise<void>
   spending?(): readonly Spending[]
 }

@@ -13,10 +13,7 @@ import { refusals, type Verify, type VerifySigned } from './verify.ts'
 /** `pending`: no API has a usable attestation. `why` names the state of the message at each API. */
 export type FoundAttestation<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'pending'; readonly why: string }
 
-/**
- * Circle's APIs. They are asked one after another until `pick` accepts an answer. Throws IRIS_UNAVAILABLE (with
- * `againInMs`) if no API answers.
- */
+/** Circle's APIs, asked in turn until `pick` accepts an answer. Throws IRIS_UNAVAILABLE (with `againInMs`). */
 export interface AttestationApis {
   /** `pick` gets the attested messages of the transaction, in the order of their logs. */
   ofTransaction<T>(
@@ -40,21 +37,15 @@ interface AttestOptions {
 const spareBlocks = 50
 /** Time between two tries to get an attestation, ms. `finalized` is longer because finality takes minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
-/**
- * The request to attest again is repeated after this time, ms. Circle answers within seconds, so the first one was
- * lost.
- */
+/** The request is repeated after this time, ms. Circle answers within seconds, so the first request was lost. */
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
-/**
- * Makes `Endpoint.attest`. Replaces an attestation that has expired or is not final enough, unless the nonce is used.
- */
+/** Makes `Endpoint.attest`. Replaces an attestation that has expired or is not final enough. */
 export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
   const expired = new LRUCache<string, true>({ max: mostRemembered })
   const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
 
-  /** Returns the reason why `attested` cannot be sent now. Throws read errors. */
   async function faultOf(attested: Attested): Promise<RelayerError | undefined> {
     const fault = await refusalOf(verify(attested, spareBlocks))
     return fault ?? (expired.has(fingerprint(attested.bytes)) ? new RelayerError('CCTP_EXPIRED') : undefined)
@@ -104,10 +95,7 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
         return waitFor(error, Number(error.facts['againInMs'] ?? retryInMs))
       }
     },
-    /**
-     * Remembers that the target contract refused the attestation as expired. Block numbers do not show this on
-     * Arbitrum.
-     */
+    /** Remembers a refusal of the target contract, because block numbers do not show an expiration on Arbitrum. */
     hasExpired({ message }: Transfer): void {
       expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
     },
@@ -145,7 +133,6 @@ function waitFor({ code, about, title }: RelayerError, retryInMs: number): Attes
   return { kind: 'wait', code, reason: about || title, retryInMs }
 }
 
-/** Returns the error of a check that refuses the message. Rethrows all other errors. */
 async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefined> {
   try {
     await check
@@ -156,10 +143,7 @@ async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefi
   }
 }
 
-/**
- * Finds the attested message of this log. Undefined until Circle has attested all equal logs, so that no log takes the
- * nonce of another.
- */
+/** Finds the log's message. Undefined until all equal logs are attested, so that none takes another's nonce. */
 function ownOf({ bytes, twin, twins }: CarriedMessage, messages: readonly Attested[]): Attested | undefined {
   const logged = keccak256(loggedBytes(bytes))
   const own = messages.filter((message) => isLoggedAs(message.bytes, logged))

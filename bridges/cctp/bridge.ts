@@ -17,7 +17,6 @@ interface VersionSettings {
   readonly tokenMessenger: string
 }
 
-/** `bridges.cctp` of a config. */
 export interface CctpSettings {
   readonly finality: CctpFinality
   readonly free?: true | undefined
@@ -146,7 +145,7 @@ export function carriedIn(...[log, number, siblings]: Parameters<PlacedLogsOptio
   return { ...place, attestation: new Uint8Array(), bytes }
 }
 
-/** Reads a MessageSent log as a transfer: `PlacedLogsOptions.decode` of a source's MessageTransmitter. */
+/** Makes `PlacedLogsOptions.decode` of a MessageTransmitter. */
 export function createLogDecode(decode: Bridge['decode']): PlacedLogsOptions['decode'] {
   return (...place) => decode(writeCarried(carriedIn(...place)))
 }

@@ -16,10 +16,7 @@ export interface CarriedMessage {
   readonly bytes: Uint8Array
 }
 
-/**
- * Bytes before the signatures. Layout: number u64, txHash, twin u16, twins u16, number of signatures u8, the
- * signatures, the message.
- */
+/** Layout: number u64, txHash, twin u16, twins u16, number of signatures u8, the signatures, the message. */
 const headBytes = 45
 
 /** Throws CCTP_MESSAGE. The result shares memory with `carried`. */

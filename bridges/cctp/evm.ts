@@ -18,9 +18,7 @@ export interface EvmEndpointOptions extends Omit<VerifyOptions, 'chain' | 'route
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender'>
   readonly routes: CctpRoutes
   readonly apis: AttestationApis
-  /**
-   * Checks that most nodes show the message in a final block of the source. Throws `placedRefusals` and read errors.
-   */
+  /** Checks that most nodes show the message in a final source block. Throws `placedRefusals` and read errors. */
   readonly recorded: (carried: CarriedMessage, route: CctpRoute) => Promise<void>
 }
 
@@ -45,8 +43,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     try {
       await prove(bytes)
     } catch (error) {
-      // Circle may have rotated its attesters since the message was received. A delivered message still counts as
-      // valid.
+      // Circle may have rotated its attesters since. A delivered message still counts as valid.
       if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
     }
   }
@@ -89,10 +86,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   }
 }
 
-/**
- * `isAttested` is false for a v2 message with nonce zero. The target contract shows this nonce as used, so do not look
- * it up.
- */
+/** An unattested v2 message has nonce zero. The target contract shows this nonce as used, so do not look it up. */
 function read(routes: CctpRoutes, transfer: Transfer) {
   const carried = readCarried(decodeBase64(transfer.message))
   const message = readMessage(carried.bytes)
@@ -121,7 +115,6 @@ export function receivedLog(transmitter: string, { version, nonce, sourceDomain 
 
 const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
 
-/** Throws MESSAGE_MISMATCH unless the transfer equals the one that its message decodes to. */
 function demandSame(transfer: Transfer, expected: Transfer): void {
   const field = fields.find((name) => transfer[name] !== expected[name])
   if (field === undefined) return

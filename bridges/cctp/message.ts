@@ -8,9 +8,7 @@ export interface CctpMessage {
   readonly version: CctpVersion
   readonly sourceDomain: number
   readonly destinationDomain: number
-  /**
-   * v1: 8 bytes, counted by the source. v2: 32 bytes, chosen by Circle. In the source's log, the nonce of v2 is zero.
-   */
+  /** v1: 8 bytes, counted by the source. v2: 32 bytes, chosen by Circle, and zero in the source's log. */
   readonly nonce: string
   /** 32 bytes. `recipient` and `destinationCaller` have the same form. */
   readonly sender: string
@@ -44,9 +42,7 @@ export const finalized = 2_000
 
 export const zeroWord = `0x${'0'.repeat(64)}`
 
-/**
- * Length of the nonce, and offsets of the fields after it, bytes. The bytes encode version 1 as 0 and version 2 as 1.
- */
+/** Length of the nonce, and offsets of the fields after it, bytes. The bytes encode version 1 as 0. */
 const layouts = {
   1: { nonceBytes: 8, sender: 20, body: 116 },
   2: { nonceBytes: 32, sender: 44, body: 148 },

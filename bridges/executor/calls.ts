@@ -15,10 +15,7 @@ export interface TargetContracts {
   readonly receivers: Readonly<Record<string, DeliveredView>>
   /** Kind of request → contract that pays the drop-off with the delivery. */
   readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
-  /**
-   * DeliveryRecord, which delivers to all contracts outside `receivers`. Absent: requests for such contracts are
-   * declined.
-   */
+  /** DeliveryRecord, for contracts outside `receivers`. Absent: requests for such contracts are declined. */
   readonly recordContract?: string | undefined
 }
 
@@ -58,10 +55,7 @@ export function intentOf(contracts: TargetContracts, message: ExecutorMessage, w
   return { to: dropOffContractOf(contracts, 'ERV1'), data: encodeCall({ function: withDropOff.ERV1, args }), value }
 }
 
-/**
- * Adds the drop-off to the product's call that carries the message. Returns any other call unchanged. Throws
- * EXECUTOR_UNSUPPORTED.
- */
+/** Adds the drop-off to a product's call with the message, and to no other call. Throws EXECUTOR_UNSUPPORTED. */
 export function payDropOff(
   contracts: TargetContracts,
   prefix: Exclude<RequestPrefix, 'ERV1'>,

@@ -35,16 +35,10 @@ export function requestTopics(quoter: string): readonly string[] {
   return [requestTopic, zeroPadValue(quoter, 32)]
 }
 
-/**
- * Maximum length of a log's data, bytes. Requests that are delivered have less than 3 KB (`mostInstructions`, a quote,
- * the longest kind of request).
- */
+/** Maximum length of a log's data, bytes. Requests that are delivered have less than 3 KB. */
 const mostLogBytes = 8_192
 
-/**
- * Throws NODE_REFUSED for a log that is no RequestForExecution. Throws MESSAGE_TOO_LARGE for a long log, before
- * decoding it.
- */
+/** Throws NODE_REFUSED for a log of another event, and MESSAGE_TOO_LARGE before it decodes long data. */
 export function readRequest(chain: Pick<Chain, 'name'>, log: Log): RequestForExecution {
   const bytes = (log.data.length - 2) / 2
   if (bytes > mostLogBytes) throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes, most: mostLogBytes } })

@@ -35,7 +35,6 @@ export interface ExecutorEndpointOptions extends VaaRequestsOptions {
   /** Checks that most nodes show the request in a final block of the source. Throws `placedRefusals`. */
   readonly verifyRequest: (message: ExecutorMessage) => Promise<void>
   readonly decode: Decode
-  /** See `Bridge.within`. */
   readonly within: (message: ExecutorMessage) => readonly RouteWithin[]
   readonly products?: PaidProducts
 }
@@ -78,17 +77,14 @@ function createRequests(options: ExecutorEndpointOptions) {
   const { chain, clock = Date.now, terms, verifyRequest, decode, within } = options
   const kinds = kindsOf(options)
 
-  /** Throws EXECUTOR_UNSUPPORTED. */
   function kindOf({ request }: ExecutorMessage): RequestKind {
     const kind = kinds[decodeRequest(request.request)?.prefix ?? 'ERV1']
     if (kind) return kind
     throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `No product of the config delivers it to ${chain.name}.` })
   }
 
-  /** Throws EXECUTOR_* for a request that will not be delivered. */
   function accept(message: ExecutorMessage): Accepted {
-    // The Executor's contract accepts no request whose quote has expired. A transfer with attested messages was in time
-    // when it was first judged.
+    // The Executor refuses expired quotes. A transfer with attested messages was in time when it was first judged.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
     const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
@@ -125,7 +121,6 @@ function createRequests(options: ExecutorEndpointOptions) {
       if (verdict.kind === 'valid' && isLate(accepted)) demandInTime(accepted, await coinsDue(message, accepted))
       return verdict
     },
-    /** Throws CALL_UNJUSTIFIED, read errors. */
     async prove({ message, stage, coins }: PlannedCall, gasLimit: string | undefined, facts: Facts): Promise<readonly ProvedSource[]> {
       return provedBy(async () => {
         const accepted = accept(message)
@@ -156,7 +151,6 @@ interface PlannedCall {
 
 type Effects = Pick<Endpoint, 'delivered' | 'findDelivery' | 'stages' | 'explainRevert' | 'reserve' | 'hasEffect'>
 
-/** The parts of the endpoint that differ for each kind of request. */
 function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
   const of = (transfer: Transfer) => [kindOf(readOf(transfer)), readOf(transfer)] as const
   return {

@@ -61,10 +61,7 @@ export type Judgement =
       readonly missing?: bigint
     }
 
-/**
- * Judges a request that was logged on `sourceChain`. Checks the times last, because only they can change a later
- * judgement.
- */
+/** Judges a request logged on `sourceChain`. Times come last, because only they can change a later judgement. */
 export function judge(request: RequestForExecution, sourceChain: number, times: Times, terms: ExecutorTerms): Judgement {
   const quote = decodeQuote(request.signedQuote)
   if (request.quoter !== terms.quoter) return refused('EXECUTOR_QUOTE_UNKNOWN', `another provider signs for ${request.quoter}`)
@@ -109,7 +106,6 @@ function problemOfContract({ targetAddress }: RequestForExecution, { receivers, 
   return `no view of ${contract} is configured that shows a delivery`
 }
 
-/** Returns the reason why a request for a product is refused. The product's contracts take no coins. */
 function problemOfProduct(
   message: MessageRequest,
   { msgValue, dropOff }: RelayInstructions,

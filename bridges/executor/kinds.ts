@@ -4,17 +4,10 @@ import type { Attestation, Endpoint, FoundDelivery, Parties, RevertMeaning, Stag
 import type { ExecutorMessage } from './message.ts'
 import type { RelayInstructions } from './requests.ts'
 
-/**
- * Delivers the requests of one kind on one chain. `judge` has accepted these requests, but it has not checked their
- * messages.
- */
+/** Delivers accepted requests of one kind on one chain. `judge` has not checked their messages. */
 export interface RequestKind {
-  /** See `Endpoint.attest`. */
   attest(message: ExecutorMessage): Promise<Attestation | undefined>
-  /**
-   * Whether the message that the request asks for may be delivered. Throws a code of `executorRefusals` and read
-   * errors.
-   */
+  /** Checks the message that a request asks for. Throws a code of `executorRefusals` and read errors. */
   validate(message: ExecutorMessage): Promise<Verdict>
   /** Proves a call that `intentOf` made. Throws CALL_UNJUSTIFIED, a code of `executorRefusals` and read errors. */
   prove(message: ExecutorMessage, stage: string | undefined): Promise<void>

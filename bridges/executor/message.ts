@@ -4,9 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
 import type { RequestForExecution } from './event.ts'
 
-/**
- * A request and the place where it was logged. The request has no signatures: the logs of the source chain prove it.
- */
+/** A request and its place. A request has no signatures, because the logs of the source chain prove it. */
 export interface ExecutorMessage {
   /** Wormhole chain id of the source. */
   readonly sourceChain: number
@@ -34,10 +32,7 @@ export function writeMessage({ request, attested, ...place }: ExecutorMessage): 
   return Buffer.from(coder.encode(types, [...placed, ...asked]).slice(2), 'hex')
 }
 
-/**
- * Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make. Throws MESSAGE_TOO_LARGE for long bytes, before
- * decoding.
- */
+/** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, and MESSAGE_TOO_LARGE before decoding. */
 export function readMessage(bytes: Uint8Array): ExecutorMessage {
   if (bytes.length > mostMessageBytes)
     throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })

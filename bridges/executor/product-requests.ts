@@ -40,17 +40,13 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
 
   return {
     of,
-    /** Throws EXECUTOR_UNSUPPORTED unless the request asks for each of its transfers. */
     async demandAsked(message: ExecutorMessage): Promise<readonly Transfer[]> {
       const transfers = await of(message)
       const asked = await Promise.all(transfers.map((one) => product.isAskedFor(placeOf(message), askedIn(message), one)))
       if (transfers.length > 0 && asked.every(Boolean)) return transfers
       throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'Its transaction has no such transfer that needs a payment.' })
     },
-    /**
-     * Returns the transfer of a stage, and the product's name for this stage. Throws EXECUTOR_UNSUPPORTED if the
-     * transfer is not attested.
-     */
+    /** Returns a stage's transfer, and the product's name of the stage. Throws EXECUTOR_UNSUPPORTED. */
     ofStage({ attested }: ExecutorMessage, stage: string | undefined): readonly [Transfer, string | undefined] {
       const [name, number = '1'] = stage?.split(' ') ?? []
       const bytes = attested[Number(number) - 1]
@@ -115,7 +111,7 @@ function stagesOf(
   }
 }
 
-/** See `Endpoint.attest`. Attests the messages of all transfers, or of none. */
+/** Attests the messages of all transfers, or of none. */
 async function attest(
   endpoint: Endpoint,
   message: ExecutorMessage,
@@ -132,9 +128,7 @@ async function attest(
   return answers.some((one) => one?.kind === 'attested') ? { kind: 'attested', message: writeMessage({ ...message, attested }) } : undefined
 }
 
-/**
- * Returns the first stage that is due. From the second transfer on, the stage's name ends with the transfer's number.
- */
+/** The first stage that is due. From the second transfer on, its name ends with the transfer's number. */
 function firstDue(answers: readonly NextStage[]): NextStage {
   const due = answers.findIndex(({ kind }) => kind === 'stage')
   const [answer] = due < 0 ? answers : answers.slice(due)
@@ -144,7 +138,7 @@ function firstDue(answers: readonly NextStage[]): NextStage {
 
 const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
 
-/** Returns no transfers for a request that is not final, because `validate` refuses the request. */
+/** A request that is not final has no transfers yet, and `validate` refuses it. */
 function unlessNotFinal(error: unknown): readonly Transfer[] {
   if (notFinal.includes(toRelayerError(error).code)) return []
   throw error

@@ -11,10 +11,9 @@ export interface ProviderChain {
   readonly name: ChainName
   /** Account that gets the payments: address, 0x, lower case. */
   readonly payee: string
-  /** Coins of the chain with 10 decimals. */
+  /** Coins with 10 decimals. */
   readonly baseFee: bigint
   readonly caps: Caps
-  /** Kinds of requests that are delivered to this chain. */
   readonly prefixes: readonly RequestPrefix[]
 }
 
@@ -22,7 +21,6 @@ export interface ProviderOptions {
   readonly quoter: string
   readonly expirySeconds: number
   readonly marginPercent: number
-  /** Wormhole chain id → chain. */
   readonly chains: ReadonlyMap<number, ProviderChain>
   /** Returns the quoter's signature of a message (65 bytes). Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>
@@ -30,7 +28,6 @@ export interface ProviderOptions {
   readonly priceOf: (chain: ChainName) => bigint | Promise<bigint>
   /** Returns the current wei per gas unit. Throws NODE_UNAVAILABLE. */
   readonly gasPriceOf: (chain: ChainName) => Promise<bigint>
-  /** Throws HALTED while operators have halted this direction. */
   readonly assertOpen: (source: ChainName, target: ChainName) => void
   /** Returns ms since the epoch. */
   readonly now?: () => number
@@ -84,7 +81,6 @@ export function createProvider(options: ProviderOptions) {
 
 interface SignedQuote {
   readonly quote: Quote
-  /** 0x hex. */
   readonly signed: string
 }
 

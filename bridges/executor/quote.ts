@@ -9,7 +9,6 @@ export interface Quote {
   readonly quoter: string
   /** Account that gets the payment on the source chain: 64 lower-case hex digits without 0x. */
   readonly payee: string
-  /** Wormhole chain ids. */
   readonly sourceChain: number
   readonly targetChain: number
   /** Seconds since the epoch, u64. */
@@ -67,7 +66,6 @@ export function signatureOf(signed: Uint8Array): Uint8Array {
   return signed.subarray(bodyBytes)
 }
 
-/** Whether this address signed the quote. The Executor's contract does not check this. */
 export function isSignedBy(quoter: string, signed: Uint8Array): boolean {
   const signature = signatureOf(signed)
   const digest = Buffer.from(keccak256(signed.subarray(0, bodyBytes)).slice(2), 'hex')

@@ -35,10 +35,7 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
   }
 }
 
-/**
- * Reads a log of the Executor as a transfer. Undefined for a request that `judge` refuses: the provider's API answers
- * for this request from the log.
- */
+/** Undefined for a request that `judge` refuses. The provider's API answers for this request from the log. */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
   return (log) => {
     const { block, index: logIndex, transactionHash: txHash } = log

@@ -5,10 +5,7 @@ import { costOf } from './price.ts'
 import { decodeQuote, type Quote, signatureOf } from './quote.ts'
 import { decodeInstructions, decodeRequest, type MessageRequest } from './requests.ts'
 
-/**
- * The states of a request in a provider's API. `submitted`: a transaction was sent. `failed`, `aborted`: Portage makes
- * no more tries.
- */
+/** States in a provider's API. `submitted`: a transaction was sent. `failed`, `aborted`: there are no more tries. */
 export type RelayStatus = 'pending' | 'submitted' | 'failed' | RefusedStatus
 
 /** A request for execution that Portage knows, with its result. Chains are Wormhole chain ids. */
@@ -16,7 +13,6 @@ export interface KnownRequest {
   readonly request: RequestForExecution
   readonly chain: number
   readonly txHash: string
-  /** Position among the logs of its transaction. */
   readonly logIndex: number
   /** Block time, seconds since the epoch. */
   readonly requestedAt: number
@@ -39,10 +35,7 @@ export interface RelayTransaction {
 /** Limits the reads of Temporal per answer, because strangers choose the number of requests in a transaction. */
 export const mostRequests = 20
 
-/**
- * The first `mostRequests` requests of a source transaction that name this provider. Empty while Portage does not know
- * the transaction. Throws read errors.
- */
+/** The first `mostRequests` requests of a source transaction that name this provider. Throws read errors. */
 export type RequestsOf = (txHash: string, chain: number | undefined) => Promise<readonly KnownRequest[]>
 
 /** Converts a request to the form that integrators' SDKs read (example-messaging-executor, api-docs/main.tsp). */

@@ -15,7 +15,6 @@ import { decodeRequest } from './requests.ts'
 
 export interface VaaRequestsOptions extends TargetContracts {
   readonly chain: ContractReader
-  /** Checks the guardians' signatures on this chain. */
   readonly verify: (vaa: Uint8Array) => Promise<void>
   readonly findVaa: FindVaa
 }
@@ -26,10 +25,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   /** Place of a message → its VAA, for requests without an attested message. */
   const found = boundedMap<string, Uint8Array>(1_000)
 
-  /**
-   * Returns the VAA of a request. Asks the APIs if the request comes from a stream, which knows only the log. Undefined
-   * if no API has a valid VAA.
-   */
+  /** Asks the APIs for a request from a stream, which knows only the log. Undefined if no API has a valid VAA. */
   async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {
     const asked = decodeRequest(request.request)
     if (vaa || asked?.prefix !== 'ERV1') return vaa

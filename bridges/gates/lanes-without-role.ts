@@ -6,10 +6,7 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/**
- * Minimum time (ms) between two orders for a lane, because a cached status is up to 5 s old
- * (lanes/ledger/open-lanes.ts).
- */
+/** Minimum time (ms) between two orders for a lane, because a cached status is up to 5 s old. */
 const orderAgainMs = 10_000
 /** Interval (ms) at which the statuses of all lanes are read, to find lanes that an ended process has paused. */
 const statusesMs = 60_000

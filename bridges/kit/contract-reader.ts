@@ -25,10 +25,7 @@ export interface View {
 /** If one node's answer is malformed, most nodes are asked, so that one lying node cannot stop reads. */
 const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
 
-/**
- * Returns all values of a view function. Throws the errors of `call`, and NODE_REFUSED if the answer does not fit the
- * view.
- */
+/** Returns all values of a view. Throws the errors of `call`, and NODE_REFUSED for an answer of another form. */
 export async function read(chain: ContractReader, view: View): Promise<Result> {
   const { abi, to, method, args = [], at = 'latest' } = view
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
@@ -66,10 +63,7 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/**
- * Batch size of reads at `agreed`. A chain's only node is asked twice, a block apart, so each batch takes at least a
- * block.
- */
+/** Batch size of reads at `agreed`. A chain's only node is asked twice, so each batch takes at least a block. */
 export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>

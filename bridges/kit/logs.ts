@@ -4,10 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { FoundDelivery } from '../port.ts'
 
-/**
- * More than half of the nodes must agree. If a chain has one node, it is asked once for `majority` and twice for
- * `agreed`.
- */
+/** More than half of the nodes must agree. A chain's only node is asked once for `majority`, twice for `agreed`. */
 export type LogsAt = 'agreed' | 'majority'
 
 export interface LogReader extends ContractReader {
@@ -31,10 +28,7 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
   throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log outside the query.', facts })
 }
 
-/**
- * Returns the arguments of an event. Throws NODE_REFUSED unless they encode to the same bytes, because ethers truncates
- * long numbers.
- */
+/** Throws NODE_REFUSED unless the arguments encode to the same bytes, because ethers truncates long numbers. */
 export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Interface, event: string, log: Log): Result {
   try {
     const args = abi.decodeEventLog(event, log.data, log.topics)
@@ -54,10 +48,7 @@ export interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/**
- * Searches the latest `depthBlocks` blocks backwards for the log of a delivery. Undefined if there is none, or if a
- * node refused the range.
- */
+/** Searches the latest `depthBlocks` blocks backwards. Undefined if there is no log, or a node refused the range. */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

@@ -12,10 +12,7 @@ export interface PaidPlace {
   readonly txHash: string
 }
 
-/**
- * A product whose transfers are delivered by paid requests of another bridge. These transfers start no workflows of
- * their own.
- */
+/** A product whose transfers start no workflows of their own: paid requests of another bridge deliver them. */
 export interface PaidProduct<Asked> {
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
   /**
@@ -25,12 +22,8 @@ export interface PaidProduct<Asked> {
   transfersOf(place: PaidPlace, asked: Asked): Promise<readonly Transfer[]>
   /** Whether the request asks for this transfer, whose message is attested. Throws the errors of `transfersOf`. */
   isAskedFor(place: PaidPlace, asked: Asked, transfer: Transfer): Promise<boolean>
-  /**
-   * Whether the delivery of this transfer pays the request's drop-off. Does not depend on the order of the request's
-   * transfers.
-   */
+  /** Whether this transfer's delivery pays the drop-off. Does not depend on the order of the request's transfers. */
   paysDropOff(transfer: Transfer): boolean
-  /** Decodes an attested message. Throws the errors of the product's `decode`. */
   decode(message: Uint8Array): Transfer
   content(message: Uint8Array): Partial<TransferContent>
 }

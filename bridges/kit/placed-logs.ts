@@ -13,7 +13,6 @@ import type { Refusals } from './verdict.ts'
 import { createVerifiedMessages } from './verified-messages.ts'
 
 export interface PlacedLogsOptions {
-  /** Chain of the contract. Its name is the source chain of every transfer. */
   readonly chain: LogReader & { readonly networkId: string; readonly heads: Pick<Heads, 'current'> }
   readonly bridge: BridgeName
   /** Contract that emits the logs. Its address as 64 hex digits is the emitter of every transfer. */
@@ -30,7 +29,6 @@ export interface PlacedLogsOptions {
    * @param siblings all logs of the contract in the transaction, in ascending order, including `log`
    */
   decode(log: PlacedLog, number: string, siblings: readonly PlacedLog[]): Transfer | undefined
-  /** False if this process does not serve the target. */
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
 }
 
@@ -85,10 +83,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   return {
     source,
-    /**
-     * Returns the transfers of a final block by number, as most nodes show the block. Throws PLACE_NOT_FINAL and read
-     * errors.
-     */
+    /** Returns a final block's transfers by number, as most nodes show them. Throws PLACE_NOT_FINAL and read errors. */
     async inBlock(height: number): Promise<ReadonlyMap<string, PlacedTransfer>> {
       demandFinal(chain, height)
       return blocks.get(height)
@@ -110,7 +105,6 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   }
 }
 
-/** Throws PLACE_NOT_FINAL. */
 export function demandFinal({ name, heads }: Pick<PlacedLogsOptions['chain'], 'name' | 'heads'>, height: number): void {
   if (height > (heads.current?.finalized ?? -1)) throw new RelayerError('PLACE_NOT_FINAL', { facts: { chain: name, height } })
 }
@@ -120,7 +114,6 @@ export function emitterOf(contract: string): string {
   return hexlify(contract).slice(2).padStart(64, '0')
 }
 
-/** Returns the logs in ascending order. Throws NODE_REFUSED if the logs cannot all be from one chain. */
 function placed(chain: string, logs: readonly PlacedLog[]): readonly (readonly [number: string, log: PlacedLog])[] {
   const hashes = new Map<number, string>()
   const numbers = new Map<string, PlacedLog>()
@@ -153,14 +146,12 @@ function transferOf(
     const transfer = decode(log, number, siblings)
     return transfer && transfer.message.length > longestText ? undefined : transfer
   } catch (error) {
-    // Anyone may log any message, so most errors mean that the log is no transfer. NODE_REFUSED means that the node
-    // invented the log.
+    // Anyone may log any message, so most errors mean that the log is no transfer. NODE_REFUSED: the node invented it.
     if (error instanceof RelayerError && !error.retriable && error.code !== 'NODE_REFUSED') return undefined
     throw error
   }
 }
 
-/** Throws INTERNAL if the bridge has decoded the log to a transfer that is not of this stream. */
 function checked({ bridge, chain, contract }: PlacedLogsOptions, transfer: Transfer, number: string): Transfer {
   const isOwn = transfer.bridge === bridge && transfer.sourceChain === chain.name && transfer.emitter === emitterOf(contract)
   if (isOwn && transfer.sequence === number) return transfer

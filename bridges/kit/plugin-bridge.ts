@@ -35,13 +35,11 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   unrouted?(message: SignedMessage): RelayerError
   /** Applies the operator's policy. Throws a code of `refusals` for a message that the policy refuses. */
   admit?(message: Message<C>): void
-  /** See `Stages.first`. */
   first?(message: Message<C>): string | undefined
   /** Error code → verdict. Adds to the verdicts that all signed messages have. */
   readonly refusals?: Refusals
   /** A log that every receipt of a delivery contains. Absent: nothing shows who delivered. */
   log?(message: Message<C>): DeliveryLog
-  /** See `Bridge.decimals`. */
   decimals?(message: Message<C>): Promise<number | undefined>
   /** Worth of the fee, wei of the target's coin. Undefined: no price is configured, so the cost is not checked. */
   earned?(message: Message<C>): bigint | undefined
@@ -62,7 +60,6 @@ interface Owned<C> {
 
 export type PluginMessages<C> = ReturnType<typeof createPluginMessages<C>>
 
-/** Reads the messages of a product, and caches them. */
 export function createPluginMessages<C>(
   { routes, decode, parties, decimals, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'parties' | 'decimals' | 'unrouted'>,
   chainNames: ChainNames,
@@ -109,8 +106,8 @@ export function toTransfer(bridge: BridgeName, signed: SignedMessage, targetChai
 }
 
 /**
- * Decodes a message by the first bridge that owns it. A bridge that throws PAYLOAD_KIND does not own the message.
- * Throws the owner's error, or PAYLOAD_KIND if no bridge owns the message.
+ * Decodes a message by its owner. A bridge that throws PAYLOAD_KIND does not own it. Throws the owner's error, or
+ * PAYLOAD_KIND.
  */
 export function firstOwner(decodes: readonly Decode[]): Decode {
   return (message) => {
@@ -129,7 +126,6 @@ export function firstOwner(decodes: readonly Decode[]): Decode {
 
 export interface PluginEndpointOptions {
   readonly chain: ContractReader & DeliveryReader
-  /** Returns the time of the chain's latest block, seconds since the epoch. */
   readonly clock: () => number
   readonly chainNames: ChainNames
   readonly verify: Verify

@@ -27,10 +27,7 @@ export interface Call {
   readonly args: readonly unknown[]
 }
 
-/**
- * A view, and the answer that it gives once the effect is there. `returns` lists the types of the answer, separated by
- * commas.
- */
+/** A view, and its answer once the effect is there. `returns` lists the answer's types, separated by commas. */
 export interface Shown {
   readonly contract: string
   readonly view: string
@@ -73,7 +70,6 @@ export interface CallRule {
 
 export interface RouteEmitter {
   readonly source: ChainName
-  /** 64 lower-case hex digits. */
   readonly emitter: string
 }
 
@@ -87,10 +83,7 @@ export interface MessageView {
   readonly is: string
 }
 
-/**
- * Selects messages by emitter and payload bytes, and names their target. A message belongs to the first route that
- * fits.
- */
+/** Selects messages by emitter and payload bytes. A message belongs to the first route that fits. */
 export interface Route {
   /** `accepted`: any emitter for which the view `accepts` gives the expected answer. */
   readonly from: readonly RouteEmitter[] | 'accepted'
@@ -120,15 +113,11 @@ export interface Plugin<C> {
   next?(message: Message<C>, target: Target): Promise<Next>
   /** Views that together show that the recipient has been paid or called. */
   delivered(message: Message<C>): readonly Shown[]
-  /**
-   * Selector of a custom error → its meaning. After other reverts the transfer is tried again, and in the end it is
-   * parked.
-   */
+  /** Selector of a custom error → its meaning. After other reverts, the transfer is tried again and then parked. */
   readonly reverts?: Readonly<Record<string, RevertMeaning>>
   parties(message: Message<C>): Pick<Parties, 'recipient' | 'token'> & { readonly amount?: string }
 }
 
-/** The part of the config that a package may know. */
 export interface PluginContext {
   /** Name of a chain in the config → Wormhole chain id. */
   readonly chains: ReadonlyMap<ChainName, number>
@@ -139,7 +128,6 @@ export interface PluginPackage<S, C> {
   /** Lower-case letters, digits and dashes. Ids of transfers contain the name. */
   readonly name: string
   readonly version: string
-  /** Version of this interface. */
   readonly kit: 1
   /** A schema of zod, or any other object with `parse`. */
   readonly settings: { parse(settings: unknown): S }
@@ -160,13 +148,9 @@ interface DevnetChain {
   readonly tokenBridge: string
 }
 
-/**
- * Argument of an author's `deploy` and `send`. Each method resolves once its transaction is mined, and throws if the
- * transaction reverts.
- */
+/** Argument of `deploy` and `send`. Each method resolves once its transaction is mined, and throws if it reverts. */
 export interface AuthorDevnet {
   readonly chains: { readonly ethereum: DevnetChain; readonly bsc: DevnetChain }
-  /** The account that sends the calls on this chain. */
   account(chain: string): string
   /**
    * Resolves with the address of the new contract.

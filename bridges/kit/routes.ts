@@ -9,7 +9,7 @@ import type { CallRule, Route, SignedMessage } from './plugin.ts'
 import { type ChainNames, createAcceptance, type DemandAccepted, readSigned, signedRefusals, type Verify } from './signed-messages.ts'
 import { provedBy, unproved } from './verdict.ts'
 
-/** Returns the first route that fits a message. This route owns the message. */
+/** The first route that fits a message owns it. */
 export function findRoute(routes: readonly Route[], { source, emitter, payload }: SignedMessage): Route | undefined {
   return routes.find(({ from, where = {} }) => {
     if (from !== 'accepted' && !from.some((one) => one.emitter === emitter && one.source === source)) return false
@@ -20,7 +20,6 @@ export function findRoute(routes: readonly Route[], { source, emitter, payload }
   })
 }
 
-/** Throws PAYLOAD_KIND for a message of no route. */
 export function routeOf(routes: readonly Route[], signed: SignedMessage): Route {
   const route = findRoute(routes, signed)
   if (route) return route
@@ -83,8 +82,7 @@ function sourcesOf(routes: readonly Route[], chainNames: ChainNames): readonly C
 }
 
 /**
- * Proves a call without a signed message. The call must succeed on most nodes, and a view must show a reason for it.
- * Anyone may send such a call, so the contract limits its effect.
+ * The call must succeed, and a view must show a reason for it. Anyone may send it, so the contract limits its effect.
  */
 async function proveState(
   chain: ContractReader,

@@ -30,7 +30,6 @@ export const signedRefusals = {
   PAYLOAD_LENGTH: { kind: 'rejected' },
 } as const satisfies Refusals
 
-/** Wormhole chain id → name, for every chain of the config. */
 export type ChainNames = ReadonlyMap<number, ChainName>
 
 export function signedBy(bytes: Uint8Array): number {
@@ -81,7 +80,7 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number): V
   }
 }
 
-/** Checks as Messages.sol (verifyVM) does. Throws VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID. */
+/** Checks as Messages.sol (verifyVM) does. */
 function verifySignatures(vaa: Vaa, set: GuardianSet): void {
   const needed = quorum(set.keys.length)
   if (vaa.signatures.length < needed) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: vaa.signatures.length, needed } })
@@ -142,13 +141,11 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
   }
 }
 
-/** Checks that the target's contract accepts the emitter of a message. An acceptance is remembered. */
 export function createAcceptance(chain: ContractReader) {
   // A cached lie would last as long as the process, so most nodes are read.
   const accepted = keptReads(async (key: string) => shows(chain, JSON.parse(key) as Shown, 'majority-latest'), {
     lasting: (answer) => answer,
   })
-  /** Throws EMITTER_UNKNOWN, read errors. */
   return async function demandAccepted({ accepts }: Route, message: MessageIdentity): Promise<void> {
     if (!accepts) return
     const shown = shownBy(message, accepts.contract, accepts)

@@ -14,10 +14,7 @@ export async function transfersIn(chain: LogReader, bridge: string, topic: strin
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
-/**
- * The log that shows the completion of a transfer. A malformed or contradictory log does not count, because a node
- * invented it.
- */
+/** The log of a completion. A log that contradicts itself does not count, because a node invented it. */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,
@@ -53,10 +50,7 @@ const layouts = {
 
 const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
 
-/**
- * Decodes a log faster than ethers. Hex is lower case. Throws NODE_REFUSED for an inexact log, and for a nonce above 64
- * bits.
- */
+/** Faster than ethers. Hex is lower case. Throws NODE_REFUSED for an inexact log or a nonce above 64 bits. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
   const { name, address } = layouts[topic] ?? {}
   const [signature, ...indexed] = topics.map((one) => one.toLowerCase())

@@ -64,9 +64,7 @@ export interface ReadLimits extends InboundLimits {
 
 const relayerRole = id('RELAYER_ROLE')
 
-/**
- * Reads the limits of one target contract, at most once per block (and account). Methods throw the errors of `read`.
- */
+/** Reads the limits at most once per block (and account). Methods throw the errors of `read`. */
 export function createInboundLimits(chain: LimitsChain, bridge: string) {
   const reads = createReads(chain, bridge)
   const shared = oncePerHead(chain, () => reads.shared('latest'))
@@ -83,10 +81,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 
   return {
-    /**
-     * The limits and the role may come from two blocks. This does no harm: the gate only prevents attempts that would
-     * fail.
-     */
+    /** The values may come from two blocks. This does no harm: the gate only prevents attempts that would fail. */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
@@ -114,10 +109,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 }
 
-/**
- * Reads the token once, from most nodes, because the contract cannot change its token. The contract can change its
- * insurance fund.
- */
+/** Reads the token once, from most nodes, because the contract cannot change it. Only the fund can change. */
 function createReads(chain: LimitsChain, bridge: string) {
   let known: { readonly token: string; readonly fund: string } | undefined
 

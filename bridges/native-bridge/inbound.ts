@@ -20,9 +20,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /**
-   * Removes completed reservations. The head is not searched, so an amount completed there counts twice, which is safe.
-   */
+  /** Does not search the head, so an amount completed there counts twice, which is safe. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
@@ -73,10 +71,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
 
 const mostCompletions = 256
 
-/**
- * Amounts that have passed the gate and that the contract does not count yet. They lapse after `lastsMs` (ms) unless
- * renewed.
- */
+/** Amounts that passed the gate and that the contract does not count yet. They lapse after `lastsMs` (ms). */
 export function createReservedAmounts({ lastsMs = 600_000, clock = () => performance.now() } = {}) {
   const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
   let total = 0n
@@ -106,10 +101,7 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
     drop(id: string): void {
       drop(id)
     },
-    /**
-     * `others` adds these amounts to limits that were read before block `upTo`, because such limits lack the
-     * completions.
-     */
+    /** `others` still counts these amounts for limits read before block `upTo`, which lack the completions. */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)

@@ -9,9 +9,7 @@ export const nativeBridge = mip61Bridge
 
 /** A transfer as the source contract recorded it. Hex is lower case with 0x. */
 export interface NativeTransfer {
-  /**
-   * keccak256(initiator ‖ recipient ‖ amount ‖ nonce). Unique only within a route, because the hash contains no chain.
-   */
+  /** keccak256(initiator ‖ recipient ‖ amount ‖ nonce). Contains no chain, so it is unique only within a route. */
   readonly id: string
   readonly initiator: string
   /** 32 bytes: an account of the target chain. On EVM, the last 20 bytes are the address. */
@@ -89,10 +87,7 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/**
- * The target takes a recipient of 20 bytes. The recipient's other 12 bytes are appended to the initiator, so that the
- * id is still the hash of the arguments.
- */
+/** The target takes 20 bytes as recipient. The other 12 bytes go to the initiator, so that the id stays the hash. */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }
@@ -118,10 +113,7 @@ export function toTransfer(route: NativeRoute, transfer: NativeTransfer): Transf
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/**
- * Throws CONFIG_INVALID if two routes share a contract: ids contain no chain, so transfers of these routes could look
- * equal.
- */
+/** Throws CONFIG_INVALID for a shared contract. Ids contain no chain, so transfers of two routes could look equal. */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,

@@ -6,10 +6,7 @@ import { type NttMessage, readNttMessage, recipientManagerAt, targetChainAt } fr
 
 export const ntt = 'ntt' satisfies BridgeName
 
-/**
- * A manager and its Wormhole transceivers, 64 lower-case hex digits. Transceivers with the same index on two chains are
- * peers.
- */
+/** 64 lower-case hex digits each. Transceivers with the same index on two chains are peers. */
 export interface NttPeer {
   readonly manager: string
   readonly transceivers: readonly string[]
@@ -32,12 +29,9 @@ const receive = 'receiveMessage(bytes)'
 const toAddress = (word: string) => `0x${word.slice(24)}`
 
 interface Place extends Pick<NttMessage, 'sourceManager'> {
-  /** Contract on the target chain, 0x. */
   readonly manager: string
   readonly transceiver: string
-  /** Index of the transceiver in the list of its manager. */
   readonly place: number
-  /** True if the manager has no other transceiver. */
   readonly isOnly: boolean
 }
 
@@ -155,8 +149,7 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
       if (opensAt <= now) return { stage: 'complete' }
       return { wait: `It is in the queue of the manager until ${new Date(opensAt * 1_000).toISOString()}.`, opensAt }
     },
-    // Ignores whether the message is consumed. If the threshold is below the number of transceivers, a paid transfer
-    // may leave a message unused.
+    // Ignores whether the message is consumed. With a low threshold, a paid transfer may leave a message unused.
     delivered: ({ content }) => [bool(content.manager, 'isMessageExecuted(bytes32)', content.id), { ...queued(content), is: noQueue }],
     reverts,
     parties: ({ content: { recipient, manager, amount } }) => ({ recipient, token: manager, amount }),

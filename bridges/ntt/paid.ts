@@ -33,10 +33,7 @@ export interface PaidNttOptions {
   readonly findVaa: FindVaa
 }
 
-/**
- * Delivers the transfers of these tokens that requests pay for. Each transceiver of the manager sends its own message,
- * with its own VAA.
- */
+/** Delivers the transfers that requests pay for. Each transceiver sends its own message, with its own VAA. */
 export function createPaidNtt({ deployments, chainNames, sources, targets, findVaa }: PaidNttOptions): PaidProduct<NttAsked> {
   const plugin = createNtt(deployments, new Map([...chainNames].map(([number, name]) => [name, number])))
   const messages = createPluginMessages(plugin, chainNames)

@@ -73,10 +73,6 @@ export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Me
   }
 }
 
-/**
- * The address of the contract and then the message, as hex digits.
- * @param message base64
- */
 function bytesOf(to: string, message: string): string {
   return to.slice(2) + hexlify(decodeBase64(message)).slice(2)
 }
@@ -85,10 +81,7 @@ function missing(stage = ''): never {
   throw new RelayerError('INPUT_INVALID', { detail: `The plug-in has no stage ${stage}.` })
 }
 
-/**
- * Decodes by the routes alone. A message that fits a route counts as the plug-in's, because the plug-in's code cannot
- * be asked.
- */
+/** A message that fits a route counts as the plug-in's, because the plug-in's code cannot be asked. */
 export function createRouteDecode(name: string, routes: readonly Route[], chainNames: ChainNames): Decode {
   return (bytes) => {
     const { signed } = readSigned(bytes, chainNames)
@@ -106,10 +99,7 @@ interface RouteEndpointOptions {
   readonly verify: Verify
 }
 
-/**
- * The endpoint of a process without the plug-in's code. It proves calls by the routes, and sends the calls that another
- * process planned.
- */
+/** The endpoint of a process without the plug-in's code. It sends calls that another process planned. */
 export function createRouteEndpoint({ name, failure, ...options }: RouteEndpointOptions): Endpoint {
   const { chain, verify, routes } = options
   const notHere = failure ?? new RelayerError('PLUGIN_FAILED', { detail: `This process does not run ${name}.`, facts: { plugin: name } })

@@ -7,10 +7,7 @@ import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/p
 const nextMs = 10_000
 const address = /^0x[0-9a-f]{40}$/
 
-/**
- * Wraps a plug-in so that it throws only PLUGIN_FAILED, with the plug-in's name, and errors of reading the chain.
- * Throws an Error if parts are missing.
- */
+/** Makes a plug-in throw only PLUGIN_FAILED and errors of reading the chain. Throws an Error if parts are missing. */
 export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
   demandParts(plugin)
   const { name, routes, decode, stages, next, delivered, reverts, parties } = plugin

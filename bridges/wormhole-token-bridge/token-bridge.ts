@@ -23,7 +23,6 @@ export interface TokenTransfer {
   readonly originAddress: string
   /** The last 20 of the recipient's 32 bytes. 0x, lower case. */
   readonly recipient: string
-  /** Wormhole chain id. */
   readonly targetChain: number
   /** In the VAA's units of the token; 0 for kind 3. */
   readonly fee: bigint
@@ -44,7 +43,6 @@ interface Policy {
 
 export interface TokenBridgeTarget extends Policy {
   readonly wormholeChainId: number
-  /** 0x. */
   readonly tokenBridge: string
 }
 
@@ -56,7 +54,6 @@ export interface TokenBridgeOptions {
   readonly isFree?: (source: ChainName, target: ChainName) => boolean
   /** Rules that operators ordered, which override the rules of the config. Absent: none. */
   readonly tariff?: (() => readonly TariffRule[]) | undefined
-  /** See `createAmountDecimals`. Absent: not known. */
   readonly decimals?: ((content: TokenTransfer) => Promise<number | undefined>) | undefined
 }
 
@@ -237,9 +234,7 @@ export function createAmountDecimals(bridgeOf: (wormholeChainId: number) => Conn
   }
 }
 
-/**
- * Undefined for an address of another chain family, and for address 0, which means that the token has no wrapped form.
- */
+/** Undefined for an address of another chain family, and for address 0 (a token without a wrapped form). */
 function placeOf(chain: ContractReader, word: string): TokenPlace | undefined {
   return /^0{24}/.test(word) && !/^0*$/.test(word) ? { chain, address: `0x${word.slice(24)}` } : undefined
 }

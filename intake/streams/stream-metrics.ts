@@ -2,8 +2,7 @@ import { gapStates, type StreamAlarm, type StreamView } from '../../domain/strea
 import type { Metrics } from '../../observability/metrics.ts'
 
 /**
- * `checkpoint`: it cannot be read or written. `mismatch`: the contracts of a route contradict each other. `refused`:
- * the nodes refuse a block.
+ * `checkpoint` cannot be read or written. `mismatch`: a route's contracts disagree. `refused`: nodes refuse a block.
  */
 export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 

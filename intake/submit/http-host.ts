@@ -59,10 +59,7 @@ export function createHttpHost({ url, timeoutMs, parallel, pause, perSecond, res
     return { kind: 'failed', why, againInMs: afterFailureMs }
   }
 
-  /**
-   * Counts requests when they are sent. Planned times are not enough: timers of a busy process fire late, and then all
-   * at once.
-   */
+  /** Counts requests when they are sent, because timers of a busy process fire late, and then all at once. */
   async function untilFree(most: number): Promise<void> {
     for (;;) {
       const freeAt = (sentAt.at(-most) ?? -1_000) + 1_000

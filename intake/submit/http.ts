@@ -9,8 +9,7 @@ export interface HttpOptions {
 }
 
 /**
- * `absent`: HTTP 404. `failed` has a `status` if the answer was readable. `why` contains no URL, because URLs may
- * contain keys.
+ * `absent`: HTTP 404. `failed` has the `status` of a readable answer. `why` contains no URL, which may contain keys.
  */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }

@@ -20,15 +20,10 @@ const leastArbitrumNoopGas = 50_000
 
 /** The GasPriceOracle contract of OP stack chains (ethereum-optimism, Predeploys.sol). */
 const gasPriceOracle = '0x420000000000000000000000000000000000000f'
-/**
- * `getL1Fee(bytes)` returns wei for an unsigned serialised transaction. The contract adds the size of the signature.
- */
+/** `getL1Fee(bytes)` takes an unsigned serialised transaction, adds the size of the signature, and returns wei. */
 const getL1Fee = '0x49948e0e'
 
-/**
- * Share of the data fee to offer, %. The L1 base fee rises by at most 1/8 per block, so this share suffices for three
- * L1 blocks.
- */
+/** The L1 base fee rises by at most 1/8 per block, so 150 % of the data fee suffices for three L1 blocks. */
 const roomPercent = 150n
 
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
@@ -115,10 +110,7 @@ export function createFees(
   }
 }
 
-/**
- * Returns the median of the nodes, limited to between half and twice `baseFee`: no chain moves its base fee further in
- * one block.
- */
+/** Limits the median to between half and twice `baseFee`: no chain moves its base fee further in one block. */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))
@@ -144,10 +136,7 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
 
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
-/**
- * Data fee of an L2. Asks one node and, if the answer is unlikely, all nodes. If too few nodes answer, uses the last
- * agreed fee. Throws NODE_REFUSED (no oracle), NODE_UNAVAILABLE.
- */
+/** Asks all nodes if one node's answer is unlikely. If too few nodes answer, uses the last agreed fee. */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
   let last: number | undefined
@@ -186,19 +175,13 @@ function oracleCall(networkId: string, { to, data, value }: Intent) {
 
 const gwei = 10n ** 9n
 
-/**
- * Number of blocks in the largest history that go-ethereum returns with tips (eth/gasprice/feehistory.go,
- * maxBlockHistory).
- */
+/** Blocks in the largest history that go-ethereum returns with tips (maxBlockHistory). */
 const historyBlocks = 1_024
 /** Time (ms) between two samples of the fee. 1,024 samples cover almost three hours. */
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/**
- * Wei per gas. The cap of fees is `absolute + factor × usual fee`. Ethereum's fee once became twenty times as high in
- * three hours.
- */
+/** Wei per gas. The cap is `absolute + factor × usual fee`. Ethereum's fee once rose twentyfold in three hours. */
 const absolute = 50n * gwei
 const factor = 20n
 

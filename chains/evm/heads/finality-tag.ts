@@ -5,9 +5,7 @@ import { fetchBlockOfAll } from './blocks.ts'
 
 const idlePolls = 8
 
-/**
- * Finds the height that most nodes call `finalized`. The height counts only if most nodes have the cached block there.
- */
+/** Finds the height that most nodes call `finalized`. Most nodes must also have the cached block there. */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,
@@ -52,8 +50,7 @@ export function createFinalityTag(
       idle = isRise ? 0 : idle + 1
       if (isRise || (nodes.readers > 1 && idle % idlePolls === 0)) {
         asking ??= ask(own).finally(() => (asking = undefined))
-        // Awaits only the first height, because `onRise` reports later ones. With a single node the answer is already
-        // there.
+        // Awaits only the first height, because `onRise` reports later ones.
         if (agreed === undefined || nodes.readers === 1) await asking
       }
       return agreed

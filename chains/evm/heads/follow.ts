@@ -5,10 +5,7 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/**
- * Number of polls before a lower head is accepted. A lower head on the cached branch needs more polls, because the
- * nodes may only lag.
- */
+/** Polls before a lower head is accepted. On the cached branch more are needed, because the nodes may only lag. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
@@ -53,8 +50,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head counts only if most nodes have reached it. The first head always counts, because most nodes may be
-    // down at the start.
+    // A distant head needs most nodes. The first head does not, because most nodes may be down at the start.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -149,10 +145,7 @@ function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): numb
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
 
-/**
- * Number of blocks with the same hash and content. On chains without checked headers, a node may show false content
- * under a true hash.
- */
+/** Blocks with this hash and content. Without checked headers, a node may show false content under a true hash. */
 export function sameContent(block: EvmBlock, blocks: readonly EvmBlock[]): number {
   const content = contentOf(block)
   return blocks.filter((other) => other.hash === block.hash && contentOf(other) === content).length
@@ -162,9 +155,7 @@ function contentOf({ height, parentHash, timestamp, baseFee, gasLimit, transacti
   return [height, parentHash, timestamp, baseFee, gasLimit, ...transactions].join()
 }
 
-/**
- * Records the highest cached block that each node has shown, so that blocks which a single node invented do not count.
- */
+/** Records the highest cached block that each node has shown, because a single node may invent blocks. */
 export function createShownHeads(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'voterNames'>,
   kept: Pick<BlockCache, 'isCanonical' | 'latest'>,

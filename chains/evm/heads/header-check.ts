@@ -1,9 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/**
- * After this number of polls in a row with mismatching headers from most nodes, headers are no longer checked: their
- * format has changed.
- */
+/** After this number of polls in a row with mismatching headers of most nodes, their format has changed. */
 const mostOddPolls = 10
 
 interface HashedBlock {
@@ -13,9 +10,7 @@ interface HashedBlock {
 
 export type HeaderCheck = ReturnType<typeof createHeaderCheck>
 
-/**
- * Refuses altered headers. Works on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche).
- */
+/** Refuses altered headers, on chains that hash as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche). */
 export function createHeaderCheck(chain: string, needed: () => number, log?: Pick<Logger, 'info' | 'warn'>) {
   let kind: 'undecided' | 'checked' | 'unchecked' = 'undecided'
   let oddPolls = 0

@@ -16,10 +16,7 @@ type Bit = readonly [byte: number, mask: number]
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
   const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })
 
-  /**
-   * Whether the filter excludes one of the values. Chains without filters (EIP-7668) leave them empty, so an empty
-   * filter counts only for an empty block.
-   */
+  /** Chains without filters (EIP-7668) leave them empty, so an empty filter counts only for an empty block. */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
     if (logsBloom === empty) return transactions.length === 0
@@ -29,10 +26,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
   }
 
   return {
-    /**
-     * Whether filters prove that the range has no such logs. Only final blocks with a checked hash count, because the
-     * hash proves the filter.
-     */
+    /** Counts only filters of final blocks with a checked hash, because the hash proves the filter. */
     proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
       if (check.kind !== 'checked' || toBlock > finalized()) return false
       const values = [address, ...topics].map((value) => value.toLowerCase())

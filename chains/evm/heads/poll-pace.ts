@@ -1,10 +1,7 @@
 const longestMs = 4_000
 const shortestMs = 100
 const regularFrom = 3
-/**
- * A time between two heads is regular if it is between these multiples of the expected time. A poll may notice a head
- * late.
- */
+/** Multiples of the expected time between which a head counts as regular. A poll may notice a head late. */
 const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9
 /** Share of a block time by which the next poll comes earlier, if a poll finds its block at once. */
@@ -13,9 +10,7 @@ const step = 1 / 32
 const retries = [1 / 8, 1 / 8, 1 / 4]
 const leastRetryMs = 50
 
-/**
- * Plans two polls per block or, on a regular chain, one poll when the next block is due. `now` returns ms (monotonic).
- */
+/** Plans two polls per block, or one on a regular chain, when the next block is due. `now` returns ms. */
 export function createPollPace(blockTimeMs: number, now: () => number) {
   const intervalMs = Math.min(longestMs, Math.max(shortestMs, blockTimeMs / 2))
   let heads: { readonly at: number; readonly height: number }[] = []

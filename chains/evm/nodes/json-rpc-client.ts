@@ -31,14 +31,11 @@ const longAnswers: Readonly<Record<string, number>> = {
   eth_getTransactionReceipt: 24 * mib,
 }
 
-/** Whether strangers choose the length of a node's answer to the method. */
+/** Whether strangers choose the length of the answer. */
 export const isOfAnyLength = (method: string) => Object.hasOwn(longAnswers, method)
 
 const mostBytes = 32 * mib
-/**
- * Limits the memory of parsed answers: an empty object takes 30 times as much as its text. 24 MiB of one event's logs
- * contain 500,000 values.
- */
+/** Limits the memory of parsed answers: an empty object takes 30 times as much as its text. */
 const mostValues = 600_000
 
 function mostBytesFor(calls: readonly PendingCall[]): number {
@@ -112,7 +109,6 @@ function createPost({ url, authorization }: NodeTarget, timeoutMs: number, signa
   return {
     origin,
     redact,
-    /** Throws TransportError if no complete answer comes in time, and MalformedAnswer if the answer is too long. */
     async post(body: string, longest: number) {
       try {
         const limits = { timeoutMs, signal, budget, mostBytes: longest }

@@ -9,10 +9,7 @@ export interface Answer {
 /** Limit of answers per call. Some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
-/**
- * Whether a JSON text has more values than `most`. Counts commas and brackets, because parsing a hostile text may take
- * too much memory.
- */
+/** Counts commas and brackets, because parsing a hostile text may take too much memory. */
 export function hasMoreValues(text: string, most: number): boolean {
   let count = 0
   for (let at = 0; at < text.length && text.length > most; at++) {
@@ -102,10 +99,7 @@ export function createBatchSize(now: () => number) {
   }
 }
 
-/**
- * Removes the secrets of a node's URL (credentials, path, query values) and of its authorization header. Keeps the
- * host.
- */
+/** Removes the secrets of a node's URL (credentials, path, query values) and header. Keeps the host. */
 export function createRedactor(url: URL, authorization = ''): (text: string) => string {
   const parts = [
     authorization,

@@ -140,8 +140,7 @@ function contractCallOf(pending: PendingCall): ContractCall | undefined {
  * which forbids only output that begins with 0xEF, does not apply.
  */
 const code = [
-  // Copies everything to memory. The stack then has the offsets of the next result and of the next call (the first is
-  // at 0x4d).
+  // Copies everything to memory. The stack then has the offsets of the next result and the next call (first 0x4d).
   '38600060003938604d',
   // 0x09: goes to 0x45 if no call is left.
   '5b80381115604557',

@@ -59,7 +59,6 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get due(): boolean {
       return !node.disabled && !checking && health.due
     },
-    /** False if the node has just failed, has asked for a pause, or serves another network. */
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
@@ -118,7 +117,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
     get waitMs() {
       return waitMs()
     },
-    /** Takes a token, and returns the time (ms) to wait for it. */
+    /** Returns the time (ms) to wait for the token. */
     take() {
       const wait = waitMs()
       tokens--
@@ -163,7 +162,6 @@ export function createNodeHealth(now: () => number) {
       if (network === 'wrong') return false
       return phase === 'failing' ? now() >= pausedUntil : phase === 'well' && network === 'unknown'
     },
-    /** Whether the node has asked for a pause that is not over (Retry-After). */
     get held() {
       return now() < heldUntil
     },
@@ -184,8 +182,7 @@ export function createNodeHealth(now: () => number) {
       pauseNode(retryAfterMs)
     },
     /**
-     * Without `mustSay`, a node that refuses to name its network counts as right. This does no harm: EIP-155 signatures
-     * are valid on one network only.
+     * Without `mustSay`, a refusal counts as the right network, because EIP-155 signatures are valid on one network.
      */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'

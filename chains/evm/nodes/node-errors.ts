@@ -5,7 +5,6 @@ export class RpcError extends RelayerError {
   readonly rpcCode: number | undefined
   readonly rpcMessage: string
   readonly data: unknown
-  /** True for a rate limit. Another node may still answer the call. */
   readonly limited: boolean
   readonly retryAfterMs: number | undefined
 
@@ -25,9 +24,7 @@ export class RpcError extends RelayerError {
   }
 }
 
-/**
- * Texts of rate limits. The code −32005 alone is not enough, because it may also mean that a block range is too long.
- */
+/** Texts of rate limits. The code −32005 is not enough, because it may also mean that a block range is too long. */
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 
 const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
@@ -35,8 +32,7 @@ const unpaid = /insufficient (funds|balance)|outoffunds/i
 
 /** Whether the execution failed. Use only for errors of eth_call and eth_estimateGas. */
 export function isExecutionFailure(error: RpcError): boolean {
-  // Code 3: go-ethereum. Code -32015: OpenEthereum, Nethermind. Error data proves nothing, because gateways send data
-  // too.
+  // Code 3: go-ethereum. -32015: OpenEthereum, Nethermind. Error data proves nothing: gateways send data too.
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
 }
 

@@ -46,10 +46,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   }
   const set = createNodeSet(nodes, make, environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
-  /**
-   * Majorities are counted among all reading nodes of the config, even disabled ones, so that settings cannot shift
-   * majorities.
-   */
+  /** Majorities count all reading nodes of the config, even disabled ones, so that settings cannot shift them. */
   const voters = set.configured.filter(({ reads }) => reads)
   const enabled = () => [...set.configured, ...set.added].filter(({ disabled }) => !disabled)
   const readers = () => (voters.some(({ disabled }) => !disabled) ? enabled().filter(({ reads }) => reads) : [])
@@ -92,10 +89,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /**
-     * Reads the nodes' heights, so that nodes that lag, or are far above the majority, are chosen last. `known`: height
-     * of the tracked head. Never throws.
-     */
+    /** Measures how far nodes lag, for the choice of nodes. `known`: height of the tracked head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -177,10 +171,7 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/**
- * After this pause (ms), all nodes are asked once more, so that one reset connection does not fail a call on a chain
- * with one node.
- */
+/** All nodes are asked twice, this time (ms) apart, so that one reset connection fails no call on a lone node. */
 const secondRoundMs = 150
 
 function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {

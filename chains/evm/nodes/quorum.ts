@@ -13,7 +13,7 @@ export interface Question<T> {
   readonly about: string
   readonly method: string
   readonly params: () => readonly unknown[]
-  /** Reads the answer. Throws if the answer must not count as a vote. */
+  /** Throws if the answer must not count as a vote. */
   readonly read: ReadAnswer<T>
   readonly once?: boolean
   /** True: throws NODE_REFUSED if most nodes refused, or if some refused and no other node gave a result. */
@@ -49,7 +49,6 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
   }
 }
 
-/** Whether most nodes refused, or no node gave a result. */
 function isRefusal(answers: readonly NodeAnswer<unknown>[], needed: number): boolean {
   return !answers.some(({ ok }) => ok) || answers.filter((answer) => !answer.ok && answer.error instanceof RpcError).length >= needed
 }

@@ -23,7 +23,6 @@ export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'final
   /** Payment → the nonce that signs for it. `users` counts its signatures, made or in progress. */
   const calls = new LRUCache<string, { readonly nonce: number; users: number }>({ max: mostHeld })
 
-  /** Throws NONCE_NOT_FINAL unless the payment is free, or its last nonce is `nonce` or final. */
   function demandFree({ id, final }: Payment, nonce: number | undefined): void {
     const held = calls.get(id)?.nonce
     if (held === undefined || held === nonce || held < final) return
@@ -31,7 +30,7 @@ export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'final
   }
 
   return {
-    /** Proves a call. Throws NONCE_NOT_FINAL, read errors and the errors of `prove`. */
+    /** Throws NONCE_NOT_FINAL, read errors and the errors of `prove`. */
     async prove(call: Call & Pick<Proposed, 'nonce'>, prove: () => Promise<readonly ProvedRoute[]>): Promise<Payment | undefined> {
       const final = isPaid(call) && calls.size > 0 ? await finalNonce() : 0
       const routes = await prove()
@@ -41,8 +40,7 @@ export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'final
       return { id, final }
     },
     /**
-     * Holds the payment for the nonce while `sign` runs, and after it has succeeded. Throws NONCE_NOT_FINAL and the
-     * errors of `sign`.
+     * Holds the payment for the nonce while `sign` runs, and afterwards unless `sign` throws. Throws NONCE_NOT_FINAL.
      */
     async hold<T>(payment: Payment | undefined, nonce: number, sign: () => Promise<T>): Promise<T> {
       if (!payment) return sign()

@@ -170,10 +170,7 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/**
- * Returns the recipient. Undefined unless the data is exactly ABI-encoded, because the token must read the same
- * address.
- */
+/** Undefined unless the data is exactly ABI-encoded, because the token must read the same address. */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`
@@ -181,10 +178,7 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/**
- * Time (ms) for which a proof is remembered. A proof may become void: a guardian set may expire, or a chain may be
- * replaced.
- */
+/** A proof is remembered for this time (ms). It may become void, for example when a guardian set expires. */
 const rememberMs = 10 * 60_000
 
 interface Proof {
@@ -216,10 +210,7 @@ function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | '
   }
 }
 
-/**
- * Throws HALTED or SIGNING_REFUSED by the routes of the signed call itself, because a transfer in Temporal may be
- * forged.
- */
+/** Judges the signed call itself, because a transfer in Temporal may be forged. */
 function demandOpen(
   { settings, packages }: Pick<SigningPolicy, 'settings' | 'packages'>,
   routes: readonly TransferRoute[],

@@ -45,17 +45,13 @@ export class SpendingCounter {
     if (this.#buckets.size > mostBuckets) this.#buckets.delete(Math.min(...this.#buckets.keys()))
   }
 
-  /** Returns wei. If the clock was set back, sums that lie in the future count too. */
   spent(window: Window, nowMs: number): bigint {
     let sum = 0n
     for (const [start, wei] of this.#buckets) if (start > nowMs - windows[window] - bucketMs) sum += wei
     return sum
   }
 
-  /**
-   * Checks even an attempt that adds nothing, because a parallel attempt for its nonce may have been counted and then
-   * refused.
-   */
+  /** Checks even an attempt that adds nothing: a parallel attempt may have been counted and then refused. */
   exceeded(limits: SigningLimits, cost: bigint, nonce: number | undefined, nowMs: number): Exceeded | undefined {
     const added = this.added(cost, nonce)
     return firstExceeded(limits, [
@@ -122,10 +118,7 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
 
 function createSpendingFiles(folder: string, clock: () => number) {
   let spending = new SpendingCounter()
-  /**
-   * Hour of a file → the part that was read. Old files are read too, because a process with another clock may append to
-   * them.
-   */
+  /** Hour of a file → the part that was read. Processes with other clocks may append to old files. */
   const readTo = new Map<number, { readonly bytes: number; readonly end: string }>()
   let cleaned = false
   let caughtUpAt = -Infinity

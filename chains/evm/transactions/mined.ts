@@ -55,10 +55,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'
     const byOne = (height: number) => nodes.request(method, [address, toQuantity(height)], readCount).catch(unlessPruned)
-    /**
-     * If too few nodes keep the state, one node's count is used, because most nodes must confirm the transaction
-     * anyway.
-     */
+    /** If too few nodes keep the state, one node's count is used: most nodes must confirm the transaction anyway. */
     const byMost = (height: number) => {
       const params = [address, toQuantity(height)]
       return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))
@@ -109,10 +106,7 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/**
- * Returns the signing hash of a mined transaction, or its hash for types that Portage never signs. Throws if the fields
- * do not match the hash.
- */
+/** Returns the hash itself for types that Portage never signs. Throws if the fields do not match the hash. */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')

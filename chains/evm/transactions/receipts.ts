@@ -5,10 +5,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/**
- * Minimum number of receipts for which the whole block is read. They must also be at least a quarter of the block's
- * receipts.
- */
+/** With this number of receipts, and at least a quarter of the block's receipts, the whole block is read. */
 const wholeBlockFrom = 4
 
 /** Number of blocks for which receipts are read one by one, after a node lacked eth_getBlockReceipts. */

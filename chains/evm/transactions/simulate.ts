@@ -27,10 +27,7 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/**
- * An estimate between these multiples of agreed estimates is plausible. A lower estimate would run out of gas despite
- * margins.
- */
+/** Multiples of agreed estimates between which an estimate is plausible. A lower one would run out of gas. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
@@ -47,8 +44,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   let distrustedUntil = -Infinity
 
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
-    // `latest` is needed, because without a block tag some nodes (anvil, older go-ethereum) include the lane's pending
-    // call.
+    // Without `latest`, some nodes (anvil, older go-ethereum) include the lane's pending call.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
