@@ -90,8 +90,8 @@ export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<
   /** Another account that gets coins. The deny-list applies to it too. */
   readonly payee?: string | undefined
   /**
-   * Reverts of deliveries with the same text count together. Default: token and recipient. A paid delivery has a text
-   * of its own: the payment covers the gas, so its reverts hold back no other delivery.
+   * Key under which reverts of deliveries count together. Default: token and recipient. A paid delivery has a key of
+   * its own: the payment covers the gas, so its reverts hold back no other delivery.
    */
   readonly lossesOf?: string
   /**
@@ -135,7 +135,7 @@ export interface Endpoint {
   attest?(transfer: Transfer): Promise<Attestation | undefined>
   /** Contract (0x, lower case) → selectors of delivering calls. A key signs no other calls for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
-  /** Maximum coins (wei, decimal) by selector of a delivering call that may go to any contract. Absent: none. */
+  /** Selector of a delivering call to any contract → its maximum coins (wei, decimal). Absent: none. */
   readonly openCalls?: Readonly<Record<string, string>>
   /**
    * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain. Resolves to
@@ -203,7 +203,7 @@ interface SourceBase {
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** Whether each transfer is delivered and final, by most nodes. Throws contradictions and read errors. */
+  /** Whether each transfer is delivered and final, by most nodes. Throws contradictions (`haltRoute`), read errors. */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 

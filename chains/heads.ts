@@ -54,7 +54,7 @@ export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: 
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }
 
-/** Nodes that lag more blocks behind the majority's head are asked last (chainlink-evm SyncThreshold). */
+/** Maximum lag in blocks. Nodes further behind the majority's head are asked last (chainlink-evm SyncThreshold). */
 export const mostLag = 5
 
 export const longestGap = 1_024

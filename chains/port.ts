@@ -130,7 +130,7 @@ export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority
 
 export interface MinedTransaction {
   readonly hash: string
-  /** The same for every signature of the transaction. */
+  /** Hash of the unsigned transaction, the same for every signature. */
   readonly signingHash: string
   /** Lower case. `to` is empty for a contract creation. */
   readonly call: Intent
@@ -165,9 +165,7 @@ export interface Chain {
   connect(): Promise<void>
   close(): void
   account(address: string): Promise<Account>
-  /**
-   * Coins (wei) or ERC-20 units at the latest block. A lone node is asked once. Throws NODES_DISAGREE, NODE_REFUSED.
-   */
+  /** Coins (wei) or ERC-20 units at the latest block. Asks a lone node once. Throws NODES_DISAGREE, NODE_REFUSED. */
   balanceOf(address: string, token?: string): Promise<string>
   /** Returns the highest plausible transaction count in the nodes' pools. More than half of the nodes must answer. */
   pendingNonce(address: string): Promise<number>
@@ -201,7 +199,7 @@ export interface Chain {
    * authorization used it, or if nodes pruned the state. Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
-  /** Whether most nodes show another block here, or a head at least 128 blocks lower. Throws NODES_DISAGREE. */
+  /** Whether most nodes show another block of this height, or a head 128 blocks lower. Throws NODES_DISAGREE. */
   denies(block: BlockRef): Promise<boolean>
   /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block, and throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>

@@ -16,7 +16,7 @@ export interface SignedTransaction {
   readonly raw: string
   /** 0x, lower case. */
   readonly hash: string
-  /** The same for every signature of the transaction. */
+  /** Hash of the unsigned transaction, the same for every signature. */
   readonly signingHash: string
 }
 
@@ -63,10 +63,7 @@ export interface SigningPolicy {
   readonly spendingFolder: string
   readonly coinPayees: readonly string[]
   readonly otherLanes: readonly string[]
-  /**
-   * If true, coins may go to `otherLanes`. A thief of one key with access to Temporal then gets all coins, within
-   * limits.
-   */
+  /** If true, coins may go to `otherLanes`. A thief of one key and of Temporal gets all coins, within the limits. */
   readonly topUps: boolean
   /** Limits of coins that go to `otherLanes`, in addition to `limits`. Wei, decimal. */
   readonly topUpLimits?: { readonly maxPaymentWei: string; readonly maxPerDayWei: string } | undefined

@@ -37,7 +37,7 @@ interface AttestOptions {
 const spareBlocks = 50
 /** Time between two tries to get an attestation, ms. `finalized` is longer because finality takes minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
-/** The request is repeated after this time, ms. Circle answers within seconds, so the first request was lost. */
+/** `reattest` is repeated after this time (ms). Circle answers within seconds, so the first request was lost. */
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
@@ -95,7 +95,7 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
         return waitFor(error, Number(error.facts['againInMs'] ?? retryInMs))
       }
     },
-    /** Remembers a refusal of the target contract, because block numbers do not show an expiration on Arbitrum. */
+    /** Call this if the target contract refused the attestation as expired: Arbitrum's blocks do not show it. */
     hasExpired({ message }: Transfer): void {
       expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
     },
@@ -143,7 +143,7 @@ async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefi
   }
 }
 
-/** Finds the log's message. Undefined until all equal logs are attested, so that none takes another's nonce. */
+/** Undefined until all equal logs are attested, so that no log takes the nonce of another. */
 function ownOf({ bytes, twin, twins }: CarriedMessage, messages: readonly Attested[]): Attested | undefined {
   const logged = keccak256(loggedBytes(bytes))
   const own = messages.filter((message) => isLoggedAs(message.bytes, logged))

@@ -43,7 +43,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     try {
       await prove(bytes)
     } catch (error) {
-      // Circle may have rotated its attesters since. A delivered message still counts as valid.
+      // Circle may have rotated its attesters after the message came. A delivered message still counts as valid.
       if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
     }
   }

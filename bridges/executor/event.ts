@@ -38,7 +38,7 @@ export function requestTopics(quoter: string): readonly string[] {
 /** Maximum length of a log's data, bytes. Requests that are delivered have less than 3 KB. */
 const mostLogBytes = 8_192
 
-/** Throws NODE_REFUSED for a log of another event, and MESSAGE_TOO_LARGE before it decodes long data. */
+/** Throws NODE_REFUSED for a log of another event, and MESSAGE_TOO_LARGE for long data, before decoding. */
 export function readRequest(chain: Pick<Chain, 'name'>, log: Log): RequestForExecution {
   const bytes = (log.data.length - 2) / 2
   if (bytes > mostLogBytes) throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes, most: mostLogBytes } })

@@ -254,7 +254,7 @@ function readOf({ message }: Transfer): ExecutorMessage {
   return readMessage(decodeBase64(message))
 }
 
-/** Undefined if no quote of this form paid for the request. */
+/** Undefined if the request's quote or instructions cannot be read, or if the quote has no target price. */
 export function paymentOf({ request }: ExecutorMessage): Payment | undefined {
   const [quote, wanted] = [decodeQuote(request.signedQuote), decodeInstructions(request.instructions)]
   if (!quote || !wanted || quote.targetPrice === 0n) return undefined

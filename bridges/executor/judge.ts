@@ -61,7 +61,7 @@ export type Judgement =
       readonly missing?: bigint
     }
 
-/** Judges a request logged on `sourceChain`. Times come last, because only they can change a later judgement. */
+/** Judges a request logged on `sourceChain`. Checks times last, because only times change a later judgement. */
 export function judge(request: RequestForExecution, sourceChain: number, times: Times, terms: ExecutorTerms): Judgement {
   const quote = decodeQuote(request.signedQuote)
   if (request.quoter !== terms.quoter) return refused('EXECUTOR_QUOTE_UNKNOWN', `another provider signs for ${request.quoter}`)

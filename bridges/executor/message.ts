@@ -32,7 +32,7 @@ export function writeMessage({ request, attested, ...place }: ExecutorMessage): 
   return Buffer.from(coder.encode(types, [...placed, ...asked]).slice(2), 'hex')
 }
 
-/** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, and MESSAGE_TOO_LARGE before decoding. */
+/** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, MESSAGE_TOO_LARGE for long bytes. */
 export function readMessage(bytes: Uint8Array): ExecutorMessage {
   if (bytes.length > mostMessageBytes)
     throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })
@@ -40,7 +40,7 @@ export function readMessage(bytes: Uint8Array): ExecutorMessage {
 }
 
 const kept = new LRUCache<string, ExecutorMessage>({
-  // Counted in characters, because attested messages may be long.
+  // The cache is limited in characters, because attested messages may be long.
   maxSize: 16_000_000,
   sizeCalculation: (_, text) => text.length,
   memoMethod: (text) => decodeMessage(Buffer.from(text, 'base64')),

@@ -128,7 +128,7 @@ async function attest(
   return answers.some((one) => one?.kind === 'attested') ? { kind: 'attested', message: writeMessage({ ...message, attested }) } : undefined
 }
 
-/** The first stage that is due. From the second transfer on, its name ends with the transfer's number. */
+/** The first stage that is due. From the second transfer on, the stage's name ends with the transfer's number. */
 function firstDue(answers: readonly NextStage[]): NextStage {
   const due = answers.findIndex(({ kind }) => kind === 'stage')
   const [answer] = due < 0 ? answers : answers.slice(due)

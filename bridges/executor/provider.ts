@@ -11,7 +11,7 @@ export interface ProviderChain {
   readonly name: ChainName
   /** Account that gets the payments: address, 0x, lower case. */
   readonly payee: string
-  /** Coins with 10 decimals. */
+  /** Base fee in coins of the chain, 10 decimals. */
   readonly baseFee: bigint
   readonly caps: Caps
   readonly prefixes: readonly RequestPrefix[]
@@ -97,7 +97,7 @@ async function makeQuote(options: ProviderOptions, { from, to, source, target }:
     expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
     baseFee: from.baseFee,
     sourcePrice: await priceOf(from.name),
-    // The margin raises this price and not the gas price, so that it also covers the coins of a delivery.
+    // The margin raises this price and not the gas price, so that the coins of a delivery have a margin too.
     targetPrice: divideUp((await priceOf(to.name)) * BigInt(100 + marginPercent), 100n),
   }
   const bytes = encodeQuote(quote)

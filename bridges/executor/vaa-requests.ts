@@ -25,7 +25,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   /** Place of a message → its VAA, for requests without an attested message. */
   const found = boundedMap<string, Uint8Array>(1_000)
 
-  /** Asks the APIs for a request from a stream, which knows only the log. Undefined if no API has a valid VAA. */
+  /** A request from a stream has no VAA yet, so the APIs are asked. Undefined if no API has a valid VAA. */
   async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {
     const asked = decodeRequest(request.request)
     if (vaa || asked?.prefix !== 'ERV1') return vaa

@@ -48,7 +48,7 @@ export interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** Searches the latest `depthBlocks` blocks backwards. Undefined if there is no log, or a node refused the range. */
+/** Searches the latest `depthBlocks` blocks for the delivery's log. Undefined without one, or if a node refuses. */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

@@ -146,7 +146,8 @@ function transferOf(
     const transfer = decode(log, number, siblings)
     return transfer && transfer.message.length > longestText ? undefined : transfer
   } catch (error) {
-    // Anyone may log any message, so most errors mean that the log is no transfer. NODE_REFUSED: the node invented it.
+    // Most errors mean that the log is no transfer, because anyone may log any message. NODE_REFUSED is the node's
+    // fault.
     if (error instanceof RelayerError && !error.retriable && error.code !== 'NODE_REFUSED') return undefined
     throw error
   }

@@ -158,7 +158,7 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { c
   const accepts = async (message: Uint8Array) => prove(messages.readBytes(message))
   return {
     verify: (message: Uint8Array) => toVerdict(verify(message), refusals),
-    // Absent if no route needs it, because it runs plug-in code, which may fail, in the intake.
+    // Absent if no route needs it: `accepts` runs plug-in code in the intake, and this code may fail.
     ...(product.routes.some((route) => route.accepts) && { accepts: (message: Uint8Array) => toVerdict(accepts(message), refusals) }),
     validate: (transfer: Transfer) => toVerdict(check(transfer), refusals),
   }

@@ -9,7 +9,7 @@ import type { CallRule, Route, SignedMessage } from './plugin.ts'
 import { type ChainNames, createAcceptance, type DemandAccepted, readSigned, signedRefusals, type Verify } from './signed-messages.ts'
 import { provedBy, unproved } from './verdict.ts'
 
-/** The first route that fits a message owns it. */
+/** A message belongs to the first route that fits. */
 export function findRoute(routes: readonly Route[], { source, emitter, payload }: SignedMessage): Route | undefined {
   return routes.find(({ from, where = {} }) => {
     if (from !== 'accepted' && !from.some((one) => one.emitter === emitter && one.source === source)) return false
@@ -82,7 +82,8 @@ function sourcesOf(routes: readonly Route[], chainNames: ChainNames): readonly C
 }
 
 /**
- * The call must succeed, and a view must show a reason for it. Anyone may send it, so the contract limits its effect.
+ * Proves a call without a message: the call must succeed, and a view must show a reason for the call. Anyone may send
+ * such a call, so the contract limits its effect.
  */
 async function proveState(
   chain: ContractReader,

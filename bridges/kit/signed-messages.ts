@@ -73,7 +73,7 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number): V
     const key = fingerprint(message)
     if (verified.get(key) !== under) verifySignatures(vaa, set)
     verified.set(key, under)
-    // Checked last, so that this error implies valid signatures.
+    // The expiration is checked last, so that GUARDIAN_SET_EXPIRED implies valid signatures.
     const { index, current, expirationTime } = set
     if (!current && expirationTime < time)
       throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now: time } })

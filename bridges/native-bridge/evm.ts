@@ -64,7 +64,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
-    /** Chooses between BRIDGE_CAP and BRIDGE_BUDGET by the last limits. Both wait, because only the gate parks. */
+    /** Chooses between BRIDGE_CAP and BRIDGE_BUDGET by the limits read last. Both wait, because only the gate parks. */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)

@@ -109,7 +109,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 }
 
-/** Reads the token once, from most nodes, because the contract cannot change it. Only the fund can change. */
+/** Reads the token once, from most nodes, because the contract cannot change its token, only its fund. */
 function createReads(chain: LimitsChain, bridge: string) {
   let known: { readonly token: string; readonly fund: string } | undefined
 

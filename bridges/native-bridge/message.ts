@@ -87,7 +87,7 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/** The target takes 20 bytes as recipient. The other 12 bytes go to the initiator, so that the id stays the hash. */
+/** The target's recipient has 20 bytes. The other 12 bytes go to the initiator, so that the hash is still the id. */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }
@@ -113,7 +113,7 @@ export function toTransfer(route: NativeRoute, transfer: NativeTransfer): Transf
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/** Throws CONFIG_INVALID for a shared contract. Ids contain no chain, so transfers of two routes could look equal. */
+/** Throws CONFIG_INVALID if routes share a contract: ids contain no chain, so their transfers could look equal. */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,

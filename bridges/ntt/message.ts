@@ -12,7 +12,7 @@ export interface NttMessage {
   /** Decimal, in a unit of 10^-`decimals` tokens. `decimals` is at most 8. */
   readonly amount: string
   readonly decimals: number
-  /** If its first 12 bytes are zero: 0x and 40 digits. Otherwise: 0x and 64 digits. */
+  /** 0x and 40 hex digits if the first 12 bytes are zero. Otherwise 0x and 64 digits. */
   readonly recipient: string
 }
 
@@ -39,7 +39,7 @@ export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMe
     return undefined
   const messageEnd = messageAt + bytes.readUInt16BE(messageAt - 2)
   const transferEnd = transferAt + bytes.readUInt16BE(transferAt - 2)
-  // Both parts begin with their length. The additional payload may be missing, with its length.
+  // The additional and the transceiver's payload begin with their length. The first may be missing, with its length.
   const additionalAt = transferAt + transferBytes
   const endOf = (at: number) => (at + 2 <= bytes.length ? at + 2 + bytes.readUInt16BE(at) : Number.NaN)
   const isTransfer = transferEnd === additionalAt || transferEnd === endOf(additionalAt)

@@ -32,7 +32,7 @@ export interface TokenTransfer {
 interface Policy {
   /** Origin token → minimum fee, decimal, in the token's units in a VAA (at most 8 decimals). */
   readonly minimumFees?: Readonly<Record<string, string>> | undefined
-  /** Origin token → value of one such unit, wei of the target's coin, decimal. */
+  /** Origin token → value of one unit in a VAA, wei of the target's coin, decimal. */
   readonly prices?: Readonly<Record<string, string>> | undefined
   /**
    * Recipient contract (0x, lower case) → its function `name(bytes)` for a payload 3, which only the recipient may

@@ -16,7 +16,7 @@ interface Library {
 
 export function native(): Secp256k1 | undefined {
   try {
-    // By path, because the package's own fallback in JavaScript is not installed (package.json, overrides).
+    // Loads the bindings by path, because the package's own fallback is not installed (package.json, overrides).
     const require = createRequire(import.meta.url)
     const library = require('secp256k1/bindings') as Library
     const made = over(library)

@@ -37,7 +37,8 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
           workflowId: workflowIdOf(client, stream),
         }
       } catch (error) {
-        // Anyone with access to Temporal can start a false workflow under a stream's id.
+        // The error is shown per stream, because anyone with access to Temporal can start a false workflow under its
+        // id.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }

@@ -81,7 +81,7 @@ export class StreamClient {
     await waitFor(subscribe, timeoutMs)
   }
 
-  /** Fails unanswered requests with STREAM_UNREACHABLE. Later reads of the chains find their facts again. */
+  /** Unanswered requests fail with STREAM_UNREACHABLE. Later reads of the chains find their contents again. */
   close(): void {
     this.#updates.close()
     for (const done of this.#changes) done()

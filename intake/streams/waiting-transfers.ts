@@ -14,7 +14,7 @@ export interface WaitingTransfersDeps {
   readonly outsideAfterMs?: number | undefined
 }
 
-/** The same for a full window (ms), because strangers may submit many messages that nobody will sign. */
+/** `outsideAfterMs` while the window is full: strangers may submit many messages that nobody will sign. */
 const outsideIfFullMs = 60_000
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 

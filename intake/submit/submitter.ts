@@ -62,7 +62,7 @@ const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const submitted = boundedMap<string, true>(recentSize, recentMs)
-  /** Without this limit, two rejected copies of one message would replace each other for ever. */
+  /** Ids that were restarted once: two rejected copies of one message would otherwise replace each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
   /** Refusals of unregistered emitters, so that repeated messages do not query the nodes each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)

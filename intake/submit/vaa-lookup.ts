@@ -48,7 +48,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
         const found = answer.kind === 'found' ? readVaa(answer.body, place) : answer.kind === 'absent' ? 'not found' : answer.why
         if (typeof found !== 'string') return { kind: 'found', vaa: found, origin: host.origin, api: index }
         if (answer.kind === 'failed') waits.push(answer.againInMs)
-        // Contains only the origin, because paths and queries of such URLs may contain keys.
+        // Only the origin is shown, because paths and queries of such URLs may contain keys.
         refusals.push(`${host.origin}: ${found}`)
       }
       const why = refusals.join('; ')

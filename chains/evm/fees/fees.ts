@@ -136,7 +136,7 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
 
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
-/** Asks all nodes if one node's answer is unlikely. If too few nodes answer, uses the last agreed fee. */
+/** Asks one node for the data fee, and all nodes if it is unlikely. Falls back on the last agreed fee. */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
   let last: number | undefined
@@ -181,7 +181,7 @@ const historyBlocks = 1_024
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/** Wei per gas. The cap is `absolute + factor × usual fee`. Ethereum's fee once rose twentyfold in three hours. */
+/** Wei per gas. The cap of fees is `absolute + factor × usual fee`. Ethereum's fee once rose 20 times in 3 hours. */
 const absolute = 50n * gwei
 const factor = 20n
 

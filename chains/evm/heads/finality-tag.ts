@@ -5,7 +5,7 @@ import { fetchBlockOfAll } from './blocks.ts'
 
 const idlePolls = 8
 
-/** Finds the height that most nodes call `finalized`. Most nodes must also have the cached block there. */
+/** Finds the height that most nodes call `finalized`, if most nodes also have the cached block of this height. */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,

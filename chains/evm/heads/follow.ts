@@ -50,7 +50,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head needs most nodes. The first head does not, because most nodes may be down at the start.
+    // A distant head counts if most nodes have reached it. The first head always counts: most nodes may be down.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -145,7 +145,7 @@ function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): numb
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
 
-/** Blocks with this hash and content. Without checked headers, a node may show false content under a true hash. */
+/** Counts blocks with this hash and content. Without header checks, a true hash may come with false content. */
 export function sameContent(block: EvmBlock, blocks: readonly EvmBlock[]): number {
   const content = contentOf(block)
   return blocks.filter((other) => other.hash === block.hash && contentOf(other) === content).length

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** After this number of polls in a row with mismatching headers of most nodes, their format has changed. */
+/** If most nodes' headers mismatch in this number of polls in a row, the format has changed, and checks end. */
 const mostOddPolls = 10
 
 interface HashedBlock {

@@ -13,7 +13,7 @@ import { chooseHead, createFollow, createShownHeads, nothingNew, sameContent, ty
 import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
 import { createPollPace } from './poll-pace.ts'
 
-/** Interval (ms) at which the nodes are sorted, as in chainlink-evm (NodePool PollInterval). */
+/** Interval (ms) at which the lag of nodes is measured, as in chainlink-evm (NodePool PollInterval). */
 const rankEveryMs = 10_000
 const lateRankMs = 1_000
 const leastGraceMs = 500

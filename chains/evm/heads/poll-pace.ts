@@ -1,7 +1,7 @@
 const longestMs = 4_000
 const shortestMs = 100
 const regularFrom = 3
-/** Multiples of the expected time between which a head counts as regular. A poll may notice a head late. */
+/** A head is regular if its time is between these multiples of the expected time. A poll may notice a head late. */
 const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9
 /** Share of a block time by which the next poll comes earlier, if a poll finds its block at once. */

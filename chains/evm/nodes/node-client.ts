@@ -181,9 +181,7 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       pauseNode(retryAfterMs)
     },
-    /**
-     * Without `mustSay`, a refusal counts as the right network, because EIP-155 signatures are valid on one network.
-     */
+    /** Without `mustSay`, a refusal counts as the right network: an EIP-155 signature is valid on one network only. */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'
       const found = await read().catch((error: unknown) => {

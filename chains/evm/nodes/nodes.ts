@@ -171,7 +171,7 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/** All nodes are asked twice, this time (ms) apart, so that one reset connection fails no call on a lone node. */
+/** A failed round is repeated after this time (ms), so that one reset connection fails no call to a lone node. */
 const secondRoundMs = 150
 
 function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {

@@ -18,7 +18,7 @@ export async function createSigner(spec: SignerSpec, address?: string, policy?: 
 /** Returns the key's signature of a message: r, s, v (27 or 28) over its keccak256, without the prefix of EIP-191. */
 export type MessageSigner = (message: Uint8Array) => Promise<Uint8Array>
 
-/** The caller must pass no bytes of a transaction. Throws the errors of `createSigner`. */
+/** The caller must never pass the bytes of a transaction. Throws the errors of `createSigner`. */
 export async function createMessageSigner(spec: SignerSpec, address: string): Promise<MessageSigner> {
   const key = await openKeyOf(spec, address)
   return async (message) => {

@@ -39,9 +39,7 @@ export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'final
       demandFree({ id, final }, call.nonce)
       return { id, final }
     },
-    /**
-     * Holds the payment for the nonce while `sign` runs, and afterwards unless `sign` throws. Throws NONCE_NOT_FINAL.
-     */
+    /** The nonce holds the payment while `sign` runs, and afterwards unless `sign` throws. Throws NONCE_NOT_FINAL. */
     async hold<T>(payment: Payment | undefined, nonce: number, sign: () => Promise<T>): Promise<T> {
       if (!payment) return sign()
       demandFree(payment, nonce)

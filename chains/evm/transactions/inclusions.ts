@@ -62,9 +62,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   heads.onPoll(reads.all)
 
   return {
-    /**
-     * Call this for a transaction that a node accepted as new. Its receipt is read only once a block lists the hash.
-     */
+    /** Call this once a node accepts a new transaction. Its receipt is read only after a block lists the hash. */
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)

@@ -27,7 +27,7 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** Multiples of agreed estimates between which an estimate is plausible. A lower one would run out of gas. */
+/** An estimate between these multiples of agreed estimates is plausible. A lower one would run out of gas. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000

@@ -36,7 +36,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
   const lookBack = () => firstSince(sourceChain, Date.now() - lookBackMs, finalizedOf(sourceChain))
   const bootstrap = createScannedBootstrap(context, keeper, config.start === undefined ? lookBack : undefined)
 
-  /** Reads again if the chain lost the checkpoint's block while the first range was read. Hashes show later forks. */
+  /** Reads again if the chain lost the checkpoint's block during the first read. Block hashes show later forks. */
   async function onBegun(): Promise<void> {
     const worthless = await bootstrap.denied()
     if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)
@@ -91,7 +91,7 @@ function checkpointKey({ nextHeight, completedNumber, completedHeight, counts, g
   return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps.undone])
 }
 
-/** Also fills gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and the errors of audits. */
+/** Audits once, and fills gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and the errors of audits. */
 export function auditOnce(deps: ScannedDeps, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { client, logger, source } = deps
   const { config } = source

@@ -155,7 +155,7 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-/** Checks recent deliveries, and those whose transfers run again. Undone: the target lacks one at two blocks. */
+/** Checks recent deliveries, and those whose transfers run again. Records those that the target lacks as undone. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era

@@ -59,7 +59,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   return response?.answers[0]?.kind === 'done' && found.length + nothing.length < numbers.length && response.view.room > 0
 }
 
-/** An operator may have named a place in a final block without a log. */
+/** Finds numbers in final blocks that have no log. An operator may have named such a number. */
 async function absentPlaces(
   { source }: ScannedContext,
   numbers: readonly string[],

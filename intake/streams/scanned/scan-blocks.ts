@@ -15,7 +15,7 @@ interface Blocks {
   readonly hash: string
 }
 
-/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Hashes are read before logs, so that the next range shows a fork. */
+/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs, so that the next range shows a fork in between. */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined

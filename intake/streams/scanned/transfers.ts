@@ -31,7 +31,7 @@ export async function transfersUnder(context: TableContext, numbers: readonly st
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
-/** By the target's finalized state. Omits transfers whose target cannot be read. Throws the errors of `delivered`. */
+/** Uses the target's finalized state. Omits transfers whose target cannot be read. Throws the errors of `delivered`. */
 export async function splitByDelivery(
   { source }: Pick<ScannedContext, 'source'>,
   transfers: readonly Transfer[],

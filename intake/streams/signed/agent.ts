@@ -27,7 +27,7 @@ export interface SignedAgentOptions
 }
 
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Delay (ms) of the records of a source without a node. Most of its messages go to chains outside the config. */
+/** A source without a node records ignored messages after this time (ms): most go to chains outside the config. */
 const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000

@@ -7,7 +7,7 @@ import type { StreamInput } from '../../../temporal/contracts/stream.ts'
 import type { CheckpointKeeper } from '../checkpoints.ts'
 import type { SignedDeps } from './deps.ts'
 
-/** Without a first number and a checkpoint, a stream begins this far below the source's highest number, or lower. */
+/** Without a first number and a checkpoint, a stream begins at least this far below the source's highest number. */
 const below = 1_000n
 /** Maximum age (seconds) of a message that begins a stream. Anybody can repeat an old message. */
 const freshSeconds = 3_600

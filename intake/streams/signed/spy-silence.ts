@@ -13,7 +13,7 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   const open = new Map<string, { readonly openedAt: number; readonly since: number }>()
   return {
-    /** Call this at each new subscription. `since` is the later of both clocks: messages have the chain's time. */
+    /** Call this at each new subscription. `since` takes the later clock, because messages have the chain's time. */
     begin(spy: string): void {
       const openedAt = now()
       open.set(spy, { openedAt, since: Math.max(openedAt, (heads.current?.time ?? 0) * 1_000) })
@@ -36,7 +36,7 @@ export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMisse
   })
 }
 
-/** Messages missed before the current subscription do not show that the spy is silent now. */
+/** Clears messages missed before the current subscription: they do not show that the spy is silent now. */
 export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
   return async (): Promise<void> => {

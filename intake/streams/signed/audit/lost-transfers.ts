@@ -60,9 +60,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
     get suspects(): boolean {
       return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
-    /**
-     * Numbers to submit again: lost ones, and those that await signatures. Open numbers, which take room, come first.
-     */
+    /** Numbers to submit again: lost, or awaiting signatures. Open numbers come first, because they take room. */
     async find(state: StreamState, awaiting: readonly string[] = []): Promise<readonly string[]> {
       const lost = await findLost(state)
       const open = singles(state.open.map(({ number }) => number))

@@ -128,7 +128,7 @@ export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bri
   return !read(bridge, '', vaa).transfer && (await verify({ source, bridge }, vaa)).kind === 'valid'
 }
 
-/** Whether the target has not registered this source without a node. Nobody can then deliver the source's messages. */
+/** Whether the target has not registered a source without a node, whose messages nobody can then deliver. */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }

@@ -18,14 +18,14 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
 const atOnce = 50
 const mostPerRound = 2_000
-/** Numbers at each end of a gap that each audit looks up. A source may skip many numbers between the ends. */
+/** Number of numbers at each end of a gap that are always looked up. A source may skip many between the ends. */
 const mostOfEnd = 5_000n
 const mostOfMiddle = 200
 /** Time (ms) in which a new gap may close by itself, because messages of one block come in any order. */
 export const settleMs = 2_000
 const receivedMs = 10_000
 
-/** Reads recent blocks if many numbers are missing, then running transfers, then servers. */
+/** Searches recent blocks (if many numbers are missing), then running transfers, then servers. */
 export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
   const schedule = createRetrySchedule(auditMs)

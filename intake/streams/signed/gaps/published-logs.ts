@@ -8,7 +8,7 @@ export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
   readonly rangeBlocks: number
-  /** Maximum ranges per call. With a first block in the config, the next call continues below. */
+  /** Maximum ranges per call. With a first block in the config, the next call continues below these ranges. */
   readonly reads?: number
 }
 

@@ -18,7 +18,7 @@ export interface UnderWayDeps {
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
-/** Times (ms) for which a list is reused, and their ratio to the duration of its read. */
+/** A list is reused for `keptMs` (or `keptTimes` its read time), and `keptFoundMs` if it has all the numbers. */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
