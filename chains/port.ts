@@ -143,7 +143,9 @@ export interface NodeStatus {
   readonly origin: string
   readonly use: NodeUse
   readonly state: 'unknown' | 'up' | 'failing' | 'probing' | 'wrong-network' | 'disabled'
-  /** Number of blocks between the node's head and the majority's. 0 if it is slightly above. Absent: not compared. */
+  /**
+   * Number of blocks between the node's head and the majority's. 0 for a slightly higher head. Absent: not compared.
+   */
   readonly lag?: number
   readonly latencyMs?: number
   readonly failures: number
@@ -186,7 +188,7 @@ export interface Chain {
   /** Estimates the fee for a call's data, which L2s charge in addition to gas. Wei, decimal. `0` on other chains. */
   readonly dataFee: (call: Intent) => Promise<string>
   noopGas(address: string): Promise<string>
-  /** False if a higher fee replaces no transaction (Arbitrum). A stuck transaction is then only sent again. */
+  /** False if a higher fee does not replace a transaction (Arbitrum): a stuck one is then only sent again. */
   readonly raises: boolean
   /** Sends to every node that takes transactions. Never throws: if no node answers, the outcome is `ambiguous`. */
   send(raw: string, hash?: string): Promise<SendOutcome>

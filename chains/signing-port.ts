@@ -52,7 +52,7 @@ export interface SigningPolicy {
   readonly proveCall: (call: Intent, gasLimit: string) => Promise<readonly ProvedRoute[]>
   /** Halts and denials that apply to calls. Throws SETTINGS_UNREACHABLE before the settings are read. */
   readonly settings: () => Pick<Settings, 'halts' | 'denied'>
-  /** Plug-ins whose code does not run here. A denial applies to a call with the bytes of a denied address. */
+  /** Plug-ins, whose code does not run here: a denial applies to every call with the bytes of a denied address. */
   readonly packages: ReadonlySet<BridgeName>
   /** Most nodes show all nonces of the account below this one as used and final. Throws read errors. */
   readonly finalNonce: () => Promise<number>

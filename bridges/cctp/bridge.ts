@@ -145,7 +145,7 @@ export function carriedIn(...[log, number, siblings]: Parameters<PlacedLogsOptio
   return { ...place, attestation: new Uint8Array(), bytes }
 }
 
-/** Makes `PlacedLogsOptions.decode` of a MessageTransmitter. */
+/** Makes the `decode` of `PlacedLogsOptions` for a MessageTransmitter. */
 export function createLogDecode(decode: Bridge['decode']): PlacedLogsOptions['decode'] {
   return (...place) => decode(writeCarried(carriedIn(...place)))
 }

@@ -73,7 +73,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
       return shown ? shows(chain, shown, at) : false
     },
     partiesOf: vaaPartiesOf,
-    // A view shows that a message was delivered, but not by whom.
+    // There is no `findDelivery`, because a view does not show who delivered.
     revertsOnceDelivered: false,
     explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
     hasEffect: ({ status }) => (status === 'success' ? undefined : false),

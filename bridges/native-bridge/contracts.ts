@@ -42,7 +42,7 @@ export const tokenAbi = new Interface(['function balanceOf(address owner) view r
 
 const nothing = `0x${'0'.repeat(64)}`
 
-/** Undefined if the source's table has no such entry. Does not check the entry's id. Throws the errors of `read`. */
+/** Undefined if the source's table has no entry for the nonce. The entry's id is not checked. Throws as `read`. */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
   const [id = '', initiator = '', recipient = ''] = entry.slice(0, 3).map((value) => String(value).toLowerCase())
@@ -65,7 +65,7 @@ export function createTokenDecimals(routes: readonly TokenRoute[]) {
   }
 }
 
-/** Returns the nonce under which an id was completed, or 0. Throws the errors of `read`. */
+/** Returns the nonce under which an id was completed, 0 if it was not. Throws the errors of `read`. */
 export async function readInboundNonce(chain: ContractReader, bridge: string, id: string, at: At): Promise<bigint> {
   const [nonce] = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'idsToInboundNonces', args: [id], at })
   return nonce as bigint

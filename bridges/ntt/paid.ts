@@ -72,7 +72,7 @@ export function createPaidNtt({ deployments, chainNames, sources, targets, findV
       const transfers = published.flat().flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
       return transfers.filter((one) => one.targetChain === target && isAsked(one, source, asked))
     },
-    // The guardians' signatures prove the place and the content of the message.
+    // No read of the source is needed: the guardians' signatures prove the message's place and content.
     isAskedFor: async ({ source }, asked, transfer) => isAsked(transfer, source, asked),
     paysDropOff: (transfer) => contentOf(transfer).place === 0,
     decode,

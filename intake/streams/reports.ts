@@ -75,7 +75,7 @@ export function toReport(view: StreamView, heights: Heights, auditMinutes?: numb
   }
 }
 
-/** Longest usual time (ms) of an audit. Two audits are up to 1.25 periods apart. */
+/** Longest usual time (ms) of an audit. */
 const auditTakesMs = 15_000
 
 export function silentSince({ updatedAt }: Pick<StreamView, 'updatedAt'>, auditMinutes: number, now: number): number | undefined {

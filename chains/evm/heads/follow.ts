@@ -170,7 +170,7 @@ export function createShownHeads(
 
   return {
     note(shown: readonly ShownHead[]): void {
-      // The maximum is taken, so that the time does not fall when a node misses a poll.
+      // The maximum keeps the time from falling when a node misses a poll.
       if (shown.length >= nodes.needed) {
         const times = shown.map(({ block }) => block.timestamp)
         time = Math.max(time ?? 0, majorityHeight(times, nodes.readers) ?? 0)

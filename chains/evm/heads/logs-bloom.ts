@@ -16,7 +16,7 @@ type Bit = readonly [byte: number, mask: number]
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
   const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })
 
-  /** Chains without filters (EIP-7668) leave them empty, so an empty filter counts only for an empty block. */
+  /** Chains without bloom filters (EIP-7668) send empty ones, so an empty filter counts only in an empty block. */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
     if (logsBloom === empty) return transactions.length === 0

@@ -171,7 +171,7 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/** A failed round is repeated after this time (ms), so that one reset connection fails no call to a lone node. */
+/** A failed round is repeated after this time (ms), so that one reset connection does not fail a lone node's call. */
 const secondRoundMs = 150
 
 function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {

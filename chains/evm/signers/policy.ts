@@ -210,7 +210,7 @@ function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | '
   }
 }
 
-/** Judges the signed call itself, because a transfer in Temporal may be forged. */
+/** Checks halts and denials for the signed call itself, because a transfer in Temporal may be forged. */
 function demandOpen(
   { settings, packages }: Pick<SigningPolicy, 'settings' | 'packages'>,
   routes: readonly TransferRoute[],

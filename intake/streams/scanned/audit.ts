@@ -62,7 +62,7 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const upTo = (await source.highest(seen)) ?? (BigInt(first) > 0n ? String(BigInt(first) - 1n) : undefined)
   if (upTo === undefined) return
   const isTail = () => streamClient.view !== undefined && BigInt(upTo) >= BigInt(streamClient.view.next)
-  // The numbers of a later final block are not scanned yet, so they must not become `hidden`.
+  // The count may include a later final block that is not scanned yet: its numbers must not become `hidden`.
   const height = isTail() ? await scannedUpTo(context) : at
   const state = await streamClient.state()
   if (!state || streamClient.era !== era) return

@@ -27,7 +27,7 @@ export interface SignedAgentOptions
 }
 
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** A source without a node records ignored messages after this time (ms): most go to chains outside the config. */
+/** Interval (ms) of recording ignored messages. Most messages of a source without a node go to other chains. */
 const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000

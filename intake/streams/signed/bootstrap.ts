@@ -9,7 +9,7 @@ import type { SignedDeps } from './deps.ts'
 
 /** Without a first number and a checkpoint, a stream begins at least this far below the source's highest number. */
 const below = 1_000n
-/** Maximum age (seconds) of a message that begins a stream. Anybody can repeat an old message. */
+/** Maximum age (seconds) of a message that begins a stream: a repeated old message would open many gaps. */
 const freshSeconds = 3_600
 
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>

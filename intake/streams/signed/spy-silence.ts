@@ -19,7 +19,7 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
       open.set(spy, { openedAt, since: Math.max(openedAt, (heads.current?.time ?? 0) * 1_000) })
     },
     end: (spy: string): void => void open.delete(spy),
-    /** Time (ms) when the oldest open subscription began. Another spy's new subscription ends no silence. */
+    /** Time (ms) when the oldest open subscription began. A new subscription to another spy does not end a silence. */
     get openedAt(): number | undefined {
       return open.size > 0 ? Math.min(...[...open.values()].map(({ openedAt }) => openedAt)) : undefined
     },

@@ -39,7 +39,7 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
   readonly mayStart?: (transfer: Transfer) => Promise<boolean>
 }
 
-/** Delivered messages need no check of signatures, because the target shows their digests. An outage is no error. */
+/** Delivered messages need no check of signatures: the target shows their digests. Does not throw for an outage. */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
   const refused: Refused = new Map()
