@@ -62,8 +62,8 @@ export type NextStage =
 /** A delivery that takes several calls. Each call is sent once the effect of the previous call is final. */
 export interface Stages {
   /**
-   * Returns the first stage if its call reverts once the stage or the whole transfer is done. While the call's
-   * simulation succeeds, this stage is due, and `next` is not asked. Undefined: `next` decides.
+   * Returns the first stage, if its call reverts whenever it is no longer needed. While a simulation of the call
+   * succeeds, the stage is due, and `next` is not asked. Undefined: `next` decides.
    */
   first?(transfer: Transfer): string | undefined
   /**
@@ -122,7 +122,7 @@ export interface Endpoint {
    * @param stage absent: the first stage
    */
   delivery(transfer: Transfer, stage?: string): PlannedDelivery
-  /** Absent if one call delivers every transfer. */
+  /** Absent if each transfer takes only one call. */
   readonly stages?: Stages
   /** Returns the call as data, for processes that do not run the bridge's code. Absent if every process runs it. */
   plan?(transfer: Transfer, stage?: string): CallPlan

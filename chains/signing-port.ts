@@ -63,7 +63,9 @@ export interface SigningPolicy {
   readonly spendingFolder: string
   readonly coinPayees: readonly string[]
   readonly otherLanes: readonly string[]
-  /** If true, coins may go to `otherLanes`. A thief of one key and of Temporal gets all coins, within the limits. */
+  /**
+   * If true, coins may go to `otherLanes`: one stolen key with access to Temporal then gets all coins, within limits.
+   */
   readonly topUps: boolean
   /** Limits of coins that go to `otherLanes`, in addition to `limits`. Wei, decimal. */
   readonly topUpLimits?: { readonly maxPaymentWei: string; readonly maxPerDayWei: string } | undefined
@@ -75,10 +77,7 @@ export interface SigningPolicy {
 export type Proposed = Omit<UnsignedTransaction, 'nonce'> & { readonly nonce?: number | undefined }
 
 export interface Spending {
-  /**
-   * `cost`: gas and data fees. `payment`: coins that were paid. `top-up`: coins that were paid to other lanes, if this
-   * has a limit.
-   */
+  /** `cost`: gas and data fees. `payment`: coins that were paid. `top-up`: coins to other lanes, if limited. */
   readonly kind: 'cost' | 'payment' | 'top-up'
   readonly window: 'hour' | 'day'
   readonly spent: bigint

@@ -7,7 +7,7 @@ import { decodeInstructions, decodeRequest, type MessageRequest, type RelayInstr
 /** Maximum cost of a delivery on a target, in gas units and wei. */
 export interface Caps {
   readonly maxGasLimit: bigint
-  /** Includes the drop-off, as integrators' SDKs count it. */
+  /** Maximum coins of a delivery with its drop-off, as integrators' SDKs count them. */
   readonly maxMsgValue: bigint
   readonly maxGasDropOff: bigint
 }

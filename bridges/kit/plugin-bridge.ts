@@ -106,8 +106,8 @@ export function toTransfer(bridge: BridgeName, signed: SignedMessage, targetChai
 }
 
 /**
- * Decodes a message by its owner. A bridge that throws PAYLOAD_KIND does not own it. Throws the owner's error, or
- * PAYLOAD_KIND.
+ * Lets the bridge that owns a message decode it. A bridge that throws PAYLOAD_KIND does not own the message. Throws the
+ * owner's error, or PAYLOAD_KIND.
  */
 export function firstOwner(decodes: readonly Decode[]): Decode {
   return (message) => {

@@ -80,7 +80,7 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number): V
   }
 }
 
-/** Checks as Messages.sol (verifyVM) does. */
+/** Checks signatures as Messages.sol (verifyVM) does. */
 function verifySignatures(vaa: Vaa, set: GuardianSet): void {
   const needed = quorum(set.keys.length)
   if (vaa.signatures.length < needed) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: vaa.signatures.length, needed } })

@@ -50,7 +50,7 @@ const layouts = {
 
 const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
 
-/** Decodes a log faster than ethers, to lower case. Throws NODE_REFUSED for an inexact log or a nonce above u64. */
+/** Decodes a log faster than ethers. Hex is lower case. Throws NODE_REFUSED for a log or nonce of another form. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
   const { name, address } = layouts[topic] ?? {}
   const [signature, ...indexed] = topics.map((one) => one.toLowerCase())

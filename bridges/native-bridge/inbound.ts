@@ -101,7 +101,7 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
     drop(id: string): void {
       drop(id)
     },
-    /** `others` still counts these amounts for limits read before block `upTo`, which lack the completions. */
+    /** `others` adds these amounts to limits that were read before block `upTo`: such limits lack the completions. */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)

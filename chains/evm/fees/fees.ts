@@ -175,7 +175,7 @@ function oracleCall(networkId: string, { to, data, value }: Intent) {
 
 const gwei = 10n ** 9n
 
-/** Blocks in the largest history that go-ethereum returns with tips (maxBlockHistory). */
+/** Number of blocks in the largest history that go-ethereum returns with tips (maxBlockHistory). */
 const historyBlocks = 1_024
 /** Time (ms) between two samples of the fee. 1,024 samples cover almost three hours. */
 const sampleEveryMs = 10_000

@@ -125,7 +125,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   const coins = BigInt(transaction.value)
   const isOpen = !tokens.includes(to) && coins <= BigInt(openCalls[selector] ?? -1)
   if (coins > 0n && !isOpen) return { reason: 'A call that carries coins is allowed only for a delivery that was paid for.', by: 'calls' }
-  // Deliveries come first, so that the list of operators' calls frees no delivery from its proof.
+  // Deliveries come first, so that the list of operators' calls cannot free a delivery from its proof.
   if (isOpen || calls[to]?.includes(selector)) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {

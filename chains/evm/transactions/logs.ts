@@ -52,7 +52,7 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
     throw new RelayerError('NODE_REFUSED', { detail: 'The logs are too long for one answer.', facts: { chain, fromBlock, toBlock } })
   }
 
-  /** Reads receipts, so that long logs hide no other logs. Skips receipts that most nodes find too long. */
+  /** Reads a block by its receipts, so that one transaction's long logs hide no other logs. */
   async function byReceipts({ address, topics, fromBlock: height }: LogRange, at: LogsAt): Promise<readonly PlacedLog[]> {
     const block = await ask({ about: `transactions of block ${height}`, ...blockCall(height), read: readTransactions }, at)
     const isWanted = (log: Log) =>

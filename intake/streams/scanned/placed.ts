@@ -15,7 +15,7 @@ export interface BlockSource extends Pick<ScannedSource, 'config' | 'bridge' | '
 
 const readsAtOnce = 8
 
-/** Reads a placed source's table and count from its blocks. An outage of one target stops no reads of other targets. */
+/** Reads a placed source's table and count from its blocks. An outage of one target does not affect other targets. */
 export function asBlockSource(source: ScannedSource | PlacedSource, finalized: () => number, rangeBlocks: () => number): BlockSource {
   if (source.kind === 'scanned') return source
   return {

@@ -78,7 +78,7 @@ const few = 100
 const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
-/** For many missing numbers, as after a wipe of Temporal. Reads recent blocks, not each number. */
+/** Reads recent blocks instead of each number, if many numbers are missing (as after a wipe of Temporal). */
 export function createManyMissing(deps: SignedDeps) {
   const { source, streamClient, logger } = deps
   const lookBack = createLookBack(deps)

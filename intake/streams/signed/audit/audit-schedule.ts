@@ -105,7 +105,7 @@ function createLossWatch(): (known: StreamView) => boolean {
 /** The head that counts after a subscription opened is the second, because the first may have been requested before. */
 const headsToSee = 2
 
-/** The count covers all messages from before a subscription once a head from after the opening is final. */
+/** The source's count covers all messages before a subscription once a head from after its opening is final. */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {

@@ -72,7 +72,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 }
 
-/** Does not start a condensed number without a run that may have been cancelled or skipped long ago. */
+/** Starts no condensed number whose run is gone, unless all orders are known: it may have been cancelled long ago. */
 export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[], state: StreamState) {
   const { source, client, streamClient, logger } = deps
   const areOrdersKnown = listsAllOrders(state)

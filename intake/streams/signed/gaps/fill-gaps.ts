@@ -18,7 +18,7 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
 const atOnce = 50
 const mostPerRound = 2_000
-/** Number of numbers at each end of a gap that are always looked up. A source may skip many between the ends. */
+/** Length of both ends of a gap, which are always looked up. A source may skip many numbers between the ends. */
 const mostOfEnd = 5_000n
 const mostOfMiddle = 200
 /** Time (ms) in which a new gap may close by itself, because messages of one block come in any order. */
