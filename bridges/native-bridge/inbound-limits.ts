@@ -81,7 +81,9 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 
   return {
-    /** The values may come from two blocks. This does no harm: the gate only prevents attempts that would fail. */
+    /**
+     * Limits and role may come from two blocks, which does no harm: the gate only prevents attempts that would fail.
+     */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])

@@ -6,7 +6,7 @@ import { type NttMessage, readNttMessage, recipientManagerAt, targetChainAt } fr
 
 export const ntt = 'ntt' satisfies BridgeName
 
-/** 64 lower-case hex digits each. Transceivers with the same index on two chains are peers. */
+/** Contracts are 64 lower-case hex digits. Transceivers with the same index on two chains are peers. */
 export interface NttPeer {
   readonly manager: string
   readonly transceivers: readonly string[]
@@ -14,7 +14,7 @@ export interface NttPeer {
 
 /** The contracts of one token on all its chains. */
 export interface NttDeployment {
-  /** By chain. Chains without a node may be included. */
+  /** Chain → its contracts of the token. Chains without a node may be included. */
   readonly peers: Readonly<Record<ChainName, NttPeer>>
 }
 

@@ -38,7 +38,7 @@ const panicOverflow = 0x11n
 /** ethers knows Error(string) and Panic(uint256) without an ABI. */
 const builtIn = new Interface([])
 
-/** Explains a revert. Its text counts only if its bytes are no known error. */
+/** A revert's text counts only if its bytes are no known error. */
 export function explainRevert({ data, reason }: Revert): RevertMeaning {
   const error = parseRevert(builtIn, data)
   if (error?.name === 'Panic' && error.args[0] === panicOverflow) {
