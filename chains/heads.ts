@@ -33,9 +33,7 @@ export function chainTime(chain: HeadSource): number {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'Too few nodes have shown a head.', facts: { chain: chain.name } })
 }
 
-/**
- * Caches answers until `versionOf` returns another value. Does not cache failures, and throws those of `currentHead`.
- */
+/** Caches answers, but no failures, until `versionOf` returns another value. Throws the errors of `currentHead`. */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,

@@ -118,7 +118,7 @@ async function hasCode(agree: Quorum, address: string, during?: number): Promise
   }
 }
 
-/** After one node's failure, asks all nodes. A single result counts, so that a failing node stops no delivery. */
+/** Asks all nodes after one node's failure. One result is enough, so that a failing node cannot stop deliveries. */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
   const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length

@@ -102,7 +102,7 @@ function createLossWatch(): (known: StreamView) => boolean {
   }
 }
 
-/** The head that counts after a subscription opened is the second, because the first may have been requested before. */
+/** Number of heads to see after a subscription opens, because the first may have been requested before. */
 const headsToSee = 2
 
 /** The source's count covers all messages before a subscription once a head from after its opening is final. */
