@@ -112,7 +112,6 @@ export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<un
 /** Transfers of other tokens are delivered only if a request for execution pays for them. */
 const freeTokens = ({ tokens }: Settings<'ntt'>) => tokens.filter(({ free }) => free)
 
-/** The plug-in packages as the config describes them. */
 export function packagesOf({
   bridges,
 }: Pick<BridgesOptions, 'bridges'>): readonly { readonly name: BridgeName; readonly routes: readonly Route[] }[] {

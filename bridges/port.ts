@@ -109,7 +109,6 @@ export interface Endpoint {
   accepts?(message: Uint8Array): Promise<Verdict>
   /** Checks all conditions of a delivery: payload kind, emitter, target, asset, fee. Includes `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
-  /** Whether the target chain's state shows the delivery. */
   delivered(transfer: Transfer, at: At): Promise<boolean>
   /**
    * Finds the delivery, and its sender, in one node's logs. Undefined if the node has no such log (pruned, not synced).

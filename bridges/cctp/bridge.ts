@@ -76,7 +76,6 @@ export function createCctpBridge(options: CctpBridgeOptions): Bridge {
   return createCctp(options, settings.free ? 'all' : listedIn(settings)).bridge
 }
 
-/** Returns the bridge for `burns`, and the logs of each MessageTransmitter. */
 export function createCctp({ settings, chains, connected, served, apis, isDelivered }: CctpBridgeOptions, burns: DeliveredBurns) {
   const ends = cctpChains(settings, chains)
   const routes = createRoutes(ends, burns)
@@ -145,7 +144,6 @@ export function carriedIn(...[log, number, siblings]: Parameters<PlacedLogsOptio
   return { ...place, attestation: new Uint8Array(), bytes }
 }
 
-/** Makes the `decode` of `PlacedLogsOptions` for a MessageTransmitter. */
 export function createLogDecode(decode: Bridge['decode']): PlacedLogsOptions['decode'] {
   return (...place) => decode(writeCarried(carriedIn(...place)))
 }

@@ -29,7 +29,6 @@ export function decodeReceive(data: string): Attested | undefined {
   return bytes && attestation && { bytes, attestation }
 }
 
-/** See `Endpoint.proveCall`. */
 export function createProveCall(verify: Verify) {
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ChainName[]> {
     const received = decodeReceive(data)

@@ -38,7 +38,6 @@ export function writeCarried({ number, txHash, twin, twins, attestation, bytes }
   return getBytes(concat([toBeHex(BigInt(number), 8), txHash, toBeHex(twin, 2), toBeHex(twins, 2), signatures, attestation, bytes]))
 }
 
-/** Returns the message as the source logged it. */
 export function loggedForm(carried: CarriedMessage): CarriedMessage {
   return { ...carried, attestation: new Uint8Array(), bytes: loggedBytes(carried.bytes) }
 }

@@ -8,7 +8,6 @@ import { addressOf, type Burn, type CctpMessage, type CctpVersion, loggedBytes, 
 
 export const cctp = 'cctp' satisfies BridgeName
 
-/** Circle's contracts of one version on one chain. */
 export interface CctpContracts {
   /** 0x address, lower case. */
   readonly transmitter: string

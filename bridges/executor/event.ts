@@ -30,7 +30,6 @@ export interface RequestForExecution {
   readonly instructions: Uint8Array
 }
 
-/** Topics of the logs that name this quoter. */
 export function requestTopics(quoter: string): readonly string[] {
   return [requestTopic, zeroPadValue(quoter, 32)]
 }

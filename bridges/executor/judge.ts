@@ -12,7 +12,6 @@ export interface Caps {
   readonly maxGasDropOff: bigint
 }
 
-/** Terms under which the provider delivers. */
 export interface ExecutorTerms {
   /** 0x, lower case. */
   readonly quoter: string
@@ -24,14 +23,12 @@ export interface ExecutorTerms {
 
 export interface TargetTerms {
   readonly caps: Caps
-  /** Kinds of requests that are delivered to this chain. */
   readonly prefixes: readonly RequestPrefix[]
   /**
    * Contracts (0x, lower case) with a view that shows a delivery. Requests for other contracts need `recordContract`.
    */
   readonly receivers: Readonly<Record<string, unknown>>
   readonly recordContract?: string | undefined
-  /** Kind of request → contract that pays the drop-off. */
   readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
 }
 

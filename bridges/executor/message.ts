@@ -73,7 +73,6 @@ function bytesOf(hex: string): Uint8Array {
   return Buffer.from(hex.slice(2), 'hex')
 }
 
-/** Returns the message as the source logged it. */
 export function loggedForm(message: ExecutorMessage): ExecutorMessage {
   return { ...message, attested: [] }
 }

@@ -8,7 +8,6 @@ import { executor } from './requests.ts'
 import { type ExecutorTerms, judge } from './judge.ts'
 import { digestOf, readMessage, writeMessage } from './message.ts'
 
-/** The Executor's contract on one source chain. */
 export interface ExecutorSource {
   readonly name: ChainName
   /** Address of the contract: 0x, lower case. */

@@ -2,7 +2,6 @@ import type { TransferContent } from '../../domain/transfer/content.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Endpoint } from '../port.ts'
 
-/** The place of a logged request that pays for a delivery. */
 export interface PaidPlace {
   readonly source: ChainName
   readonly target: ChainName

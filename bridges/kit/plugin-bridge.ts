@@ -45,7 +45,6 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   earned?(message: Message<C>): bigint | undefined
 }
 
-/** A product of this repository that the config lists. */
 export type ConfiguredPlugin<C> = Plugin<C> & Pick<Product<C>, 'first'>
 
 const mostKept = 2_048

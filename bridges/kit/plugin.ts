@@ -50,7 +50,6 @@ export type Next =
   | { readonly wait: string; readonly opensAt?: number | undefined }
   | { readonly never: string }
 
-/** The latest state of the target chain. */
 export interface Target {
   /** Time of the chain's latest block, seconds since the epoch. */
   readonly now: number
@@ -140,7 +139,6 @@ export function plugin<S, C>(definition: PluginPackage<S, C>): PluginPackage<S, 
 }
 
 interface DevnetChain {
-  /** URL of the chain's JSON-RPC. */
   readonly url: string
   readonly wormholeChainId: number
   /** 0x, lower case. */

@@ -158,7 +158,6 @@ export function createAcceptance(chain: ContractReader) {
 
 export type DemandAccepted = ReturnType<typeof createAcceptance>
 
-/** A view of the config that shows the delivery of a signed message. */
 export interface DeliveredView extends MessageView {
   /** Absent: the contract that gets the message. */
   readonly contract?: string | undefined

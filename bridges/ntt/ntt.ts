@@ -12,7 +12,6 @@ export interface NttPeer {
   readonly transceivers: readonly string[]
 }
 
-/** The contracts of one token on all its chains. */
 export interface NttDeployment {
   /** Chain → its contracts of the token. Chains without a node may be included. */
   readonly peers: Readonly<Record<ChainName, NttPeer>>

@@ -5,7 +5,6 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { deliveredByTarget } from '../signed/gaps/fetch-messages.ts'
 import { inParts } from '../split-range.ts'
 
-/** The common part of scanned and placed sources. */
 export interface BlockSource extends Pick<ScannedSource, 'config' | 'bridge' | 'sourceChain' | 'highest' | 'initiated' | 'recorded'> {
   readonly targetChain?: ChainName
   readonly emitter?: string
