@@ -48,7 +48,7 @@ export interface ConfiguredEmitter extends Emitter {
   readonly bridge: BridgeName
 }
 
-/** All emitters of the config, each once. An emitter of the token bridge keeps the stream of the token bridge. */
+/** All emitters of the config, each once, under the token bridge or else under the first bridge that names it. */
 export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
   const { chains, bridges } = options
   const own = bridges[wormholeTokenBridge]
@@ -67,9 +67,8 @@ export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[
 }
 
 /**
- * Refuses (`PAYLOAD_KIND`) messages from emitters that the config gives to another bridge. Anyone may publish the bytes
- * of a token transfer through such an emitter, but no token bridge accepts the emitter. So no bridge owns the message,
- * and its number is resolved.
+ * Wraps the token bridge's `decode`. Throws PAYLOAD_KIND for messages of emitters that the config gives to another
+ * bridge: anyone may publish the bytes of a token transfer through such an emitter.
  */
 export function unlessOfOthers(decode: Decode, options: BridgesOptions): Decode {
   const others = new Set(
@@ -92,7 +91,7 @@ export function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitt
   return given ?? emitterStreamSchema.parse({})
 }
 
-/** Prefix of the streams of all emitters except token bridges. */
+/** Prefix of the streams of all emitters except those of token bridges. */
 const wormhole = 'wormhole'
 export const prefixOf = ({ bridge }: ConfiguredEmitter): string => (bridge === wormholeTokenBridge ? bridge : wormhole)
 
@@ -102,10 +101,10 @@ export function spySources(options: BridgesOptions) {
   return spies.map((spy) => ({ ...spy, bridge: wormholeTokenBridge, filters }))
 }
 
-/** The configured products on the kit. This is the order in which they read a message. */
+/** The configured products on the kit, in the order in which they read a message. */
 export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
-  // Call this only if such a product is configured, because only then every chain has a Wormhole chain id.
+  // Called only if NTT is configured. Otherwise a chain may have no Wormhole chain id, and `namesOf` throws.
   const numbers = () => new Map([...namesOf(options)].map(([number, name]) => [name, number]))
   return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(freeTokens(ofTokens), numbers())] : [])]
 }
@@ -113,7 +112,6 @@ export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<un
 /** Transfers of other tokens are delivered only if a request for execution pays for them. */
 const freeTokens = ({ tokens }: Settings<'ntt'>) => tokens.filter(({ free }) => free)
 
-/** Plug-in packages, with the facts that the config has about them. */
 export function packagesOf({
   bridges,
 }: Pick<BridgesOptions, 'bridges'>): readonly { readonly name: BridgeName; readonly routes: readonly Route[] }[] {
@@ -141,7 +139,7 @@ export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Part
   return { wormholeChainId, emitterChain: wormholeChainId, emitter, core, tokenBridge }
 }
 
-/** For a chain outside the config, the title begins with the name of the chain in Wormhole's SDK. */
+/** For a chain outside the config, the title begins with the chain's name in Wormhole's SDK. */
 export function sourceTitle(sourceChain: ChainName): string {
   const id = numberOfUnconfigured(sourceChain)
   const known = Object.values(tokenBridgeEmitters)

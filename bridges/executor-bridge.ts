@@ -28,9 +28,7 @@ interface ExecutorLinks {
   readonly attestations: AttestationApis
 }
 
-/**
- * The bridge for requests for execution. NTT and CCTP deliver the requests that are for them. Throws CONFIG_INVALID.
- */
+/** The bridge for requests for execution, some of which NTT and CCTP deliver. Throws CONFIG_INVALID. */
 export function createExecutorBridge(options: BridgesOptions, links: ExecutorLinks): Bridge {
   const { connected, served, verifierOf, findVaa } = links
   const { isDelivered, decode: decodeSigned } = links.signed
@@ -72,7 +70,6 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   }
 }
 
-/** Content of the attested message, as its product decodes it. */
 function contentOf({ ntt, cctp }: PaidProducts, { attested: [bytes], request }: ExecutorMessage) {
   const prefix = decodeRequest(request.request)?.prefix
   if (!bytes || prefix === 'ERV1') return {}

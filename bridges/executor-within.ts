@@ -8,9 +8,9 @@ import { ntt } from './ntt/ntt.ts'
 import type { RouteWithin } from './port.ts'
 
 /**
- * The bridges and the source of what a request names: a halt of them holds the request too. The emitter of a VAA is
- * known before it is signed. Its payload shows whether it is of a token bridge that the config does not name.
- * @param decode of signed messages, by the bridge that owns them
+ * Finds the bridges and the source chain of the message that a request names. A halt of one of them holds the request
+ * too.
+ * @param decode decodes a signed message by the bridge that owns it
  */
 export function createWithin(options: BridgesOptions, decode: Decode): (message: ExecutorMessage) => readonly RouteWithin[] {
   const names = namesOf(options)
@@ -21,7 +21,7 @@ export function createWithin(options: BridgesOptions, decode: Decode): (message:
     try {
       return [decode(vaa).bridge]
     } catch {
-      // No bridge delivers it by itself.
+      // No bridge owns this VAA: only the request delivers it.
       return []
     }
   }

@@ -6,9 +6,7 @@ import type { Payment, TransferContent } from '../domain/transfer/content.ts'
 import type { BridgeName, ChainName, Transfer, TransferRoute } from '../domain/transfer/transfer.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 
-/**
- * `rejected`: never valid. `declined`: the operator's policy refuses the message. `wait`: may become valid by itself.
- */
+/** `rejected`: never valid. `declined`: refused by the operator's policy. `wait`: may become valid by itself. */
 export type Verdict =
   | { readonly kind: 'valid' }
   | {
@@ -64,16 +62,15 @@ export type NextStage =
 /** A delivery that takes several calls. Each call is sent once the effect of the previous call is final. */
 export interface Stages {
   /**
-   * Returns the first call, if it reverts once it is done or the whole effect is there. While its simulation succeeds,
-   * it is the next call, and `next` is not asked. Undefined: `next` decides.
+   * Returns the first stage, if its call reverts whenever it is no longer needed. While a simulation of the call
+   * succeeds, the stage is due, and `next` is not asked. Undefined: `next` decides.
    */
   first?(transfer: Transfer): string | undefined
   /**
-   * Decides which call is next. It is read together with the effect of the whole transfer, and counts only while this
-   * effect is absent. Undefined: one call delivers this transfer.
+   * Decides which stage is next. The answer counts only while the effect of the whole transfer, read at the same time,
+   * is absent. Undefined: one call delivers this transfer.
    */
   next(transfer: Transfer): Promise<NextStage> | undefined
-  /** Whether the target chain's state shows the effect of the stage's call. */
   passed(transfer: Transfer, stage: string, at: At): Promise<boolean>
 }
 
@@ -81,23 +78,26 @@ export type Attestation =
   | { readonly kind: 'attested'; readonly message: Uint8Array }
   | { readonly kind: 'wait'; readonly code: ErrorCode; readonly reason: string; readonly retryInMs: number }
 
-/** Of a message of a bridge. */
 export type RouteWithin = Pick<TransferRoute, 'bridge' | 'sourceChain'>
 
 /**
- * A source chain of this bridge's messages, or the route of a message in the call, and what pays for the call's coins.
+ * A source of a call's messages: a chain, if the messages are of this bridge, or a bridge and a chain. `payment` is the
+ * digest of the request that pays for the call's coins.
  */
 export type ProvedSource = ChainName | (RouteWithin & { readonly payment?: string })
 
 export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<TransferContent, 'amount'> {
-  /** Another account that gets coins. The deny-list holds for it, too. */
+  /** Another account that gets coins. The deny-list applies to it too. */
   readonly payee?: string | undefined
   /**
-   * Reverts of deliveries with the same text count together. Default: token and recipient. A delivery that somebody
-   * pays for has its own text, because the payment covers the gas. So its reverts hold back no other delivery.
+   * Key under which reverts of deliveries count together. Default: token and recipient. A paid delivery has a key of
+   * its own: the payment covers the gas, so its reverts hold back no other delivery.
    */
   readonly lossesOf?: string
-  /** Hex digits of what a plug-in package sends. The deny-list holds for each party whose bytes it has. */
+  /**
+   * Contract and message of a plug-in's call, hex digits. The deny-list applies to every party whose bytes they
+   * contain.
+   */
   readonly bytes?: string
 }
 
@@ -109,11 +109,11 @@ export interface Endpoint {
   accepts?(message: Uint8Array): Promise<Verdict>
   /** Checks all conditions of a delivery: payload kind, emitter, target, asset, fee. Includes `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
-  /** Whether the target chain's state shows the delivery. */
   delivered(transfer: Transfer, at: At): Promise<boolean>
   /**
-   * Finds who delivered, in one node's logs. Undefined if the node has no such log (pruned, not synced). The answer
-   * decides nothing: if a chain has several nodes, most of them must show the effect as final (`finalDelivery`).
+   * Finds the delivery, and its sender, in one node's logs. Undefined if the node has no such log (pruned, not synced).
+   * The answer decides nothing: if a chain has several nodes, most of them must show the effect as final
+   * (`finalDelivery`).
    */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
   /**
@@ -121,29 +121,26 @@ export interface Endpoint {
    * @param stage absent: the first stage
    */
   delivery(transfer: Transfer, stage?: string): PlannedDelivery
-  /** Absent if one call delivers. */
+  /** Absent if each transfer takes only one call. */
   readonly stages?: Stages
   /** Returns the call as data, for processes that do not run the bridge's code. Absent if every process runs it. */
   plan?(transfer: Transfer, stage?: string): CallPlan
   /** Returns this endpoint with a planned call and its effects. Absent if every process runs the bridge's code. */
   planned?(plan: CallPlan): Endpoint
   /**
-   * Finds the attestation of a message that was found without one. Undefined if the message has its attestation.
-   * Verifies the attestation first, because a transfer that adopts a wrong one is rejected.
+   * Finds and verifies the attestation of a message that was found without one. A transfer with a wrong attestation
+   * would be rejected. Undefined if the message has its attestation.
    */
   attest?(transfer: Transfer): Promise<Attestation | undefined>
-  /**
-   * Contract (0x, lower case) → selectors that a delivering call may use. A key signs no other calls for this bridge.
-   */
+  /** Contract (0x, lower case) → selectors of delivering calls. A key signs no other calls for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
-  /** Maximum coins (wei, decimal) by selector of a delivering call that may go to any contract. Absent: none. */
+  /** Selector of a delivering call to any contract → its maximum coins (wei, decimal). Absent: none. */
   readonly openCalls?: Readonly<Record<string, string>>
   /**
    * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain. Resolves to
-   * the sources of these transfers. If the call has no message, resolves to all chains from which it may come.
-   * `gasLimit` matters where a payment bounds the gas. Keys always give it.
-   * Throws CALL_UNJUSTIFIED and read errors. Also throws NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which time may
-   * cure.
+   * the sources of these transfers. For a call without a message, resolves to all chains from which its transfer may
+   * come. Keys always give `gasLimit`, because a payment may bound the gas. Throws CALL_UNJUSTIFIED and read errors.
+   * Also throws NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which time may cure.
    */
   proveCall(intent: Intent, gasLimit?: string): Promise<readonly ProvedSource[]>
   /** With `transfer`, the bridge can distinguish an amount that never fits from a spent budget. */
@@ -153,10 +150,7 @@ export interface Endpoint {
   release?(transfer: Transfer): void
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   readonly batches?: SharedCalls
-  /**
-   * Whether the receipt shows the effect. Undefined if the transaction succeeded, but only the state can show whether
-   * it delivered.
-   */
+  /** Whether the receipt shows the effect. Undefined after a success that only the state can confirm. */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean | undefined
 }
 
@@ -165,24 +159,24 @@ export interface SharedCalls {
   /** Transfers with the same key may share a call, up to `most`. Undefined: this transfer is delivered alone. */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
   intent(transfers: readonly Transfer[]): Promise<Intent>
-  /** Returns transfers whose sum is within the limits that `reserve` last read. Skips the others. */
+  /** Selects transfers that together fit the limits that `reserve` read last. */
   fitting(transfers: readonly Transfer[]): readonly Transfer[]
 }
 
-/** One protocol. Decoding is pure. An Endpoint does everything that needs a chain. */
 export interface Bridge {
   readonly name: BridgeName
   /**
-   * Decodes a message. Checks only its form. The bridge that owns a signed message decodes it, which may be another
-   * bridge. Throws VAA_*, NATIVE_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
+   * Decodes a message, and checks only its form. A signed message is decoded by the bridge that owns it, which may be
+   * another bridge. Throws VAA_*, NATIVE_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
    */
   decode(message: Uint8Array): Transfer
   content(message: Uint8Array): Partial<TransferContent & Payment>
-  /** Routes of other bridges' messages that the message asks to deliver. Their halts hold it. Throws as `decode`. */
-  within?(message: Uint8Array): readonly RouteWithin[]
   /**
-   * Returns the decimals of the content's amount. They are read once per token. Undefined if not known. Never throws.
+   * Routes of the messages that this message asks to deliver. A halt of such a route also holds this message. Throws
+   * the errors of `decode`.
    */
+  within?(message: Uint8Array): readonly RouteWithin[]
+  /** Decimals of the content's amount, read once per token. Undefined if not known. Never throws. */
   decimals?(message: Uint8Array): Promise<number | undefined>
   /** Returns the index of the guardian set that signed. Absent: signatures never expire. Throws VAA_*. */
   signedBy?(message: Uint8Array): number
@@ -192,7 +186,7 @@ export interface Bridge {
 
 export type Bridges = ReadonlyMap<BridgeName, Bridge>
 
-/** A range of blocks, including both ends. */
+/** Includes both ends. */
 export interface BlockRange {
   readonly fromBlock: number
   readonly toBlock: number
@@ -208,15 +202,12 @@ interface SourceBase {
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** Whether each transfer is delivered and final, according to most nodes. Throws contradictions and read errors. */
+  /** Whether each transfer is delivered and final, by most nodes. Throws contradictions (`haltRoute`), read errors. */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 
 interface CountedSource extends SourceBase {
-  /**
-   * Returns the highest number in the finalized state that most nodes show. The search starts at `known`, and may go
-   * down from there.
-   */
+  /** Highest number in the finalized state, by most nodes. Searches upwards or downwards from `known`. */
   highest(known?: string): Promise<string | undefined>
 }
 
@@ -231,16 +222,13 @@ export interface ScannedSource extends CountedSource {
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
   /**
-   * Returns the recorded transfers. Undefined if there is no record yet. Throws contradictions (`haltRoute`, from most
-   * nodes), NODES_DISAGREE and read errors.
+   * Returns the recorded transfers. A transfer without a record is undefined. Throws contradictions (`haltRoute`, from
+   * most nodes), NODES_DISAGREE and read errors.
    */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
   /** Returns completions on the target, by any account. Throws the errors of `initiated`. */
   completed(range: BlockRange, at?: 'agreed'): Promise<readonly Completion[]>
-  /**
-   * Returns an error that halts the route. The target has completed another transfer than the recorded one, by their
-   * digests.
-   */
+  /** Returns the error that halts the route, because the target completed another transfer than the recorded one. */
   contradiction(completed: Completion, recorded: string | undefined): RelayerError
 }
 
@@ -251,19 +239,19 @@ export interface Completion {
 }
 
 /**
- * The logs of one contract, with transfers to any chain. Only blocks are read, because nothing else shows that no log
- * is missing. `config` has `placed`, and `first` is 0. Without `start`, the stream begins with the blocks of the last
- * days.
+ * The logs of one contract, with transfers to any chain. All blocks are read, because nothing else shows that no log is
+ * missing. In `config`, `placed` is true and `first` is 0. Without `start`, the stream begins `streams.lookBackDays`
+ * ago.
  */
 export interface PlacedSource extends SourceBase {
   readonly kind: 'placed'
   /** The contract, as 64 lower-case hex digits. It is the emitter of every transfer. */
   readonly emitter: string
   /**
-   * Returns the transfers of final blocks in ascending order, as more than half of the nodes show them. The bridge must
-   * be able to start all of them, so logs that it refuses are left out. If the chain has one node, it is asked once,
-   * and with `agreed` twice. Throws NODE_REFUSED (range too long, or logs that contradict each other), NODE_UNAVAILABLE
-   * and NODES_DISAGREE.
+   * Returns the transfers of final blocks in ascending order, as more than half of the nodes show them. Leaves out logs
+   * that the bridge refuses, because the bridge must be able to start every transfer. If the chain has one node, it is
+   * asked once, and with `agreed` twice. Throws NODE_REFUSED (range too long, or logs that contradict each other),
+   * NODE_UNAVAILABLE and NODES_DISAGREE.
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
 }
@@ -272,16 +260,17 @@ export interface SignedSource extends CountedSource {
   readonly kind: 'signed'
   /** The bridges that may own messages of this source. `bridge` is one of them. */
   readonly owners: readonly BridgeName[]
-  /** Wormhole chain id. */
   readonly emitterChain: number
-  /** 64 lower-case hex digits. */
   readonly emitter: string
   /** Set if Portage reads no node of the source. `judges` are chains whose core contracts can check signatures. */
   readonly withoutNode?: { readonly judges: readonly ChainName[] }
-  /** From the config. No block below `block` has a number from `first` on. Absent: the stream's agent decides. */
+  /**
+   * The beginning of the stream in the config. No block below `block` has a number from `first` on. Absent: the
+   * stream's agent decides.
+   */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
-   * Returns the messages in the source's blocks. Those with `wanted` numbers have `content`. Without `at`, one node
+   * Returns the messages in the source's blocks. Messages with `wanted` numbers have `content`. Without `at`, one node
    * answers, so a message with the content `none` may still be a transfer. Throws NODE_REFUSED (range too long) and
    * NODE_UNAVAILABLE (also after a fork). With `at`, also throws NODES_DISAGREE.
    */
@@ -297,6 +286,6 @@ export interface PlacedTransfer {
 export interface Published {
   readonly number: string
   readonly height: number
-  /** Absent: not read. `none`: no bridge delivers the message. The message of the transfer has no signatures. */
+  /** Absent: not read. `none`: no bridge delivers the message. The message of `transfer` has no signatures. */
   readonly content?: { readonly kind: 'transfer'; readonly transfer: Transfer } | { readonly kind: 'none' }
 }

@@ -48,7 +48,7 @@ interface Links {
   readonly attestations: AttestationApis
 }
 
-/** The order in which bridges read a message. The first bridge that can read it owns it. */
+/** The order in which bridges read a message. The first bridge that can read the message owns it. */
 const signedBridges = ['receivers', 'ntt', 'wormhole-token-bridge'] as const
 
 function pluginBridge(name: BridgeName, options: BridgesOptions, links: Links): Bridge {
@@ -97,9 +97,7 @@ function tokenBridgeOf(
   return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff, decimals: createAmountDecimals(bridgeOf) })
 }
 
-/**
- * Without `loaded`, the process runs no code of plug-ins. It then knows plug-ins only by their routes in the config.
- */
+/** Without `loaded`, the process runs no plug-in code, and knows plug-ins only by their routes in the config. */
 function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'>, options: BridgesOptions, links: Links): Bridge {
   const { served, signed, loaded } = links
   const chainNames = namesOf(options)
@@ -127,7 +125,7 @@ function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'
   }
 }
 
-/** If the plug-in fails on a message, the message still belongs to it. The transfer waits and is not lost. */
+/** A message on which the plug-in fails still belongs to the plug-in, so its transfer waits and is not lost. */
 function orByRoute(decode: Decode, byRoute: Decode): Decode {
   return (message) => unlessPluginFails(() => decode(message), undefined) ?? byRoute(message)
 }
@@ -190,9 +188,7 @@ const makers: {
   },
 }
 
-/**
- * `connected` must contain the chains that `sourcesOf` returns. Only chains in `served` get endpoints (default: all).
- */
+/** `connected` must contain the chains of `sourcesOf`. Only `served` chains get endpoints (default: all). */
 export function createBridges(
   options: BridgesOptions,
   connected: Chains,
@@ -223,7 +219,7 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
       try {
         return (await bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)?.delivered(transfer, at)) ?? false
       } catch (error) {
-        // The transfer is started, and waits until the plug-in answers. Other messages of the emitter continue.
+        // A failing plug-in must not stop the emitter's stream: its transfer starts and waits for the plug-in.
         if (isPluginFailure(error)) return false
         throw error
       }

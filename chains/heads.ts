@@ -33,9 +33,7 @@ export function chainTime(chain: HeadSource): number {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'Too few nodes have shown a head.', facts: { chain: chain.name } })
 }
 
-/**
- * Caches answers until `versionOf` returns another value. Does not cache failures. Throws the errors of `currentHead`.
- */
+/** Caches answers, but no failures, until `versionOf` returns another value. Throws the errors of `currentHead`. */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,
@@ -56,22 +54,20 @@ export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: 
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }
 
-/**
- * Nodes that are more than this many blocks behind the majority's head are asked last (chainlink-evm SyncThreshold).
- */
+/** Maximum lag in blocks. Nodes further behind the majority's head are asked last (chainlink-evm SyncThreshold). */
 export const mostLag = 5
 
 export const longestGap = 1_024
 
 const mostAhead = 64
 
-/** The highest block that more than half of the nodes have reached. If too few are known, the lowest known head. */
+/** The highest block that more than half of the nodes have reached, or else the lowest known head. */
 export function majorityHeight(heights: readonly (number | undefined)[], nodes: number): number | undefined {
   const known = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
   return known[Math.min(Math.floor(nodes / 2), known.length - 1)]
 }
 
-/** The majority's head. If there are two nodes, the higher head, unless it is more than `longestGap` above `own`. */
+/** The majority's head. With two nodes the higher head, unless it is more than `longestGap` above `own`. */
 export function comparedHeight(heights: readonly (number | undefined)[], nodes: number, own?: number): number | undefined {
   const known = heights.filter((height) => height !== undefined)
   const highest = Math.max(...known)
@@ -83,10 +79,7 @@ export function middle<T extends number | bigint>(values: readonly T[]): T | und
   return values.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor((values.length - 1) / 2)]
 }
 
-/**
- * Number of blocks between a head and the majority's head (`reached`). 0 if the head is slightly higher. Undefined if
- * unknown.
- */
+/** Blocks between a head and the majority's head (`reached`). 0 for a slightly higher head. Undefined if unknown. */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined
   if (height <= reached) return reached - height

@@ -21,9 +21,7 @@ export interface Block extends BlockHeader {
   readonly transactions: readonly string[]
 }
 
-/**
- * A change of the chain. `rolledBack` blocks (descending) are removed before `applied` blocks (ascending) are added.
- */
+/** `rolledBack` blocks (descending) are removed before `applied` blocks (ascending) are added. */
 export interface HeadEvent {
   readonly applied: readonly Block[]
   readonly rolledBack: readonly BlockRef[]
@@ -39,10 +37,7 @@ export interface Heads {
   start(): Promise<void>
   stop(): void
   readonly current: HeadEvent | undefined
-  /**
-   * Calls the listener after every change. A listener's error does not affect other listeners. Returns a function that
-   * unsubscribes.
-   */
+  /** Calls the listener after every change, and isolates its errors. Returns a function that unsubscribes. */
   subscribe(listener: (event: HeadEvent) => void): () => void
 }
 
@@ -54,7 +49,6 @@ export interface Log {
 
 export interface PlacedLog extends Log {
   readonly block: BlockRef
-  /** Index among all logs of the block, from 0. */
   readonly index: number
   readonly transactionHash: string
 }
@@ -76,7 +70,7 @@ export interface Receipt {
   readonly gasUsed: string
   readonly effectiveGasPrice: string
   readonly logs: readonly Log[]
-  /** Place of the first among all logs of the block, from 0. Absent if there are none, or if the node does not say. */
+  /** Place of the first log among all logs of the block, from 0. Absent without logs, or if not known. */
   readonly firstLog?: number
 }
 
@@ -85,17 +79,13 @@ export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included
 export interface Watch {
   readonly inclusion: Inclusion
   add(hash: string): void
-  /**
-   * Calls the listener when `inclusion` changes (a reorg may undo it). Calls it once at the start if a hash is already
-   * included.
-   */
+  /** Also calls the listener once at the start if a hash is already included. A reorg may undo an inclusion. */
   onChange(listener: (inclusion: Inclusion) => void): void
   close(): void
 }
 
 export interface Account {
   readonly latestNonce: number
-  /** Nonce at the finalized height, at most `latestNonce`. */
   readonly finalizedNonce: number
   /** Balance at the latest block. Wei, decimal. */
   readonly balance: string
@@ -140,7 +130,7 @@ export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority
 
 export interface MinedTransaction {
   readonly hash: string
-  /** Hash of the unsigned transaction. It is the same for every signature. */
+  /** Hash of the unsigned transaction, the same for every signature. */
   readonly signingHash: string
   /** Lower case. `to` is empty for a contract creation. */
   readonly call: Intent
@@ -153,7 +143,9 @@ export interface NodeStatus {
   readonly origin: string
   readonly use: NodeUse
   readonly state: 'unknown' | 'up' | 'failing' | 'probing' | 'wrong-network' | 'disabled'
-  /** Number of blocks between the node's head and the majority's. 0 if it is slightly above. Absent: not compared. */
+  /**
+   * Number of blocks between the node's head and the majority's. 0 for a slightly higher head. Absent: not compared.
+   */
   readonly lag?: number
   readonly latencyMs?: number
   readonly failures: number
@@ -175,10 +167,7 @@ export interface Chain {
   connect(): Promise<void>
   close(): void
   account(address: string): Promise<Account>
-  /**
-   * Returns coins (wei), or units of an ERC-20 token, at the latest block. Decimal. More than half of the nodes must
-   * agree. A single node is asked once. Throws NODES_DISAGREE, and NODE_REFUSED if `token` is no token.
-   */
+  /** Coins (wei) or ERC-20 units at the latest block. Asks a lone node once. Throws NODES_DISAGREE, NODE_REFUSED. */
   balanceOf(address: string, token?: string): Promise<string>
   /** Returns the highest plausible transaction count in the nodes' pools. More than half of the nodes must answer. */
   pendingNonce(address: string): Promise<number>
@@ -198,38 +187,27 @@ export interface Chain {
   simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
   /** Estimates the fee for a call's data, which L2s charge in addition to gas. Wei, decimal. `0` on other chains. */
   readonly dataFee: (call: Intent) => Promise<string>
-  /** Gas limit for an empty transfer of the account to itself, decimal. */
   noopGas(address: string): Promise<string>
-  /**
-   * False if a transaction cannot be replaced by one with a higher fee (Arbitrum). A stuck transaction is then only
-   * sent again.
-   */
+  /** False if a higher fee does not replace a transaction (Arbitrum): a stuck one is then only sent again. */
   readonly raises: boolean
   /** Sends to every node that takes transactions. Never throws: if no node answers, the outcome is `ambiguous`. */
   send(raw: string, hash?: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
   msToFinality(height: number): number
-  /**
-   * Returns the account's nonce at the finalized height. More than half of the nodes must agree. Throws NODES_DISAGREE.
-   */
+  /** Nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
   /**
    * Returns the transaction that used a nonce, as most nodes show it. Undefined if the nonce is unused, if an EIP-7702
    * authorization used it, or if nodes pruned the state. Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
-  /**
-   * Whether most nodes show another block at this height, or a head at least 128 blocks lower. Throws NODES_DISAGREE.
-   */
+  /** Whether most nodes show another block of this height, or a head 128 blocks lower. Throws NODES_DISAGREE. */
   denies(block: BlockRef): Promise<boolean>
   /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block, and throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
   nodes(): readonly NodeStatus[]
   adjustNodes(changes: readonly NodeChange[]): void
-  /**
-   * Undefined if no canonical block has the transaction. `agreed` asks more than half of the nodes, and throws
-   * NODES_DISAGREE.
-   */
+  /** Undefined if no canonical block has the transaction. `agreed` asks most nodes, and throws NODES_DISAGREE. */
   receipt(hash: string, at?: 'agreed'): Promise<Receipt | undefined>
   readonly callsByNode: ReadonlyMap<string, ReadonlyMap<string, number>>
 }

@@ -13,17 +13,14 @@ export const chainFamilies = {
   evm: { createChain: createEvmChain, createSigner },
 } satisfies Record<ChainConfig['family'], Family>
 
-/**
- * Quotes are signed with an EVM key. The key's address is the provider's name on all chains of the Executor, whatever
- * their family.
- */
+/** Quotes need an EVM key: its address is the provider's name on all chains of the Executor. */
 export const createQuoteSigner = createMessageSigner
 
 export type ConfiguredChainOptions = Partial<
   Pick<Parameters<(typeof chainFamilies)[ChainConfig['family']]['createChain']>[0], 'nodes' | 'timeoutMs' | 'environment'>
 >
 
-/** A chain of the config. It is not connected yet. The caller must close it. */
+/** The chain is not connected yet. The caller must close it. */
 export function createConfiguredChain(name: ChainName, chain: ChainConfig, options: ConfiguredChainOptions = {}) {
   const { family, networkId, nodes, finality, blockTimeMs } = chain
   return chainFamilies[family].createChain({ name, networkId, nodes, finality, blockTimeMs, ...options })

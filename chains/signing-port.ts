@@ -16,7 +16,7 @@ export interface SignedTransaction {
   readonly raw: string
   /** 0x, lower case. */
   readonly hash: string
-  /** Hash of the unsigned transaction. It is the same for every signature. */
+  /** Hash of the unsigned transaction, the same for every signature. */
   readonly signingHash: string
 }
 
@@ -28,18 +28,15 @@ export interface SigningLimits {
   readonly maxGasPerTransaction: string
   readonly maxTipPerGasWei: string
   readonly maxDataFeePerTransactionWei: string
-  /** Gas limit × fee per gas + data fee. */
   readonly maxCostPerTransactionWei: string
-  /**
-   * Only the most expensive attempt for a nonce counts. Payments of coins have a sum of their own, with the same limit.
-   */
+  /** Only the most expensive attempt for a nonce counts. Payments have a sum of their own, with the same limit. */
   readonly maxSpendingPerHourWei: string
   readonly maxSpendingPerDayWei: string
   readonly maxPaymentWei: string
 }
 
 export interface ProvedRoute extends TransferRoute {
-  /** Of a call with coins: what pays for them. A key signs for each payment with one nonce at a time. */
+  /** Id of the payment for the call's coins. A key signs for each payment with one nonce at a time. */
   readonly payment?: string | undefined
 }
 
@@ -47,29 +44,17 @@ export interface ProvedRoute extends TransferRoute {
 export interface SigningPolicy {
   /** Functions that deliver. `proveCall` must prove each such call. These calls carry no coins. */
   readonly calls: ContractCalls
-  /**
-   * Selectors of delivering calls that may go to any contract → the most coins that such a call carries (wei, decimal).
-   * `proveCall` must prove each of these calls.
-   */
+  /** Selector of a delivering call to any contract → its maximum coins (wei, decimal). `proveCall` must prove it. */
   readonly openCalls: Readonly<Record<string, string>>
-  /**
-   * Contract → beginnings (hex) of the calls that operators may order. These calls carry no coins. Their further
-   * arguments are not proved.
-   */
+  /** Contract → beginnings (hex) of calls that operators may order, without coins. Further arguments are not proved. */
   readonly operatorCalls: ContractCalls
-  /**
-   * Proves one of `calls` or `openCalls` by its calldata. Resolves to the routes of its transfers. Throws
-   * CALL_UNJUSTIFIED, or read errors that a retry may cure.
-   */
+  /** Proves a call by its calldata. Resolves to the routes of its transfers. Throws CALL_UNJUSTIFIED, read errors. */
   readonly proveCall: (call: Intent, gasLimit: string) => Promise<readonly ProvedRoute[]>
-  /** Their halts apply to the routes of a call. Throws SETTINGS_UNREACHABLE before the settings are read. */
+  /** Halts and denials that apply to calls. Throws SETTINGS_UNREACHABLE before the settings are read. */
   readonly settings: () => Pick<Settings, 'halts' | 'denied'>
-  /**
-   * Bridges of plug-in packages. Their code knows the parties of their messages, and does not run here. So a denial
-   * holds for a call that has the bytes of a denied address.
-   */
+  /** Plug-ins, whose code does not run here: a denial applies to every call with the bytes of a denied address. */
   readonly packages: ReadonlySet<BridgeName>
-  /** All lower nonces of the key's account are used and final, by most nodes. Throws read errors. */
+  /** Most nodes show all nonces of the account below this one as used and final. Throws read errors. */
   readonly finalNonce: () => Promise<number>
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>
@@ -79,8 +64,7 @@ export interface SigningPolicy {
   readonly coinPayees: readonly string[]
   readonly otherLanes: readonly string[]
   /**
-   * If true, coins may go to `otherLanes`. A thief of one key with access to Temporal then gets all coins, within the
-   * limits.
+   * If true, coins may go to `otherLanes`: one stolen key with access to Temporal then gets all coins, within limits.
    */
   readonly topUps: boolean
   /** Limits of coins that go to `otherLanes`, in addition to `limits`. Wei, decimal. */
@@ -89,21 +73,18 @@ export interface SigningPolicy {
   readonly tokenPayees: readonly string[]
 }
 
-/** A transaction without a nonce stands for the account's next nonce. */
+/** Without a nonce, the transaction is for the account's next nonce. */
 export type Proposed = Omit<UnsignedTransaction, 'nonce'> & { readonly nonce?: number | undefined }
 
 export interface Spending {
-  /**
-   * `cost`: gas and data fees. `payment`: coins that were paid. `top-up`: coins that were paid to other lanes, if this
-   * has a limit.
-   */
+  /** `cost`: gas and data fees. `payment`: coins that were paid. `top-up`: coins to other lanes, if limited. */
   readonly kind: 'cost' | 'payment' | 'top-up'
   readonly window: 'hour' | 'day'
   readonly spent: bigint
   readonly limit: bigint
 }
 
-/** If `spending` is empty, there is no limit. */
+/** The spending of a lane's key. If `spending` is empty, there is no limit. */
 export interface LaneSpending {
   readonly lane: string
   readonly spending: readonly Spending[]
@@ -116,7 +97,7 @@ export interface Signer {
    * The fact `limit` names the exceeded limit. The fact `dataFee` is set if only the data fee exceeds it.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
-  /** Throws the refusals of `sign` and does not ask the key. Absent: there are no checks. */
+  /** Checks as `sign` does, without asking the key. Throws the refusals of `sign`. Absent: there are no checks. */
   check?(transaction: Proposed): Promise<void>
   spending?(): readonly Spending[]
 }

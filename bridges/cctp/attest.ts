@@ -13,10 +13,7 @@ import { refusals, type Verify, type VerifySigned } from './verify.ts'
 /** `pending`: no API has a usable attestation. `why` names the state of the message at each API. */
 export type FoundAttestation<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'pending'; readonly why: string }
 
-/**
- * Circle's APIs. They are asked one after another until `pick` accepts an answer. Throws IRIS_UNAVAILABLE (with
- * `againInMs`) if no API answers.
- */
+/** Circle's APIs, asked in turn until `pick` accepts an answer. Throws IRIS_UNAVAILABLE (with `againInMs`). */
 export interface AttestationApis {
   /** `pick` gets the attested messages of the transaction, in the order of their logs. */
   ofTransaction<T>(
@@ -36,23 +33,19 @@ interface AttestOptions {
   readonly isUsed: (bytes: Uint8Array, route: CctpRoute) => Promise<boolean>
 }
 
-/**
- * An attestation must still be valid after this number of the target's blocks. Within them, a delivery reaches the
- * chain.
- */
+/** An attestation must stay valid for this number of target blocks, because the delivery is mined within them. */
 const spareBlocks = 50
-/** Time (ms) until the next try. Finality takes minutes. */
+/** Time between two tries to get an attestation, ms. `finalized` is longer because finality takes minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
-/** Time (ms) after which the request to attest again is repeated. Circle answers it within seconds, so it was lost. */
+/** `reattest` is repeated after this time (ms). Circle answers within seconds, so the first request was lost. */
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
-/** See `Endpoint.attest`. Replaces an attestation that has expired or is not final enough, unless its nonce is used. */
+/** Makes `Endpoint.attest`. Replaces an attestation that has expired or is not final enough. */
 export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
   const expired = new LRUCache<string, true>({ max: mostRemembered })
   const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
 
-  /** Returns the reason why `attested` cannot be sent now. Throws read errors. */
   async function faultOf(attested: Attested): Promise<RelayerError | undefined> {
     const fault = await refusalOf(verify(attested, spareBlocks))
     return fault ?? (expired.has(fingerprint(attested.bytes)) ? new RelayerError('CCTP_EXPIRED') : undefined)
@@ -86,7 +79,7 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
   }
 
   return {
-    /** Also undefined for a message that `validate` refuses. */
+    /** Undefined if the message needs no new attestation, or if `validate` refuses the message. */
     async attest({ message }: Transfer): Promise<Attestation | undefined> {
       const carried = readCarried(decodeBase64(message))
       const logged = readMessage(carried.bytes)
@@ -102,10 +95,7 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
         return waitFor(error, Number(error.facts['againInMs'] ?? retryInMs))
       }
     },
-    /**
-     * Call this if the target contract has refused the attestation as expired. The chain's own block numbers may not
-     * show it.
-     */
+    /** Call this if the target contract refused the attestation as expired: Arbitrum's blocks do not show it. */
     hasExpired({ message }: Transfer): void {
       expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
     },
@@ -113,11 +103,11 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
 }
 
 /**
- * Finds the attested form of a logged v2 message. Its nonce shows whether it is delivered, even if the attestation has
- * expired. Undefined if Circle has not attested it. Throws IRIS_UNAVAILABLE and read errors.
+ * Finds the attested form of a logged v2 message, whose nonce shows whether the message is delivered. Undefined if
+ * Circle has not attested it. Throws IRIS_UNAVAILABLE and read errors.
  */
 export function createSignedForms({ apis, verifySigned }: { readonly apis: AttestationApis; readonly verifySigned: VerifySigned }) {
-  /** An attestation is never replaced, because all attestations of a message have the same nonce. */
+  /** Entries stay valid, because all attestations of a message have the same nonce. */
   const kept = new LRUCache<string, Attested>({ max: mostRemembered })
   return async function signedForm(carried: CarriedMessage): Promise<Attested | undefined> {
     const key = fingerprint(writeCarried(carried))
@@ -134,7 +124,7 @@ export function createSignedForms({ apis, verifySigned }: { readonly apis: Attes
   }
 }
 
-/** Whether the attestation came too early or too late. Circle has signed the message, so its nonce is known. */
+/** Whether only the time of the attestation is wrong: expired, or not final enough. */
 function isLate({ code }: RelayerError): boolean {
   return code === 'CCTP_EXPIRED' || code === 'CCTP_NOT_ATTESTED'
 }
@@ -143,7 +133,6 @@ function waitFor({ code, about, title }: RelayerError, retryInMs: number): Attes
   return { kind: 'wait', code, reason: about || title, retryInMs }
 }
 
-/** Returns a refusal of the message. Rethrows errors that say nothing about the message. */
 async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefined> {
   try {
     await check
@@ -154,10 +143,7 @@ async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefi
   }
 }
 
-/**
- * Finds the attested message of this log. If logs are equal, waits until each has its own nonce, so that none takes the
- * nonce of another.
- */
+/** Undefined until all equal logs are attested, so that no log takes the nonce of another. */
 function ownOf({ bytes, twin, twins }: CarriedMessage, messages: readonly Attested[]): Attested | undefined {
   const logged = keccak256(loggedBytes(bytes))
   const own = messages.filter((message) => isLoggedAs(message.bytes, logged))

@@ -33,10 +33,7 @@ export function checkAttestation({ bytes, attestation }: Attested, { threshold, 
   }
 }
 
-/**
- * Returns the signer, lower case. Undefined for a signature that the contract refuses, such as one with a high s
- * (EIP-2).
- */
+/** Undefined for a signature that the contract refuses, such as one with a high s (EIP-2). */
 function attesterOf(digest: Uint8Array, signature: Uint8Array): string | undefined {
   const v = signature[64] ?? 0
   if ((v !== 27 && v !== 28) || toNumber(signature.subarray(32, 64)) > curveOrder / 2n) return undefined

@@ -23,7 +23,7 @@ const mostAttesters = 64n
 
 export type ReadAttesters = (maxAgeMs?: number) => Promise<Attesters>
 
-/** The attesters that one MessageTransmitter accepts, read from most nodes. Kept for a minute. */
+/** Reads the attesters that one MessageTransmitter accepts, and keeps them for a minute. */
 export function createAttesters(chain: ContractReader, transmitter: string, clock?: () => number): ReadAttesters {
   const view = async (method: string, args: readonly unknown[] = []): Promise<unknown> =>
     (await read(chain, { abi: transmitterAbi, to: transmitter, method, args, at }))[0]
@@ -43,10 +43,7 @@ export function createAttesters(chain: ContractReader, transmitter: string, cloc
   return (maxAgeMs = ttlMs) => reads.get('set', maxAgeMs)
 }
 
-/**
- * Checks the signatures. After a refusal, checks them against a newer set, because Circle rotates attesters. Throws
- * CCTP_ATTESTATION and read errors.
- */
+/** Checks an attestation. If refused, checks it with newly read attesters. Throws CCTP_ATTESTATION and read errors. */
 export async function verifyAttested(attested: Attested, attesters: ReadAttesters): Promise<void> {
   try {
     checkAttestation(attested, await attesters())

@@ -17,7 +17,6 @@ interface VersionSettings {
   readonly tokenMessenger: string
 }
 
-/** `bridges.cctp` of a config. */
 export interface CctpSettings {
   readonly finality: CctpFinality
   readonly free?: true | undefined
@@ -77,7 +76,6 @@ export function createCctpBridge(options: CctpBridgeOptions): Bridge {
   return createCctp(options, settings.free ? 'all' : listedIn(settings)).bridge
 }
 
-/** Returns the bridge for `burns`, and the logs of each MessageTransmitter. */
 export function createCctp({ settings, chains, connected, served, apis, isDelivered }: CctpBridgeOptions, burns: DeliveredBurns) {
   const ends = cctpChains(settings, chains)
   const routes = createRoutes(ends, burns)
@@ -135,7 +133,8 @@ export function createCctp({ settings, chains, connected, served, apis, isDelive
 }
 
 /**
- * The message of a MessageSent log, not attested. `siblings`: all such logs of the transaction. Throws NODE_REFUSED.
+ * Reads the unattested message of a MessageSent log. `siblings` are all MessageSent logs of its transaction. Throws
+ * NODE_REFUSED.
  */
 export function carriedIn(...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>): CarriedMessage {
   const bytes = sentMessage(log)
@@ -145,7 +144,6 @@ export function carriedIn(...[log, number, siblings]: Parameters<PlacedLogsOptio
   return { ...place, attestation: new Uint8Array(), bytes }
 }
 
-/** Reads a MessageSent log as a transfer: `PlacedLogsOptions.decode` of a source's MessageTransmitter. */
 export function createLogDecode(decode: Bridge['decode']): PlacedLogsOptions['decode'] {
   return (...place) => decode(writeCarried(carriedIn(...place)))
 }

@@ -12,10 +12,7 @@ export const receiveSelector = selectorOf('receiveMessage(bytes,bytes)')
 
 export const sentTopic = new Interface(['event MessageSent(bytes message)']).getEvent('MessageSent')?.topicHash ?? ''
 
-/**
- * Returns the bytes of a MessageSent log. Throws NODE_REFUSED unless the log's data is exactly the encoding of one
- * `bytes`.
- */
+/** Returns the bytes of a MessageSent log. Throws NODE_REFUSED for data that is not exactly one `bytes`. */
 export function sentMessage({ topics, data }: Pick<Log, 'topics' | 'data'>): Uint8Array {
   const bytes = decodeBytesCall(`0x00000000${data.slice(2)}`)
   if (bytes && topics.length === 1 && topics[0]?.toLowerCase() === sentTopic && data.startsWith('0x')) return bytes
@@ -32,7 +29,6 @@ export function decodeReceive(data: string): Attested | undefined {
   return bytes && attestation && { bytes, attestation }
 }
 
-/** See `Endpoint.proveCall`. */
 export function createProveCall(verify: Verify) {
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ChainName[]> {
     const received = decodeReceive(data)

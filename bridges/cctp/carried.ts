@@ -2,7 +2,7 @@ import { concat, getBytes, hexlify, toBeHex } from 'ethers'
 import { signatureBytes } from './attestation.ts'
 import { loggedBytes, malformed, readMessage, zeroWord } from './message.ts'
 
-/** A message and the place where its source logged it. Attesting changes only v2 messages. */
+/** A message and the place where its source logged it. Attestation changes the bytes of v2 messages only. */
 export interface CarriedMessage {
   /** The number of the log in its stream, u64, decimal. */
   readonly number: string
@@ -38,7 +38,6 @@ export function writeCarried({ number, txHash, twin, twins, attestation, bytes }
   return getBytes(concat([toBeHex(BigInt(number), 8), txHash, toBeHex(twin, 2), toBeHex(twins, 2), signatures, attestation, bytes]))
 }
 
-/** Returns the message as the source logged it. */
 export function loggedForm(carried: CarriedMessage): CarriedMessage {
   return { ...carried, attestation: new Uint8Array(), bytes: loggedBytes(carried.bytes) }
 }

@@ -18,9 +18,7 @@ export interface EvmEndpointOptions extends Omit<VerifyOptions, 'chain' | 'route
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender'>
   readonly routes: CctpRoutes
   readonly apis: AttestationApis
-  /**
-   * Checks that most nodes show the message in a final block of the source. Throws `placedRefusals` and read errors.
-   */
+  /** Checks that most nodes show the message in a final source block. Throws `placedRefusals` and read errors. */
   readonly recorded: (carried: CarriedMessage, route: CctpRoute) => Promise<void>
 }
 
@@ -45,8 +43,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     try {
       await prove(bytes)
     } catch (error) {
-      // Circle may have rotated its attesters since the message was received. A delivered message then still counts as
-      // valid.
+      // Circle may have rotated its attesters after the message came. A delivered message still counts as valid.
       if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
     }
   }
@@ -89,9 +86,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   }
 }
 
-/**
- * A v2 message that is not attested has nonce zero. The target contract shows this nonce as used, so do not look it up.
- */
+/** An unattested v2 message has nonce zero. The target contract shows this nonce as used, so do not look it up. */
 function read(routes: CctpRoutes, transfer: Transfer) {
   const carried = readCarried(decodeBase64(transfer.message))
   const message = readMessage(carried.bytes)
@@ -108,10 +103,7 @@ const receivedTopics = {
   2: id('MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)'),
 } as const
 
-/**
- * The topic before the nonce is the caller, which is unknown. So `shows` compares the nonce after the search. The data
- * begins with the domain.
- */
+/** The log of a delivery. `shows` compares the nonce, because a search by topics would also need the unknown caller. */
 export function receivedLog(transmitter: string, { version, nonce, sourceDomain }: CctpMessage): Required<DeliveryLog> {
   return {
     address: transmitter,
@@ -123,7 +115,6 @@ export function receivedLog(transmitter: string, { version, nonce, sourceDomain 
 
 const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
 
-/** Throws MESSAGE_MISMATCH unless the transfer equals the one that its message decodes to. */
 function demandSame(transfer: Transfer, expected: Transfer): void {
   const field = fields.find((name) => transfer[name] !== expected[name])
   if (field === undefined) return

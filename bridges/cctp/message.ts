@@ -8,18 +8,16 @@ export interface CctpMessage {
   readonly version: CctpVersion
   readonly sourceDomain: number
   readonly destinationDomain: number
-  /**
-   * v1: 8 bytes, counted by the source. v2: 32 bytes, chosen by Circle. In the source's log, the nonce of v2 is zero.
-   */
+  /** v1: 8 bytes, counted by the source. v2: 32 bytes, chosen by Circle, and zero in the source's log. */
   readonly nonce: string
   /** 32 bytes. `recipient` and `destinationCaller` have the same form. */
   readonly sender: string
   readonly recipient: string
   /** The only account that may deliver the message. If zero, any account may. */
   readonly destinationCaller: string
-  /** Messages of v1 are attested at finality only. */
+  /** Finality threshold that the sender asked for. Always 2000 for v1, which Circle attests at finality only. */
   readonly minFinality: number
-  /** In the source's log, zero for v2. */
+  /** Finality threshold at which Circle attested the message. Zero in the source's log of a v2 message. */
   readonly finalityExecuted: number
   readonly body: Uint8Array
 }
@@ -31,20 +29,20 @@ export interface Burn {
   readonly amount: bigint
   readonly sender: string
   readonly maxFee: bigint
-  /** Zero in the source's log. So is `expirationBlock`. */
+  /** Zero in the source's log, like `expirationBlock`. */
   readonly feeExecuted: bigint
-  /** From this block of the target on, the attestation is refused. 0: never. */
+  /** The target refuses the attestation from this block on. 0: never. */
   readonly expirationBlock: bigint
   readonly hookData: Uint8Array
 }
 
-/** FinalityThresholds.sol. */
+/** Finality thresholds (FinalityThresholds.sol). */
 export const fast = 1_000
 export const finalized = 2_000
 
 export const zeroWord = `0x${'0'.repeat(64)}`
 
-/** Length of the nonce, and offsets of the fields after it (bytes). The version number in the bytes is one lower. */
+/** Length of the nonce, and offsets of the fields after it, bytes. The bytes encode version 1 as 0. */
 const layouts = {
   1: { nonceBytes: 8, sender: 20, body: 116 },
   2: { nonceBytes: 32, sender: 44, body: 148 },
@@ -90,9 +88,7 @@ export function writeMessage(message: CctpMessage): Uint8Array {
   return getBytes(concat([...head, ...finality, message.body]))
 }
 
-/**
- * Throws CCTP_MESSAGE unless the body has exactly the length for its version. The hook data of v2 may have any length.
- */
+/** Throws CCTP_MESSAGE unless the body has the length for its version. The hook data of v2 may have any length. */
 export function readBurn({ version, body }: Pick<CctpMessage, 'version' | 'body'>): Burn {
   const least = burnBytes[version]
   if (body.length < least || (version === 1 && body.length > least))
@@ -112,8 +108,8 @@ export function readBurn({ version, body }: Pick<CctpMessage, 'version' | 'body'
 }
 
 /**
- * Returns the bytes that the source logged for a burn. Of a v2 message, Circle sets nonce, finality, fee and expiration
- * and nothing else. Throws CCTP_MESSAGE if the body is no burn.
+ * Returns the bytes that the source logged for a burn: Circle sets only nonce, finality, fee and expiration of a v2
+ * message. Throws CCTP_MESSAGE if the body is no burn.
  */
 export function loggedBytes(bytes: Uint8Array): Uint8Array {
   const message = readMessage(bytes)
@@ -126,7 +122,7 @@ export function loggedBytes(bytes: Uint8Array): Uint8Array {
     .fill(0, body + burnAt.feeExecuted, body + burnAt.hookData)
 }
 
-/** Key of the contract's map `usedNonces`. For a v2 message it is right only after Circle has chosen the nonce. */
+/** Key of the contract's map `usedNonces`. Wrong for a v2 message until Circle has chosen its nonce. */
 export function usedNonceKey({ version, sourceDomain, nonce }: Pick<CctpMessage, 'version' | 'sourceDomain' | 'nonce'>): string {
   return version === 2 ? nonce : keccak256(`${toBeHex(sourceDomain, 4)}${nonce.slice(2)}`)
 }

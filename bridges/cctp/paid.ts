@@ -6,13 +6,13 @@ import { type CctpBridgeOptions, createCctp, listedIn } from './bridge.ts'
 import { readCarried } from './carried.ts'
 import { readMessage } from './message.ts'
 
-/** A burn as a request identifies it. A request of v2 identifies no burn, so `v1` is absent. */
+/** The burn that a request names. A v2 request names no burn, so `v1` is absent. */
 export interface CctpAsked {
   readonly v1?: { readonly domain: number; /** u64, decimal. */ readonly nonce: string }
 }
 
 /**
- * Delivers burns that requests pay for. Excludes burns that are delivered without a payment. A request of v2 pays for
+ * Delivers the burns that requests pay for, except burns that are delivered without a payment. A v2 request pays for
  * the last burn before it in its transaction.
  */
 export function createPaidCctp(options: CctpBridgeOptions): PaidProduct<CctpAsked> {
@@ -36,7 +36,7 @@ export function createPaidCctp(options: CctpBridgeOptions): PaidProduct<CctpAske
 
   return {
     ...{ endpoints, decode, content, transfersOf },
-    // A request asks for one burn.
+    // Each request asks for one burn, so every delivery pays the drop-off.
     paysDropOff: () => true,
     async isAskedFor(place, asked, { sequence, emitter, digest }) {
       const [burn] = await transfersOf(place, asked)

@@ -3,10 +3,7 @@ import type { RevertMeaning } from '../port.ts'
 
 const impossible = { kind: 'permanent', code: 'DELIVERY_IMPOSSIBLE' } as const
 
-/**
- * Texts of MessageTransmitter, MessageTransmitterV2, TokenMessengerV2, TokenMinter and Pausable. All of them revert
- * with texts.
- */
+/** Revert texts of MessageTransmitter, MessageTransmitterV2, TokenMessengerV2, TokenMinter and Pausable. */
 const meanings: Readonly<Record<string, { readonly kind: 'delivered' } | Omit<Extract<RevertMeaning, { code: unknown }>, 'reason'>>> = {
   'Nonce already used': { kind: 'delivered' },
   'Pausable: paused': { kind: 'wait', code: 'BRIDGE_PAUSED' },
@@ -14,7 +11,7 @@ const meanings: Readonly<Record<string, { readonly kind: 'delivered' } | Omit<Ex
   'Invalid attestation length': { kind: 'wait', code: 'CCTP_ATTESTATION' },
   'Invalid signature: not attester': { kind: 'wait', code: 'CCTP_ATTESTATION' },
   'Invalid signature order or dupe': { kind: 'wait', code: 'CCTP_ATTESTATION' },
-  // Another lane may be allowed to deliver it.
+  // Another lane may be allowed to deliver the message.
   'Invalid caller for message': { kind: 'wait', code: 'CCTP_CALLER' },
   // Circle may still link the token and the remote messenger.
   'Mint token not supported': { kind: 'wait', code: 'DELIVERY_REVERTED' },

@@ -8,7 +8,6 @@ import { addressOf, type Burn, type CctpMessage, type CctpVersion, loggedBytes, 
 
 export const cctp = 'cctp' satisfies BridgeName
 
-/** Circle's contracts of one version on one chain. */
 export interface CctpContracts {
   /** 0x address, lower case. */
   readonly transmitter: string
@@ -35,7 +34,7 @@ export type CctpRoutes = ReturnType<typeof createRoutes>
 
 /**
  * The burns that are delivered: all, or those that `senders` sent or `recipients` get (32 bytes, 0x, lower case). With
- * `paid`, all except these.
+ * `paid`: all burns except the listed ones.
  */
 export type DeliveredBurns = 'all' | { readonly senders: readonly string[]; readonly recipients: readonly string[]; readonly paid?: true }
 

@@ -15,10 +15,7 @@ export interface VerifyOptions {
   /** Addresses of the chain's lanes, lower case. */
   readonly lanes: readonly string[]
   readonly finality: CctpFinality
-  /**
-   * False if contracts see the block numbers of another chain (Arbitrum). Only a revert then shows that an attestation
-   * has expired.
-   */
+  /** False if contracts see another chain's block numbers (Arbitrum). Only a revert then shows an expiration. */
   readonly ownHeights: boolean
 }
 
@@ -32,17 +29,13 @@ export function createVerify(options: VerifyOptions) {
   const { chain, routes, lanes, finality } = options
   const attesters = new Map(options.transmitters.map((transmitter) => [transmitter, createAttesters(chain, transmitter)]))
 
-  /** Throws TARGET_CHAIN_UNSUPPORTED if `transmitter` is not in the config, and read errors. */
   const attestersOf: (transmitter: string) => ReadAttesters = (transmitter) => (maxAgeMs) => {
     const read = attesters.get(transmitter)
     if (read) return read(maxAgeMs)
     throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: chain.name, transmitter } })
   }
 
-  /**
-   * Checks that the message is a burn to this chain that one of its lanes may deliver. Throws CCTP_MESSAGE, CCTP_CALLER
-   * and the errors of `routes.of`.
-   */
+  /** Throws CCTP_MESSAGE, CCTP_CALLER and the errors of `routes.of`. */
   function routeOf(message: CctpMessage): CctpRoute {
     const route = routes.of(message)
     const facts = { chain: chain.name, destinationDomain: message.destinationDomain }
@@ -51,7 +44,6 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('CCTP_CALLER', { facts: { destinationCaller: message.destinationCaller } })
   }
 
-  /** Throws CCTP_NOT_ATTESTED, CCTP_EXPIRED. */
   function checkFresh(message: CctpMessage, spareBlocks: number): void {
     const { minFinality, finalityExecuted } = message
     if (!isFinalEnough(message, finality))
@@ -62,7 +54,7 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('CCTP_EXPIRED', { facts: { chain: chain.name, expirationBlock: String(expirationBlock), last: String(last) } })
   }
 
-  /** Checks only what time does not change. Throws CCTP_ATTESTATION, the errors of `routeOf` and read errors. */
+  /** Checks all but finality and expiration. Throws CCTP_ATTESTATION, the errors of `routeOf` and read errors. */
   async function verifySigned(attested: Attested): Promise<CctpRoute> {
     const message = readMessage(attested.bytes)
     const route = routeOf(message)
@@ -103,8 +95,5 @@ export const refusals: Refusals = {
   MESSAGE_TOO_LARGE: { kind: 'declined' },
 }
 
-/**
- * At the key, every refusal is final. A call that cannot be sent now is never sent, because another attestation makes
- * another call.
- */
+/** Before a key signs, every refusal is final: another attestation would make another call. */
 export const proofRefusals: Refusals = Object.fromEntries(Object.keys(refusals).map((code) => [code, { kind: 'rejected' }]))

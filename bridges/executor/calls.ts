@@ -9,16 +9,13 @@ import { addressOf } from './judge.ts'
 import { digestOf, type ExecutorMessage } from './message.ts'
 import { decodeInstructions, type RelayInstructions, type RequestPrefix } from './requests.ts'
 
-/** Contracts on one target chain. 0x, lower case. */
+/** Contracts on one target chain. Addresses are 0x, lower case. */
 export interface TargetContracts {
   /** Receiving contract → view that shows a delivery. */
   readonly receivers: Readonly<Record<string, DeliveredView>>
-  /** Kind of request → contract that pays the drop-off with the delivery. Without one, no drop-off is paid. */
+  /** Kind of request → contract that pays the drop-off with the delivery. */
   readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
-  /**
-   * DeliveryRecord, which delivers to all contracts outside `receivers`. Absent: requests for such contracts are
-   * declined.
-   */
+  /** DeliveryRecord, for contracts outside `receivers`. Absent: requests for such contracts are declined. */
   readonly recordContract?: string | undefined
 }
 
@@ -33,7 +30,7 @@ const withDropOff = {
   ERC2: 'receiveMessage(bytes,bytes,address)',
 } as const satisfies Record<RequestPrefix, string>
 
-/** Selectors of the calls that a key signs for requests, excluding the calls of products. */
+/** Selectors of the calls that a key signs for requests, except the calls of products (NTT, CCTP). */
 export function selectorsOf({ dropOffContracts = {}, recordContract }: TargetContracts): readonly string[] {
   const paying = (Object.keys(dropOffContracts) as RequestPrefix[]).map((prefix) => withDropOff[prefix])
   return [...new Set([receive, ...paying, ...(recordContract ? [deliver] : [])].map(selectorOf))]
@@ -58,10 +55,7 @@ export function intentOf(contracts: TargetContracts, message: ExecutorMessage, w
   return { to: dropOffContractOf(contracts, 'ERV1'), data: encodeCall({ function: withDropOff.ERV1, args }), value }
 }
 
-/**
- * Adds the drop-off to a product's call with the message. Returns any other call unchanged. Throws
- * EXECUTOR_UNSUPPORTED.
- */
+/** Adds the drop-off to a product's call with the message, and to no other call. Throws EXECUTOR_UNSUPPORTED. */
 export function payDropOff(
   contracts: TargetContracts,
   prefix: Exclude<RequestPrefix, 'ERV1'>,
@@ -88,7 +82,7 @@ function demandPayee(wanted: RelayInstructions): string {
 }
 
 /**
- * The view that shows a delivery. Undefined if nothing shows a delivery to this contract.
+ * The view that shows whether the message is delivered. Undefined if no view shows deliveries to this contract.
  * @param bytes the signed message
  */
 export function shownOf(contracts: TargetContracts, message: ExecutorMessage, bytes: Uint8Array): Shown | undefined {

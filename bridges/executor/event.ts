@@ -30,15 +30,14 @@ export interface RequestForExecution {
   readonly instructions: Uint8Array
 }
 
-/** Topics of the logs that name this quoter. */
 export function requestTopics(quoter: string): readonly string[] {
   return [requestTopic, zeroPadValue(quoter, 32)]
 }
 
-/** Bytes. A request that is delivered has less than 3 KB (`mostInstructions`, a quote, the longest kind of request). */
+/** Maximum length of a log's data, bytes. Requests that are delivered have less than 3 KB. */
 const mostLogBytes = 8_192
 
-/** Throws NODE_REFUSED for a log that is no RequestForExecution, MESSAGE_TOO_LARGE before it decodes a longer one. */
+/** Throws NODE_REFUSED for a log of another event, and MESSAGE_TOO_LARGE for long data, before decoding. */
 export function readRequest(chain: Pick<Chain, 'name'>, log: Log): RequestForExecution {
   const bytes = (log.data.length - 2) / 2
   if (bytes > mostLogBytes) throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes, most: mostLogBytes } })

@@ -20,7 +20,7 @@ import { createVaaRequests, type VaaRequestsOptions } from './vaa-requests.ts'
 
 type Asked<Prefix extends RequestPrefix> = Extract<MessageRequest, { prefix: Prefix }>
 
-/** The products that deliver what requests ask for. Requests for an absent product are declined. */
+/** The products whose messages requests may pay for. Requests for an absent product are declined. */
 export interface PaidProducts {
   readonly ntt?: PaidProduct<Pick<Asked<'ERN1'>, 'manager' | 'messageId'>> | undefined
   readonly cctp?: PaidProduct<{ readonly v1?: { readonly domain: number; readonly nonce: string } }> | undefined
@@ -30,12 +30,11 @@ export interface ExecutorEndpointOptions extends VaaRequestsOptions {
   /** Returns ms since the epoch. */
   readonly clock?: () => number
   readonly terms: ExecutorTerms
-  /** Maximum coins that a delivery to this chain carries, wei. */
+  /** Maximum coins of one delivery to this chain, wei. */
   readonly maxMsgValue: bigint
   /** Checks that most nodes show the request in a final block of the source. Throws `placedRefusals`. */
   readonly verifyRequest: (message: ExecutorMessage) => Promise<void>
   readonly decode: Decode
-  /** See `Bridge.within`. */
   readonly within: (message: ExecutorMessage) => readonly RouteWithin[]
   readonly products?: PaidProducts
 }
@@ -74,22 +73,18 @@ function kindsOf(options: ExecutorEndpointOptions): Partial<Record<RequestPrefix
   }
 }
 
-/** Judges each request by the rules of its kind. */
 function createRequests(options: ExecutorEndpointOptions) {
   const { chain, clock = Date.now, terms, verifyRequest, decode, within } = options
   const kinds = kindsOf(options)
 
-  /** Throws EXECUTOR_UNSUPPORTED. */
   function kindOf({ request }: ExecutorMessage): RequestKind {
     const kind = kinds[decodeRequest(request.request)?.prefix ?? 'ERV1']
     if (kind) return kind
     throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `No product of the config delivers it to ${chain.name}.` })
   }
 
-  /** Throws EXECUTOR_* for a request that will not be delivered. */
   function accept(message: ExecutorMessage): Accepted {
-    // The contract accepts no request whose quote has expired. If the transfer has its messages, it was in time for
-    // them.
+    // The Executor refuses expired quotes. A transfer with attested messages was in time when it was first judged.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
     const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
@@ -98,13 +93,13 @@ function createRequests(options: ExecutorEndpointOptions) {
 
   const isLate = ({ quote: { expiry } }: Accepted, graceSeconds = 0) => expiry + BigInt(graceSeconds) <= BigInt(Math.floor(clock() / 1_000))
 
-  /** Coins may cost more now than in the quote. Throws EXECUTOR_EXPIRED. */
+  /** Throws EXECUTOR_EXPIRED for coins after the quote's expiry, because the coins may cost more now. */
   function demandInTime(accepted: Accepted, coins: string, graceSeconds?: number): void {
     if (BigInt(coins) === 0n || terms.honourExpired || !isLate(accepted, graceSeconds)) return
     throw new RelayerError('EXECUTOR_EXPIRED', { detail: `Its coins are paid until ${accepted.quote.expiry}, when the quote expires.` })
   }
 
-  /** Coins of the call that is due. A drop-off that is paid leaves the later calls of its transfer without coins. */
+  /** Coins of the next call, wei. Once the drop-off is paid, the later calls of the transfer carry no coins. */
   async function coinsDue(message: ExecutorMessage, { wanted }: Accepted): Promise<string> {
     if (wanted.msgValue + wanted.dropOff === 0n) return '0'
     const next = await kindOf(message).next?.(message)
@@ -126,12 +121,11 @@ function createRequests(options: ExecutorEndpointOptions) {
       if (verdict.kind === 'valid' && isLate(accepted)) demandInTime(accepted, await coinsDue(message, accepted))
       return verdict
     },
-    /** Throws CALL_UNJUSTIFIED, read errors. */
     async prove({ message, stage, coins }: PlannedCall, gasLimit: string | undefined, facts: Facts): Promise<readonly ProvedSource[]> {
       return provedBy(async () => {
         const accepted = accept(message)
         const { wanted } = accepted
-        // Admission has declined what is later, unless this call waited long for its nonce.
+        // Admission declined requests that came too late. The grace is for a call that waited for its nonce.
         demandInTime(accepted, coins, longestNonceSeconds)
         if (BigInt(gasLimit ?? 0) > wanted.gasLimit) throw unproved(`Its request paid for ${wanted.gasLimit} gas.`, { ...facts, gasLimit })
         const kind = kindOf(message)
@@ -145,7 +139,7 @@ function createRequests(options: ExecutorEndpointOptions) {
   }
 }
 
-/** Between the admission of a call and its signature. */
+/** Maximum time between the admission of a call and its signature, seconds. */
 const longestNonceSeconds = 600
 
 interface PlannedCall {
@@ -157,7 +151,6 @@ interface PlannedCall {
 
 type Effects = Pick<Endpoint, 'delivered' | 'findDelivery' | 'stages' | 'explainRevert' | 'reserve' | 'hasEffect'>
 
-/** The parts of the endpoint that differ for each kind of request. */
 function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
   const of = (transfer: Transfer) => [kindOf(readOf(transfer)), readOf(transfer)] as const
   return {
@@ -199,11 +192,11 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
   }
 }
 
-/** Delivers what a paid request asks for, with the coins that the request asks for. */
+/** Delivers the messages of paid requests, with the coins that the requests ask for. */
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
   const { chain, verifyRequest, products: { ntt, cctp } = {} } = options
   const { kindOf, accept, isLate, validate, prove } = createRequests(options)
-  /** `to/value/data` → the request that this call is for. Only a hint: `proveCall` reads the source chain. */
+  /** `to/value/data` → the request of this call. A hint is not trusted: `proveCall` reads the source chain. */
   const hints = boundedMap<string, PlannedCall>(10_000)
 
   return {
@@ -216,7 +209,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
       const verdict = await toVerdict(checked, executorRefusals)
       return verdict.kind === 'valid' ? own : verdict
     },
-    /** A declined request gets no attestation, nor one that becomes too large. `validate` declines it. */
+    /** Undefined for a request that `accept` refuses, or that the attestation would make too large. */
     async attest(transfer) {
       const message = readOf(transfer)
       const judged = await toVerdict((async () => accept(message))(), executorRefusals)
@@ -240,7 +233,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
           ...{ bridge: executor, targetChain: chain.name, payee: addressOf(wanted.recipient ?? ''), lossesOf: digestOf(message) },
         },
         payment,
-        // Within the time of the quote, its price holds, whatever the gas costs.
+        // Before the quote expires, its price holds at any cost of gas. Afterwards the payment must cover the gas.
         ...(payment && isLate(accepted) && { earned: BigInt(payment.worth) - BigInt(payment.coins) }),
         gasAtMost: wanted.gasLimit,
         revertsOnceDelivered: kind.revertsOnceDelivered,
@@ -261,7 +254,7 @@ function readOf({ message }: Transfer): ExecutorMessage {
   return readMessage(decodeBase64(message))
 }
 
-/** Undefined if no quote of this form paid for the request. */
+/** Undefined if the request's quote or instructions cannot be read, or if the quote has no target price. */
 export function paymentOf({ request }: ExecutorMessage): Payment | undefined {
   const [quote, wanted] = [decodeQuote(request.signedQuote), decodeInstructions(request.instructions)]
   if (!quote || !wanted || quote.targetPrice === 0n) return undefined

@@ -7,12 +7,11 @@ import { decodeInstructions, decodeRequest, type MessageRequest, type RelayInstr
 /** Maximum cost of a delivery on a target, in gas units and wei. */
 export interface Caps {
   readonly maxGasLimit: bigint
-  /** Includes the drop-off. Integrators' SDKs count it in the same way. */
+  /** Maximum coins of a delivery with its drop-off, as integrators' SDKs count them. */
   readonly maxMsgValue: bigint
   readonly maxGasDropOff: bigint
 }
 
-/** Terms under which the provider delivers. */
 export interface ExecutorTerms {
   /** 0x, lower case. */
   readonly quoter: string
@@ -24,14 +23,12 @@ export interface ExecutorTerms {
 
 export interface TargetTerms {
   readonly caps: Caps
-  /** Kinds of requests that are delivered to this chain. */
   readonly prefixes: readonly RequestPrefix[]
   /**
    * Contracts (0x, lower case) with a view that shows a delivery. Requests for other contracts need `recordContract`.
    */
   readonly receivers: Readonly<Record<string, unknown>>
   readonly recordContract?: string | undefined
-  /** Kind of request → contract that pays the drop-off. */
   readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
 }
 
@@ -61,10 +58,7 @@ export type Judgement =
       readonly missing?: bigint
     }
 
-/**
- * Judges a request that was logged on `sourceChain`. Times are checked last, because only there can a later judgement
- * differ.
- */
+/** Judges a request logged on `sourceChain`. Checks times last, because only times change a later judgement. */
 export function judge(request: RequestForExecution, sourceChain: number, times: Times, terms: ExecutorTerms): Judgement {
   const quote = decodeQuote(request.signedQuote)
   if (request.quoter !== terms.quoter) return refused('EXECUTOR_QUOTE_UNKNOWN', `another provider signs for ${request.quoter}`)
@@ -109,7 +103,6 @@ function problemOfContract({ targetAddress }: RequestForExecution, { receivers, 
   return `no view of ${contract} is configured that shows a delivery`
 }
 
-/** Checks a request for a product. The product's own contracts take the message, and they take no coins. */
 function problemOfProduct(
   message: MessageRequest,
   { msgValue, dropOff }: RelayInstructions,

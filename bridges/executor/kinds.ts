@@ -4,17 +4,10 @@ import type { Attestation, Endpoint, FoundDelivery, Parties, RevertMeaning, Stag
 import type { ExecutorMessage } from './message.ts'
 import type { RelayInstructions } from './requests.ts'
 
-/**
- * How the requests of one kind are delivered on a chain. All these requests are accepted (judge.ts). Judging has
- * checked only the quote.
- */
+/** Delivers accepted requests of one kind on one chain. `judge` has not checked their messages. */
 export interface RequestKind {
-  /** See `Endpoint.attest`. */
   attest(message: ExecutorMessage): Promise<Attestation | undefined>
-  /**
-   * Whether the message that the request asks for may be delivered. Throws a code of `executorRefusals` and read
-   * errors.
-   */
+  /** Checks the message that a request asks for. Throws a code of `executorRefusals` and read errors. */
   validate(message: ExecutorMessage): Promise<Verdict>
   /** Proves a call that `intentOf` made. Throws CALL_UNJUSTIFIED, a code of `executorRefusals` and read errors. */
   prove(message: ExecutorMessage, stage: string | undefined): Promise<void>
@@ -28,7 +21,7 @@ export interface RequestKind {
   findDelivery?(message: ExecutorMessage): Promise<FoundDelivery | undefined>
   reserve?(message: ExecutorMessage, relayer: string): ReturnType<NonNullable<Endpoint['reserve']>>
   first?(message: ExecutorMessage): string | undefined
-  /** Undefined if one call delivers. */
+  /** Undefined for requests that one call delivers. */
   next?(message: ExecutorMessage): ReturnType<Stages['next']>
   passed?(message: ExecutorMessage, stage: string, at: At): Promise<boolean>
 }

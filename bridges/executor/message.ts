@@ -4,9 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
 import type { RequestForExecution } from './event.ts'
 
-/**
- * A request, and where it was logged. It has no signatures of its own, because the logs of the source chain prove it.
- */
+/** A request and its place. A request has no signatures, because the logs of the source chain prove it. */
 export interface ExecutorMessage {
   /** Wormhole chain id of the source. */
   readonly sourceChain: number
@@ -15,8 +13,8 @@ export interface ExecutorMessage {
   readonly txHash: string
   readonly request: RequestForExecution
   /**
-   * The signed messages that deliver what the request asks for: a VAA (for NTT, one of each transceiver), or an
-   * attested message of CCTP. Empty until they are signed.
+   * The signed messages that the request asks for: a VAA, for NTT one VAA of each transceiver, or an attested message
+   * of CCTP. Empty until they are signed.
    */
   readonly attested: readonly Uint8Array[]
 }
@@ -34,7 +32,7 @@ export function writeMessage({ request, attested, ...place }: ExecutorMessage): 
   return Buffer.from(coder.encode(types, [...placed, ...asked]).slice(2), 'hex')
 }
 
-/** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, MESSAGE_TOO_LARGE before it decodes them. */
+/** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, MESSAGE_TOO_LARGE for long bytes. */
 export function readMessage(bytes: Uint8Array): ExecutorMessage {
   if (bytes.length > mostMessageBytes)
     throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })
@@ -42,7 +40,7 @@ export function readMessage(bytes: Uint8Array): ExecutorMessage {
 }
 
 const kept = new LRUCache<string, ExecutorMessage>({
-  // Characters. Attested messages may be long.
+  // The cache is limited in characters, because attested messages may be long.
   maxSize: 16_000_000,
   sizeCalculation: (_, text) => text.length,
   memoMethod: (text) => decodeMessage(Buffer.from(text, 'base64')),
@@ -75,7 +73,6 @@ function bytesOf(hex: string): Uint8Array {
   return Buffer.from(hex.slice(2), 'hex')
 }
 
-/** Returns the message as the source logged it. */
 export function loggedForm(message: ExecutorMessage): ExecutorMessage {
   return { ...message, attested: [] }
 }

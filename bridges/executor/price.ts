@@ -12,10 +12,7 @@ export const evmDecimals: Decimals = { sourceCoin: 18, targetCoin: 18, targetGas
 
 type Prices = Pick<Quote, 'baseFee' | 'gasPrice' | 'sourcePrice' | 'targetPrice'>
 
-/**
- * Price of a delivery, in the smallest unit of the source's coin. Both parts are rounded up, so that the payer pays the
- * fraction.
- */
+/** Price of a delivery, in the smallest unit of the source's coin. Rounds up, so that the payer pays fractions. */
 export function costOf(quote: Prices, wanted: RelayInstructions, decimals = evmDecimals): bigint {
   const { gasLimit, msgValue, dropOff } = wanted
   const ofSource = 10n ** BigInt(decimals.sourceCoin)

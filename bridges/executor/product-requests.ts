@@ -13,13 +13,11 @@ import { vaaPartiesOf } from './vaa-requests.ts'
 export interface ProductRequestsOptions<Asked> extends TargetContracts {
   readonly prefix: Exclude<RequestPrefix, 'ERV1'>
   readonly product: PaidProduct<Asked>
-  /** Endpoint of the product on this chain. */
   readonly endpoint: Endpoint
   readonly sourceOf: (message: ExecutorMessage) => ChainName
   readonly askedIn: (message: ExecutorMessage) => Asked
 }
 
-/** Finds the transfers that requests pay for. */
 function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: ProductRequestsOptions<Asked>) {
   /** Digest of a request → its transfers, as the source logged them in a final block. */
   const found = boundedMap<string, readonly Transfer[]>(1_000)
@@ -29,7 +27,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
     return { source: sourceOf(message), target: endpoint.chain, height, logIndex, txHash: txHash.toLowerCase() }
   }
 
-  /** Returns the attested transfers. Without attestations, returns them as the source logged them. */
+  /** Returns the attested transfers. Before they are attested, returns the transfers as the source logged them. */
   async function of(message: ExecutorMessage): Promise<readonly Transfer[]> {
     if (message.attested.length > 0) return message.attested.map(product.decode)
     const digest = digestOf(message)
@@ -42,17 +40,13 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
 
   return {
     of,
-    /** Throws EXECUTOR_UNSUPPORTED unless the request asks for each of its transfers. */
     async demandAsked(message: ExecutorMessage): Promise<readonly Transfer[]> {
       const transfers = await of(message)
       const asked = await Promise.all(transfers.map((one) => product.isAskedFor(placeOf(message), askedIn(message), one)))
       if (transfers.length > 0 && asked.every(Boolean)) return transfers
       throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'Its transaction has no such transfer that needs a payment.' })
     },
-    /**
-     * Returns the transfer of a stage, and the product's name for this stage. Throws EXECUTOR_UNSUPPORTED if the
-     * transfer is not attested.
-     */
+    /** Returns a stage's transfer, and the product's name of the stage. Throws EXECUTOR_UNSUPPORTED. */
     ofStage({ attested }: ExecutorMessage, stage: string | undefined): readonly [Transfer, string | undefined] {
       const [name, number = '1'] = stage?.split(' ') ?? []
       const bytes = attested[Number(number) - 1]
@@ -62,7 +56,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
   }
 }
 
-/** ERN1, ERC1 and ERC2: requests for transfers of a product. The product checks and delivers them. */
+/** Delivers ERN1, ERC1 and ERC2 requests through the product whose transfers the requests ask for. */
 export function createProductRequests<Asked>(options: ProductRequestsOptions<Asked>): RequestKind {
   const { prefix, product, endpoint } = options
   const { of, demandAsked, ofStage } = createPaidTransfers(options)
@@ -82,8 +76,7 @@ export function createProductRequests<Asked>(options: ProductRequestsOptions<Ask
     async intentOf(message, wanted, stage) {
       const [transfer, name] = ofStage(message, stage)
       const call = await callOf(transfer, name)
-      // The drop-off is paid only once, although each transceiver of NTT has its own call. The order of the messages
-      // does not decide: it can be forged.
+      // The product chooses the one call that pays the drop-off. The order of the messages could be forged.
       return product.paysDropOff(transfer) ? payDropOff(options, prefix, call, wanted) : call
     },
     async delivered(message, at) {
@@ -118,7 +111,7 @@ function stagesOf(
   }
 }
 
-/** See `Endpoint.attest`. Attests the messages of all transfers, or of none. */
+/** Attests the messages of all transfers, or of none. */
 async function attest(
   endpoint: Endpoint,
   message: ExecutorMessage,
@@ -135,10 +128,7 @@ async function attest(
   return answers.some((one) => one?.kind === 'attested') ? { kind: 'attested', message: writeMessage({ ...message, attested }) } : undefined
 }
 
-/**
- * Returns the first call that is due. For all transfers but the first, the name of the stage is followed by the
- * transfer's number.
- */
+/** The first stage that is due. From the second transfer on, the stage's name ends with the transfer's number. */
 function firstDue(answers: readonly NextStage[]): NextStage {
   const due = answers.findIndex(({ kind }) => kind === 'stage')
   const [answer] = due < 0 ? answers : answers.slice(due)
@@ -148,7 +138,7 @@ function firstDue(answers: readonly NextStage[]): NextStage {
 
 const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
 
-/** A request that is not final is ignored here, because `validate` refuses it. */
+/** A request that is not final has no transfers yet, and `validate` refuses it. */
 function unlessNotFinal(error: unknown): readonly Transfer[] {
   if (notFinal.includes(toRelayerError(error).code)) return []
   throw error

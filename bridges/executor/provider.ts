@@ -9,12 +9,11 @@ import { decodeInstructions, type RequestPrefix } from './requests.ts'
 
 export interface ProviderChain {
   readonly name: ChainName
-  /** Address, 0x, lower case. */
+  /** Account that gets the payments: address, 0x, lower case. */
   readonly payee: string
-  /** Coins of the chain, 10 decimals. */
+  /** Base fee in coins of the chain, 10 decimals. */
   readonly baseFee: bigint
   readonly caps: Caps
-  /** Kinds of requests that are delivered to this chain. */
   readonly prefixes: readonly RequestPrefix[]
 }
 
@@ -22,7 +21,6 @@ export interface ProviderOptions {
   readonly quoter: string
   readonly expirySeconds: number
   readonly marginPercent: number
-  /** Wormhole chain id → chain. */
   readonly chains: ReadonlyMap<number, ProviderChain>
   /** Returns the quoter's signature of a message (65 bytes). Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>
@@ -30,13 +28,12 @@ export interface ProviderOptions {
   readonly priceOf: (chain: ChainName) => bigint | Promise<bigint>
   /** Returns the current wei per gas unit. Throws NODE_UNAVAILABLE. */
   readonly gasPriceOf: (chain: ChainName) => Promise<bigint>
-  /** Throws HALTED while operators have halted this direction. */
   readonly assertOpen: (source: ChainName, target: ChainName) => void
   /** Returns ms since the epoch. */
   readonly now?: () => number
 }
 
-/** Chains are Wormhole chain ids. Without `instructions`, the quote has no price. */
+/** Chains are Wormhole chain ids. Without `instructions`, the answer has no `cost`. */
 export interface QuoteRequest {
   readonly source: number
   readonly target: number
@@ -45,7 +42,7 @@ export interface QuoteRequest {
 
 export type ExecutorProvider = ReturnType<typeof createProvider>
 
-/** A signed quote is kept for this time (ms), and all callers share it. So strangers cause few reads and signatures. */
+/** Time (ms) for which all callers share a signed quote, so that strangers cause few reads and signatures. */
 const keptMs = 5_000
 const failureKeptMs = 1_000
 
@@ -60,7 +57,7 @@ export function createProvider(options: ProviderOptions) {
   }
 
   return {
-    /** Wormhole chain id → the requests that are possible for this target. */
+    /** Wormhole chain id → limits and kinds of the requests that are delivered to this chain. */
     capabilities: () => new Map([...chains].map(([id, { caps, prefixes }]) => [id, { ...caps, requestPrefixes: prefixes }] as const)),
     /** Throws INPUT_INVALID for a request that would not be delivered, and the errors of the functions in `options`. */
     async quote({ source, target, instructions }: QuoteRequest): Promise<{ readonly signed: string; readonly cost?: bigint }> {
@@ -84,7 +81,6 @@ export function createProvider(options: ProviderOptions) {
 
 interface SignedQuote {
   readonly quote: Quote
-  /** 0x hex. */
   readonly signed: string
 }
 
@@ -101,7 +97,7 @@ async function makeQuote(options: ProviderOptions, { from, to, source, target }:
     expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
     baseFee: from.baseFee,
     sourcePrice: await priceOf(from.name),
-    // The margin is part of this price and not of the gas price, so that it also covers the coins of a delivery.
+    // The margin raises this price and not the gas price, so that the coins of a delivery have a margin too.
     targetPrice: divideUp((await priceOf(to.name)) * BigInt(100 + marginPercent), 100n),
   }
   const bytes = encodeQuote(quote)

@@ -9,7 +9,6 @@ export interface Quote {
   readonly quoter: string
   /** Account that gets the payment on the source chain: 64 lower-case hex digits without 0x. */
   readonly payee: string
-  /** Wormhole chain ids. */
   readonly sourceChain: number
   readonly targetChain: number
   /** Seconds since the epoch, u64. */
@@ -26,7 +25,7 @@ export interface Quote {
 export const quoteDecimals = 10
 export const highestU64 = 2n ** 64n - 1n
 
-/** These letters also distinguish the signed bytes from every transaction: transactions begin with a type or a list. */
+/** No transaction begins with these letters, so the signature of a quote is never the signature of a transaction. */
 const prefix = Buffer.from('EQ01')
 const bodyBytes = 100
 /** r, s, v (27 or 28). */
@@ -45,7 +44,7 @@ export function encodeQuote(quote: Quote): Uint8Array {
   return bytes
 }
 
-/** Undefined unless the bytes are a whole EQ01 with a price of the source. Does not check the signature. */
+/** Undefined unless the bytes are a complete EQ01 with a price of the source's coin. Does not check the signature. */
 export function decodeQuote(signed: Uint8Array): Quote | undefined {
   if (signed.length !== bodyBytes + signatureBytes || Buffer.compare(signed.subarray(0, 4), prefix) !== 0) return undefined
   const number = (at: number, size: number) => toNumber(signed.subarray(at, at + size))
@@ -67,7 +66,6 @@ export function signatureOf(signed: Uint8Array): Uint8Array {
   return signed.subarray(bodyBytes)
 }
 
-/** Whether this address signed the quote. The Executor's contract does not check this. */
 export function isSignedBy(quoter: string, signed: Uint8Array): boolean {
   const signature = signatureOf(signed)
   const digest = Buffer.from(keccak256(signed.subarray(0, bodyBytes)).slice(2), 'hex')

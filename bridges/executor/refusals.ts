@@ -12,7 +12,7 @@ export const executorRefusals: Refusals = {
   EXECUTOR_EXPIRED: { kind: 'declined' },
 }
 
-/** Refusals at the key: a declined request is never signed. */
+/** Refusals before a key signs: a declined request is never signed. */
 export const keyRefusals: Refusals = Object.fromEntries(
   Object.entries(executorRefusals).map(([code, { kind }]) => [code, { kind: kind === 'declined' ? 'rejected' : kind }]),
 )

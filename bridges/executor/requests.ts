@@ -4,14 +4,12 @@ import { toHex } from '../../domain/vaa.ts'
 
 export const executor = 'executor' satisfies BridgeName
 
-/**
- * The message that a request asks for. Addresses and ids are 64 lower-case hex digits without 0x. Numbers are decimal.
- */
+/** The message that a request asks for. Addresses and ids are 64 lower-case hex digits without 0x. */
 export type MessageRequest =
   | { readonly prefix: 'ERV1'; readonly chain: number; readonly emitter: string; readonly sequence: string }
   | { readonly prefix: 'ERN1'; readonly sourceChain: number; readonly manager: string; readonly messageId: string }
   | { readonly prefix: 'ERC1'; readonly sourceDomain: number; readonly nonce: string }
-  /** The request does not name its message, which is in the same transaction. */
+  /** An ERC2 request does not name its message, which is in the same transaction. */
   | { readonly prefix: 'ERC2' }
 
 export type RequestPrefix = MessageRequest['prefix']
@@ -34,28 +32,22 @@ export function decodeRequest(bytes: Uint8Array): MessageRequest | undefined {
   }
 }
 
-/**
- * The delivery that the payer wants on the target. In gas units, and in the smallest unit of the target's coin (wei on
- * EVM).
- */
+/** The delivery that the payer wants. Coins are in the smallest unit of the target's coin (wei on EVM). */
 export interface RelayInstructions {
   readonly gasLimit: bigint
   readonly msgValue: bigint
   readonly dropOff: bigint
-  /** Account that gets the drop-off: 64 lower-case hex digits without 0x. Absent without a drop-off. */
+  /** Account that gets the drop-off: 64 lower-case hex digits without 0x. */
   readonly recipient?: string
 }
 
 const gasInstruction = 1
 const dropOffInstruction = 2
 
-/** Bytes. Instructions may be repeated without end, and anyone may log them. A price is given for as many. */
+/** Maximum length of relay instructions, bytes. Anyone may log instructions that repeat without end. */
 export const mostInstructions = 2_048
 
-/**
- * Gas instructions are added up. Only the first drop-off counts. Undefined if there is an unknown instruction or a part
- * of one, and for more bytes than `mostInstructions`.
- */
+/** Adds up the gas instructions, and takes the first drop-off. Undefined for an unknown or incomplete one. */
 export function decodeInstructions(bytes: Uint8Array): RelayInstructions | undefined {
   if (bytes.length > mostInstructions) return undefined
   let [gasLimit, msgValue] = [0n, 0n]

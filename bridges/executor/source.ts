@@ -8,7 +8,6 @@ import { executor } from './requests.ts'
 import { type ExecutorTerms, judge } from './judge.ts'
 import { digestOf, readMessage, writeMessage } from './message.ts'
 
-/** The Executor of one source chain. */
 export interface ExecutorSource {
   readonly name: ChainName
   /** Address of the contract: 0x, lower case. */
@@ -35,10 +34,7 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
   }
 }
 
-/**
- * Reads a log of the Executor as a transfer. A request that Portage does not deliver is no transfer, so it costs
- * nothing. For such a request, the provider's API answers from the log.
- */
+/** Undefined for a request that `judge` refuses. The provider's API answers for this request from the log. */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
   return (log) => {
     const { block, index: logIndex, transactionHash: txHash } = log

@@ -5,9 +5,7 @@ import { costOf } from './price.ts'
 import { decodeQuote, type Quote, signatureOf } from './quote.ts'
 import { decodeInstructions, decodeRequest, type MessageRequest } from './requests.ts'
 
-/**
- * The states of a provider's API. `submitted`: a transaction was sent. `failed`, `aborted`: nothing more will be tried.
- */
+/** States in a provider's API. `submitted`: a transaction was sent. `failed`, `aborted`: there are no more tries. */
 export type RelayStatus = 'pending' | 'submitted' | 'failed' | RefusedStatus
 
 /** A request for execution that Portage knows, with its result. Chains are Wormhole chain ids. */
@@ -15,11 +13,10 @@ export interface KnownRequest {
   readonly request: RequestForExecution
   readonly chain: number
   readonly txHash: string
-  /** Position among the logs of its transaction. */
   readonly logIndex: number
   /** Block time, seconds since the epoch. */
   readonly requestedAt: number
-  /** When Portage read it, ms since the epoch. */
+  /** Time when Portage read the request, ms since the epoch. */
   readonly seenAt: number
   readonly status: RelayStatus
   readonly failureCause?: string | undefined
@@ -35,13 +32,10 @@ export interface RelayTransaction {
   readonly cost: bigint
 }
 
-/** Each request of an answer costs reads of Temporal, and strangers choose how many a transaction has. */
+/** Limits the reads of Temporal per answer, because strangers choose the number of requests in a transaction. */
 export const mostRequests = 20
 
-/**
- * The first `mostRequests` requests of a source transaction that name this provider. None: not known, or not yet.
- * Throws read errors.
- */
+/** The first `mostRequests` requests of a source transaction that name this provider. Throws read errors. */
 export type RequestsOf = (txHash: string, chain: number | undefined) => Promise<readonly KnownRequest[]>
 
 /** Converts a request to the form that integrators' SDKs read (example-messaging-executor, api-docs/main.tsp). */
@@ -52,7 +46,7 @@ export function statusRow(known: KnownRequest) {
   return {
     chainId: chain,
     ...(quote && wanted && { estimatedCost: String(costOf(quote, wanted)) }),
-    // Kind of the id (EVM), chain, transaction, position of the log. The example relayer uses the same form.
+    // The id has the example relayer's form: kind of the id (EVM), chain, transaction, position of the log.
     id: concat(['0x00', toBeHex(chain, 2), txHash, toBeHex(logIndex, 32)]),
     indexedAt: new Date(seenAt).toISOString(),
     ...(message && { instruction: { request: messageRow(message) } }),

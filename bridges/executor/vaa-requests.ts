@@ -15,21 +15,17 @@ import { decodeRequest } from './requests.ts'
 
 export interface VaaRequestsOptions extends TargetContracts {
   readonly chain: ContractReader
-  /** Checks the guardians' signatures on this chain. */
   readonly verify: (vaa: Uint8Array) => Promise<void>
   readonly findVaa: FindVaa
 }
 
-/** ERV1: any signed message, for the contract that the request names. */
+/** Delivers ERV1 requests: any VAA, to the contract that the request names. */
 export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   const { chain, verify, findVaa } = options
-  /** Place of a message → the signed message. Only for requests that have none yet. */
+  /** Place of a message → its VAA, for requests without an attested message. */
   const found = boundedMap<string, Uint8Array>(1_000)
 
-  /**
-   * Finds the signed message, because a stream knows a request only as it was logged. Undefined if the message is not
-   * signed yet, or if no API answers.
-   */
+  /** A request from a stream has no VAA yet, so the APIs are asked. Undefined if no API has a valid VAA. */
   async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {
     const asked = decodeRequest(request.request)
     if (vaa || asked?.prefix !== 'ERV1') return vaa
@@ -77,14 +73,14 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
       return shown ? shows(chain, shown, at) : false
     },
     partiesOf: vaaPartiesOf,
-    // A view shows that a message was delivered, but not by whom.
+    // There is no `findDelivery`, because a view does not show who delivered.
     revertsOnceDelivered: false,
     explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
     hasEffect: ({ status }) => (status === 'success' ? undefined : false),
   }
 }
 
-/** Recipient and token that the request itself names. Used before a product has read its message. */
+/** Returns the recipient and the token that the request itself names, without reading its message. */
 export function vaaPartiesOf({ request }: ExecutorMessage): { readonly recipient: string; readonly token: string } {
   const asked = decodeRequest(request.request)
   const token = asked?.prefix === 'ERV1' ? `${asked.chain}/${asked.emitter}` : ''

@@ -71,7 +71,7 @@ export class GateWatcher {
   }
 
   #add(waiter: Waiter): void {
-    // The check is needed, because anyone with access to Temporal can start a transfer without a number.
+    // Anyone with access to Temporal can start a transfer whose sequence is no number.
     if (!isOf(forms.u64, waiter.transfer.sequence) || this.#waiting.has(waiter.id) || this.#waiting.size >= mostWaiting) return
     this.#waiting.set(waiter.id, waiter)
     this.#order = undefined
@@ -93,7 +93,7 @@ export class GateWatcher {
       } catch (error) {
         const { retriable, code, message: reason } = toRelayerError(error)
         logger.debug('a gate could not be checked', { chain: chain.name, transfer: waiter.id, reason })
-        // After an unreadable message, the check of other transfers continues.
+        // An unreadable message does not stop the check of the other transfers.
         if (retriable && code !== 'INTERNAL') break
       }
     }
@@ -105,7 +105,7 @@ export class GateWatcher {
     }
   }
 
-  /** Also true for a transfer that can never fit, because its next admission must park it. */
+  /** Whether to wake the transfer. Also true if it can never fit, because its next admission must park it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const endpoint = this.#endpointOf(transfer)

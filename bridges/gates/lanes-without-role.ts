@@ -6,9 +6,9 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** Minimum time (ms) between two orders for a lane. A cached status is up to 5 s old (lanes/ledger/open-lanes.ts). */
+/** Minimum time (ms) between two orders for a lane, because a cached status is up to 5 s old. */
 const orderAgainMs = 10_000
-/** Interval (ms) of the search for paused lanes that no process watches any more. */
+/** Interval (ms) at which the statuses of all lanes are read, to find lanes that an ended process has paused. */
 const statusesMs = 60_000
 
 export function unauthorizedReason(reasons: readonly string[]): string {
@@ -24,7 +24,7 @@ export interface LanesWithoutRoleOptions {
   readonly clock?: () => number
 }
 
-/** Pauses a lane whose key has RELAYER_ROLE on no bridge. Resumes the lane once its key has the role on a bridge. */
+/** Pauses a lane whose key has RELAYER_ROLE on no bridge, and resumes the lane once its key has the role on one. */
 export class LanesWithoutRole {
   readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number

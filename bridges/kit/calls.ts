@@ -5,10 +5,7 @@ import type { ViewCall } from '../../domain/transfer/call-plan.ts'
 import { type ContractReader, read } from './contract-reader.ts'
 import type { Call, Shown } from './plugin.ts'
 
-/**
- * Caches interfaces by `name(types)`, a colon and the types of the answer. The key is no Solidity text, in which some
- * names have a meaning.
- */
+/** Interfaces by `name(types):types of the answer`, made from JSON, because some names mean something in Solidity. */
 const interfaces = new LRUCache<string, Interface>({
   max: 1_000,
   memoMethod: (key) => {
@@ -55,7 +52,7 @@ export function readView(chain: ContractReader, { contract, view, args, returns 
   return read(chain, { abi: interfaces.memo(`${view}:${returns}`), to: contract, method: nameOf(view), args, at })
 }
 
-/** Encodes a view as data. Throws errors of ethers if values do not fit their types. */
+/** Throws errors of ethers if values do not fit their types. */
 export function encodeView({ contract, view, args, returns, is }: Shown): ViewCall {
   const data = interfaces.memo(`${view}:${returns}`).encodeFunctionData(nameOf(view), [...args])
   return { to: contract, data, is: encodedAnswer(view, returns, is) }
@@ -84,7 +81,7 @@ export function selectorOf(signature: string): string {
 const selectorDigits = 10
 const wordDigits = 64
 
-/** ABI encoding of `name(bytes,…)`. ethers would take a hundred times as long, several times per delivery. */
+/** ABI encoding of `name(bytes,…)`. Does not use ethers, which takes a hundred times as long. */
 export function encodeBytesCall(selector: string, ...args: readonly Uint8Array[]): string {
   let [heads, tails] = ['', '']
   for (const argument of args) {

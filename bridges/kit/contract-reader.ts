@@ -22,13 +22,10 @@ export interface View {
   readonly at?: At
 }
 
-/** If one node's answer is malformed, most nodes are asked. So one lying node cannot stop reads. */
+/** If one node's answer is malformed, most nodes are asked, so that one lying node cannot stop reads. */
 const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
 
-/**
- * Returns all values of a view function. Throws the errors of `call`, and NODE_REFUSED if the answer does not fit the
- * view.
- */
+/** Returns all values of a view. Throws the errors of `call`, and NODE_REFUSED for an answer of another form. */
 export async function read(chain: ContractReader, view: View): Promise<Result> {
   const { abi, to, method, args = [], at = 'latest' } = view
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
@@ -66,15 +63,12 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/**
- * Batch size of reads at `agreed`. A chain with one node asks it twice, a block apart. So each batch takes at least a
- * block, and large batches need fewer waits.
- */
+/** Batch size of reads at `agreed`. A chain's only node is asked twice, so each batch takes at least a block. */
 export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/** Asks one node. For doubtful answers, asks most nodes. An answer is undefined if the nodes disagree. */
+/** Asks one node for each key, and most nodes for doubtful answers. An answer is undefined if the nodes disagree. */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,
@@ -87,7 +81,7 @@ export async function askMostIf<K, V>(
   return answers.map((answer) => (settled.has(answer) ? settled.get(answer) : answer.value))
 }
 
-/** A transfer that counts as delivered is never started. So the answer `delivered` needs most nodes. */
+/** Asks most nodes to confirm `delivered`, because a transfer that counts as delivered is never started. */
 export async function deliveredBy(
   isDelivered: (transfer: Transfer, at: Finality) => Promise<boolean>,
   transfers: readonly Transfer[],

@@ -8,9 +8,7 @@ const abi = new Interface(['function decimals() view returns (uint256)'])
 
 /** Limits the decimals that are kept, because anybody can make tokens. */
 const mostKept = 4_096
-/**
- * Longest time (ms) that the start of a transfer waits for a token's decimals. The read continues, for later transfers.
- */
+/** A transfer's start waits at most this time (ms) for decimals. The read continues for later transfers. */
 const longestMs = 1_000
 const mostDecimals = 77n
 
@@ -21,10 +19,7 @@ export interface TokenPlace {
 
 type FindPlace = () => Promise<TokenPlace | undefined>
 
-/**
- * Reads from most nodes, because the answer is kept. Undefined without a place, and without a valid answer in time.
- * Never throws.
- */
+/** Reads tokens' decimals from most nodes, and keeps them. Undefined without a valid answer in time. Never throws. */
 export function createDecimals() {
   const kept = new LRUCache<string, number, FindPlace>({
     max: mostKept,

@@ -8,7 +8,6 @@ type CountingChain = SourceReader & { readonly networkId: string }
 
 export interface SignedMessages {
   readonly decode: Decode
-  /** False if this process does not serve the target. */
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
 }
 
@@ -21,10 +20,7 @@ interface SourceOptions {
   readonly maxOpen: number
 }
 
-/**
- * The messages of an emitter as a numbered source. The count and the logs of the core contract prove which messages
- * exist.
- */
+/** The messages of an emitter as a numbered source. The core contract proves which messages exist. */
 export function createEmitterSource(options: SourceOptions & EmitterWithNode & { readonly chain: CountingChain }): SignedSource {
   const { chain, core, emitter, messages } = options
   return {
@@ -38,14 +34,11 @@ export function createEmitterSource(options: SourceOptions & EmitterWithNode & {
   }
 }
 
-/**
- * A source whose numbers are known only from received messages. `judges`: chains whose core contracts can check
- * signatures.
- */
+/** A source without a node, known from received messages. `judges` are chains that can check signatures. */
 export function createSourceWithoutNode(options: SourceOptions & Emitter & { readonly judges: readonly ChainName[] }): SignedSource {
   const { sourceChain, emitter, judges } = options
   return {
-    // The origin has no network id. It is not needed, because almost every emitter differs between mainnet and testnet.
+    // The origin needs no network id, because almost every emitter differs between mainnet and testnet.
     ...sourceOf(options, `${sourceChain}/${emitter}`),
     withoutNode: { judges },
     highest: async () => undefined,

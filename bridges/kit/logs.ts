@@ -4,10 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { FoundDelivery } from '../port.ts'
 
-/**
- * More than half of the nodes must agree. If a chain has one node, it is asked once for `majority` and twice for
- * `agreed`.
- */
+/** More than half of the nodes must agree. A chain's only node is asked once for `majority`, twice for `agreed`. */
 export type LogsAt = 'agreed' | 'majority'
 
 export interface LogReader extends ContractReader {
@@ -31,10 +28,7 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
   throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log outside the query.', facts })
 }
 
-/**
- * Returns the arguments of an event. They must encode to the same bytes, because ethers truncates long numbers. Throws
- * NODE_REFUSED.
- */
+/** Throws NODE_REFUSED unless the arguments encode to the same bytes, because ethers truncates long numbers. */
 export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Interface, event: string, log: Log): Result {
   try {
     const args = abi.decodeEventLog(event, log.data, log.topics)
@@ -54,7 +48,7 @@ export interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** Searches backwards. Undefined if no block of `depthBlocks` has the log, or if a node refused the range. */
+/** Searches the latest `depthBlocks` blocks for the delivery's log. Undefined without one, or if a node refuses. */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

@@ -13,24 +13,22 @@ import type { Refusals } from './verdict.ts'
 import { createVerifiedMessages } from './verified-messages.ts'
 
 export interface PlacedLogsOptions {
-  /** Chain of the contract. Its name is the source chain of every transfer. */
   readonly chain: LogReader & { readonly networkId: string; readonly heads: Pick<Heads, 'current'> }
   readonly bridge: BridgeName
   /** Contract that emits the logs. Its address as 64 hex digits is the emitter of every transfer. */
   readonly contract: string
-  /** The logs' topics begin with these. */
+  /** First topics of the logs. */
   readonly topics: readonly string[]
   /** Absent: the stream begins with the blocks of the last `streams.lookBackDays`. */
   readonly startBlock?: number | undefined
   readonly maxOpen: number
   /**
-   * Returns the transfer of a log. Its `sequence` is `number`. Returns undefined, or throws a RelayerError that no
-   * retry cures, if the log is no transfer for this Portage. Throws NODE_REFUSED if the log is not an event of the
-   * contract. Must be pure, so that a log is the same transfer at each read. `siblings` are all logs of the contract in
-   * the same transaction, in ascending order, including `log`.
+   * Returns the transfer of a log, with `number` as its `sequence`. Returns undefined, or throws an error that is not
+   * retriable, if the log is no transfer of this Portage. Throws NODE_REFUSED if the log is not an event of the
+   * contract. Must be pure, so that every read of a log gives the same transfer.
+   * @param siblings all logs of the contract in the transaction, in ascending order, including `log`
    */
   decode(log: PlacedLog, number: string, siblings: readonly PlacedLog[]): Transfer | undefined
-  /** False if this process does not serve the target. */
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
 }
 
@@ -59,7 +57,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
     })
   }
 
-  /** Transfers of one block by number. Messages of a block that are checked at the same time share one read. */
+  /** Transfers of a block by number. Simultaneous checks of one block share a read. */
   const blocks = keptReads(
     async (height: number) =>
       new Map((await initiated({ fromBlock: height, toBlock: height }, 'agreed')).map((one) => [one.transfer.sequence, one])),
@@ -85,17 +83,15 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   return {
     source,
-    /**
-     * Returns the transfers of a final block by number, as most nodes show the block. Throws PLACE_NOT_FINAL and read
-     * errors.
-     */
+    /** Returns a final block's transfers by number, as most nodes show them. Throws PLACE_NOT_FINAL and read errors. */
     async inBlock(height: number): Promise<ReadonlyMap<string, PlacedTransfer>> {
       demandFinal(chain, height)
       return blocks.get(height)
     },
     /**
-     * Throws PLACE_NOT_FINAL, PLACE_MISMATCH (`placedRefusals`) and read errors. Most nodes must show the log. If the
-     * chain has one node, it must show the log twice. Remembers verified messages for a minute.
+     * Checks that most nodes show the message in a final block. If the chain has one node, the node must show it twice.
+     * Remembers verified messages for a minute. Throws PLACE_NOT_FINAL, PLACE_MISMATCH (`placedRefusals`) and read
+     * errors.
      */
     async verify({ sequence, message }: Pick<Transfer, 'sequence' | 'message'>): Promise<void> {
       const facts = { chain: chain.name, place: sequence }
@@ -109,7 +105,6 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   }
 }
 
-/** Throws PLACE_NOT_FINAL. */
 export function demandFinal({ name, heads }: Pick<PlacedLogsOptions['chain'], 'name' | 'heads'>, height: number): void {
   if (height > (heads.current?.finalized ?? -1)) throw new RelayerError('PLACE_NOT_FINAL', { facts: { chain: name, height } })
 }
@@ -119,7 +114,6 @@ export function emitterOf(contract: string): string {
   return hexlify(contract).slice(2).padStart(64, '0')
 }
 
-/** Returns the logs in ascending order. Throws NODE_REFUSED if the logs cannot all be from one chain. */
 function placed(chain: string, logs: readonly PlacedLog[]): readonly (readonly [number: string, log: PlacedLog])[] {
   const hashes = new Map<number, string>()
   const numbers = new Map<string, PlacedLog>()
@@ -138,7 +132,7 @@ function placed(chain: string, logs: readonly PlacedLog[]): readonly (readonly [
   return [...numbers].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))
 }
 
-/** Characters of a message in hex (with 0x and three words of encoding), and in base64. */
+/** Maximum length of a message, characters: as hex (with 0x and three words of encoding), and as base64. */
 const longestData = 2 + 2 * (mostMessageBytes + 96)
 const longestText = Math.ceil(mostMessageBytes / 3) * 4
 
@@ -152,14 +146,13 @@ function transferOf(
     const transfer = decode(log, number, siblings)
     return transfer && transfer.message.length > longestText ? undefined : transfer
   } catch (error) {
-    // Anyone may send any message, so most errors only mean that the log is no transfer. NODE_REFUSED means that the
-    // node invented the log.
+    // Most errors mean that the log is no transfer, because anyone may log any message. NODE_REFUSED is the node's
+    // fault.
     if (error instanceof RelayerError && !error.retriable && error.code !== 'NODE_REFUSED') return undefined
     throw error
   }
 }
 
-/** Throws INTERNAL if the bridge has decoded the log to a transfer that is not of this stream. */
 function checked({ bridge, chain, contract }: PlacedLogsOptions, transfer: Transfer, number: string): Transfer {
   const isOwn = transfer.bridge === bridge && transfer.sourceChain === chain.name && transfer.emitter === emitterOf(contract)
   if (isOwn && transfer.sequence === number) return transfer

@@ -35,19 +35,16 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   unrouted?(message: SignedMessage): RelayerError
   /** Applies the operator's policy. Throws a code of `refusals` for a message that the policy refuses. */
   admit?(message: Message<C>): void
-  /** See `Stages.first`. */
   first?(message: Message<C>): string | undefined
   /** Error code → verdict. Adds to the verdicts that all signed messages have. */
   readonly refusals?: Refusals
   /** A log that every receipt of a delivery contains. Absent: nothing shows who delivered. */
   log?(message: Message<C>): DeliveryLog
-  /** See `Bridge.decimals`. */
   decimals?(message: Message<C>): Promise<number | undefined>
   /** Worth of the fee, wei of the target's coin. Undefined: no price is configured, so the cost is not checked. */
   earned?(message: Message<C>): bigint | undefined
 }
 
-/** A product of this repository that the config lists. */
 export type ConfiguredPlugin<C> = Plugin<C> & Pick<Product<C>, 'first'>
 
 const mostKept = 2_048
@@ -62,7 +59,6 @@ interface Owned<C> {
 
 export type PluginMessages<C> = ReturnType<typeof createPluginMessages<C>>
 
-/** Reads the messages of a product. Keeps the latest of them. */
 export function createPluginMessages<C>(
   { routes, decode, parties, decimals, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'parties' | 'decimals' | 'unrouted'>,
   chainNames: ChainNames,
@@ -91,7 +87,7 @@ function ofNobody({ emitterChain, emitter }: SignedMessage): RelayerError {
   return new RelayerError('PAYLOAD_KIND', { facts: { emitterChain, emitter } })
 }
 
-/** Throws what `PluginMessages.read` throws, MESSAGE_TOO_LARGE. */
+/** Throws MESSAGE_TOO_LARGE and the errors of `PluginMessages.read`. */
 export function createPluginDecode<C>({ name }: Pick<Product<C>, 'name'>, messages: PluginMessages<C>): Decode {
   return (bytes) => {
     const { route, message } = messages.readBytes(bytes)
@@ -109,8 +105,8 @@ export function toTransfer(bridge: BridgeName, signed: SignedMessage, targetChai
 }
 
 /**
- * Asks the bridges in turn. A bridge that throws PAYLOAD_KIND does not own the message. Throws the error of the owner,
- * or of the last bridge if none owns it.
+ * Lets the bridge that owns a message decode it. A bridge that throws PAYLOAD_KIND does not own the message. Throws the
+ * owner's error, or PAYLOAD_KIND.
  */
 export function firstOwner(decodes: readonly Decode[]): Decode {
   return (message) => {
@@ -129,7 +125,6 @@ export function firstOwner(decodes: readonly Decode[]): Decode {
 
 export interface PluginEndpointOptions {
   readonly chain: ContractReader & DeliveryReader
-  /** Returns the time of the chain's latest block, seconds since the epoch. */
   readonly clock: () => number
   readonly chainNames: ChainNames
   readonly verify: Verify
@@ -162,7 +157,7 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { c
   const accepts = async (message: Uint8Array) => prove(messages.readBytes(message))
   return {
     verify: (message: Uint8Array) => toVerdict(verify(message), refusals),
-    // Set only if a route needs it. Otherwise the intake would run code of a plug-in, which may fail.
+    // Absent if no route needs it: `accepts` runs plug-in code in the intake, and this code may fail.
     ...(product.routes.some((route) => route.accepts) && { accepts: (message: Uint8Array) => toVerdict(accepts(message), refusals) }),
     validate: (transfer: Transfer) => toVerdict(check(transfer), refusals),
   }

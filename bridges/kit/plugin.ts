@@ -27,7 +27,7 @@ export interface Call {
   readonly args: readonly unknown[]
 }
 
-/** A view, and its answer once the effect is there. `returns` has the types of the answer, separated by commas. */
+/** A view, and its answer once the effect is there. `returns` lists the answer's types, separated by commas. */
 export interface Shown {
   readonly contract: string
   readonly view: string
@@ -50,9 +50,8 @@ export type Next =
   | { readonly wait: string; readonly opensAt?: number | undefined }
   | { readonly never: string }
 
-/** The latest state of the target chain. */
 export interface Target {
-  /** Time of its latest block, seconds since the epoch. */
+  /** Time of the chain's latest block, seconds since the epoch. */
   readonly now: number
   read(view: Omit<Shown, 'is'>): Promise<readonly unknown[]>
 }
@@ -62,15 +61,14 @@ export interface CallRule {
   readonly contract: string
   readonly function: string
   /**
-   * `message`: the only argument of the call is the signed message. Otherwise: the only argument is one word, and a
-   * view of the target shows a reason for the call. Such a call must also succeed on most nodes.
+   * Justifies the call. `message`: the call's only argument is the signed message. Otherwise: its only argument is one
+   * word, a view of the target shows a reason for the call, and the call succeeds on most nodes.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
 }
 
 export interface RouteEmitter {
   readonly source: ChainName
-  /** 64 lower-case hex digits. */
   readonly emitter: string
 }
 
@@ -84,7 +82,7 @@ export interface MessageView {
   readonly is: string
 }
 
-/** The emitters, the payload bytes and the target of messages. The first route that fits a message owns it. */
+/** Selects messages by emitter and payload bytes. A message belongs to the first route that fits. */
 export interface Route {
   /** `accepted`: any emitter for which the view `accepts` gives the expected answer. */
   readonly from: readonly RouteEmitter[] | 'accepted'
@@ -97,9 +95,8 @@ export interface Route {
 }
 
 /**
- * A product whose messages guardians sign. The kit makes a `Bridge` of it (plugin-bridge.ts): the kit finds and
- * verifies messages, encodes calls, and reads by quorum. A key signs by the rules of `routes` alone. All functions are
- * pure, except that `next` reads the target.
+ * A product whose messages guardians sign. The kit makes a `Bridge` of it (plugin-bridge.ts). A key signs by the rules
+ * of `routes` alone. All functions are pure, except that `next` reads the target.
  */
 export interface Plugin<C> {
   readonly name: string
@@ -109,21 +106,17 @@ export interface Plugin<C> {
   /** Name of a stage → its call. Without `next`, the first stage delivers. */
   readonly stages: Readonly<Record<string, Stage<C>>>
   /**
-   * Decides which stage is next. Its answer counts only while `delivered`, which is read at the same time, is false.
+   * Decides which stage is next. The answer counts only while `delivered`, which is read at the same time, is false.
    * Called again once the effect of a stage is final.
    */
   next?(message: Message<C>, target: Target): Promise<Next>
   /** Views that together show that the recipient has been paid or called. */
   delivered(message: Message<C>): readonly Shown[]
-  /**
-   * Selector of a custom error → its meaning. After other reverts the transfer is tried again, and in the end it is
-   * parked.
-   */
+  /** Selector of a custom error → its meaning. After other reverts, the transfer is tried again and then parked. */
   readonly reverts?: Readonly<Record<string, RevertMeaning>>
   parties(message: Message<C>): Pick<Parties, 'recipient' | 'token'> & { readonly amount?: string }
 }
 
-/** The part of the config that a package may know. */
 export interface PluginContext {
   /** Name of a chain in the config → Wormhole chain id. */
   readonly chains: ReadonlyMap<ChainName, number>
@@ -134,7 +127,6 @@ export interface PluginPackage<S, C> {
   /** Lower-case letters, digits and dashes. Ids of transfers contain the name. */
   readonly name: string
   readonly version: string
-  /** Version of this interface. */
   readonly kit: 1
   /** A schema of zod, or any other object with `parse`. */
   readonly settings: { parse(settings: unknown): S }
@@ -147,7 +139,6 @@ export function plugin<S, C>(definition: PluginPackage<S, C>): PluginPackage<S, 
 }
 
 interface DevnetChain {
-  /** JSON-RPC. */
   readonly url: string
   readonly wormholeChainId: number
   /** 0x, lower case. */
@@ -155,10 +146,9 @@ interface DevnetChain {
   readonly tokenBridge: string
 }
 
-/** Argument of an author's `deploy` and `send`. Each call resolves once it is mined. It throws if it reverts. */
+/** Argument of `deploy` and `send`. Each method resolves once its transaction is mined, and throws if it reverts. */
 export interface AuthorDevnet {
   readonly chains: { readonly ethereum: DevnetChain; readonly bsc: DevnetChain }
-  /** The account that sends the calls on this chain. */
   account(chain: string): string
   /**
    * Resolves with the address of the new contract.

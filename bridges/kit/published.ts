@@ -50,7 +50,7 @@ export async function publishedIn(
   )
 }
 
-/** Version 1, guardian set 0, no signatures. */
+/** Header of a VAA: version 1, guardian set 0, no signatures. */
 const unsignedHeader = '0x010000000000'
 
 function contentOf({ emitterChain, emitter }: Emitter, args: Result, timestamp: number, decode: Decode): NonNullable<Published['content']> {

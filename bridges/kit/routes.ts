@@ -9,7 +9,7 @@ import type { CallRule, Route, SignedMessage } from './plugin.ts'
 import { type ChainNames, createAcceptance, type DemandAccepted, readSigned, signedRefusals, type Verify } from './signed-messages.ts'
 import { provedBy, unproved } from './verdict.ts'
 
-/** The route that owns a message. */
+/** A message belongs to the first route that fits. */
 export function findRoute(routes: readonly Route[], { source, emitter, payload }: SignedMessage): Route | undefined {
   return routes.find(({ from, where = {} }) => {
     if (from !== 'accepted' && !from.some((one) => one.emitter === emitter && one.source === source)) return false
@@ -20,7 +20,6 @@ export function findRoute(routes: readonly Route[], { source, emitter, payload }
   })
 }
 
-/** Throws PAYLOAD_KIND for a message of no route. */
 export function routeOf(routes: readonly Route[], signed: SignedMessage): Route {
   const route = findRoute(routes, signed)
   if (route) return route
@@ -45,7 +44,7 @@ interface ProofOptions {
   readonly demandAccepted?: DemandAccepted
 }
 
-/** See `Endpoint.proveCall`. Runs no code of the product, because the rules of its routes suffice. */
+/** Makes `Endpoint.proveCall` from the rules of the routes, without running the product's code. */
 export function createProveCall({ chain, routes, chainNames, verify, demandAccepted = createAcceptance(chain) }: ProofOptions) {
   const own = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ChainName[]> {
@@ -83,8 +82,8 @@ function sourcesOf(routes: readonly Route[], chainNames: ChainNames): readonly C
 }
 
 /**
- * Anyone may send such a call, so it can only do what the contract allows. It must succeed, and a view must show a
- * reason for it.
+ * Proves a call without a message: the call must succeed, and a view must show a reason for the call. Anyone may send
+ * such a call, so the contract limits its effect.
  */
 async function proveState(
   chain: ContractReader,

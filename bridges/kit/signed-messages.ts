@@ -22,7 +22,7 @@ export const signedRefusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
-  // The submitter refuses such a message. A transfer gets this error only if a node is far behind, or lies.
+  // The submitter refuses a message with this error, so a transfer gets it only if a node is far behind, or lies.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
   EMITTER_UNKNOWN: { kind: 'rejected' },
@@ -30,7 +30,6 @@ export const signedRefusals = {
   PAYLOAD_LENGTH: { kind: 'rejected' },
 } as const satisfies Refusals
 
-/** Wormhole chain id → name, for every chain of the config. */
 export type ChainNames = ReadonlyMap<number, ChainName>
 
 export function signedBy(bytes: Uint8Array): number {
@@ -45,7 +44,7 @@ export const coreAbi = new Interface([
   'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes payload, uint8 consistencyLevel)',
 ])
 
-/** Messages.sol, parseVM. Both Wormhole SDKs use the name `hash` for the single keccak instead. */
+/** Digest of a VAA (parseVM in Messages.sol). Wormhole's SDKs use the name `hash` for the single keccak instead. */
 export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
@@ -64,7 +63,7 @@ export type Verify = (message: Uint8Array, vaa?: Vaa) => Promise<void>
 
 /** Throws VAA_*, GUARDIAN_SET_EXPIRED, GUARDIAN_SET_UNKNOWN (wait), read errors. `now`: the target's time, seconds. */
 export function createVerifier(guardianSets: GuardianSets, now: () => number): Verify {
-  /** Fingerprint of a message → the set whose signatures it has. */
+  /** Fingerprint of a message → the guardian set that signed it. */
   const verified = new LRUCache<string, string>({ max: mostVerified })
   return async function verify(message, vaa = parseVaa(message)) {
     if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
@@ -74,14 +73,14 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number): V
     const key = fingerprint(message)
     if (verified.get(key) !== under) verifySignatures(vaa, set)
     verified.set(key, under)
-    // Checked last, so that this error implies valid signatures.
+    // The expiration is checked last, so that GUARDIAN_SET_EXPIRED implies valid signatures.
     const { index, current, expirationTime } = set
     if (!current && expirationTime < time)
       throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now: time } })
   }
 }
 
-/** Checks as Messages.sol (verifyVM) does. Throws VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID. */
+/** Checks signatures as Messages.sol (verifyVM) does. */
 function verifySignatures(vaa: Vaa, set: GuardianSet): void {
   const needed = quorum(set.keys.length)
   if (vaa.signatures.length < needed) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: vaa.signatures.length, needed } })
@@ -105,13 +104,13 @@ export interface GuardianSet {
 
 type GuardianSets = ReturnType<typeof createGuardianSets>
 
-/** One node could invent a set or keep an expired set alive. */
+/** Most nodes are read, because one node could invent a set or keep an expired set alive. */
 const at = 'majority-latest'
 
 export function createGuardianSets(chain: ContractReader, core: string, clock = () => performance.now()) {
   const keeping = { orLast: true, clock }
   const newest = keptReads<'index', number>(readNewest, undefined, keeping)
-  // An upgrade makes the current set expire.
+  // A set is read again after `ttlMs`, because an upgrade makes the current set expire.
   const sets = keptReads<number, GuardianSet>(readSet, undefined, keeping)
 
   async function readNewest(): Promise<number> {
@@ -129,7 +128,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
   }
 
   return {
-    /** Throws GUARDIAN_SET_UNKNOWN (next index), GUARDIAN_SET_IMPOSSIBLE (higher indexes), read errors. */
+    /** Throws GUARDIAN_SET_UNKNOWN for the next index, GUARDIAN_SET_IMPOSSIBLE for higher indexes, and read errors. */
     async get(index: number): Promise<GuardianSet> {
       let current = await newest.get('index', ttlMs)
       if (index > current) current = await newest.get('index', doubtedEveryMs)
@@ -142,13 +141,11 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
   }
 }
 
-/** Checks that the target's contract accepts the emitter of a message. An acceptance is remembered. */
 export function createAcceptance(chain: ContractReader) {
   // A cached lie would last as long as the process, so most nodes are read.
   const accepted = keptReads(async (key: string) => shows(chain, JSON.parse(key) as Shown, 'majority-latest'), {
     lasting: (answer) => answer,
   })
-  /** Throws EMITTER_UNKNOWN, read errors. */
   return async function demandAccepted({ accepts }: Route, message: MessageIdentity): Promise<void> {
     if (!accepts) return
     const shown = shownBy(message, accepts.contract, accepts)
@@ -161,7 +158,6 @@ export function createAcceptance(chain: ContractReader) {
 
 export type DemandAccepted = ReturnType<typeof createAcceptance>
 
-/** A view of the config that shows the delivery of a signed message. */
 export interface DeliveredView extends MessageView {
   /** Absent: the contract that gets the message. */
   readonly contract?: string | undefined
@@ -181,7 +177,7 @@ function valueOf(arg: string, { digest, emitter, emitterChain, sequence }: Messa
     $sequence: sequence,
   }
   if (Object.hasOwn(values, arg)) return values[arg] ?? ''
-  // ethers takes every text for true.
+  // ethers would encode the text `false` as true.
   return arg === 'true' || arg === 'false' ? arg === 'true' : arg
 }
 

@@ -1,10 +1,9 @@
 import { type ErrorCode, type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Verdict } from '../port.ts'
 
-/** Error code → verdict. All other codes say nothing about the message. */
+/** Error code → verdict about a message. An error with any other code says nothing about the message. */
 export type Refusals = Partial<Record<ErrorCode, Omit<Exclude<Verdict, { kind: 'valid' }>, 'code' | 'reason'>>>
 
-/** Turns a refusal into a verdict. Rethrows errors that say nothing about the message. */
 export async function toVerdict(check: Promise<unknown>, refusals: Refusals): Promise<Verdict> {
   try {
     await check

@@ -17,7 +17,7 @@ import { refusals } from './verify.ts'
 const selector = nativeBridgeAbi.getFunction('completeBridgeTransfer')?.selector ?? ''
 const words = 5
 
-/** Encodes without ethers, which would take a hundred times as long. A delivery encodes several times. */
+/** Encodes without ethers, which takes a hundred times as long. */
 export function encodeCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): string {
   const word = (value: bigint) => value.toString(16).padStart(64, '0')
   return `${selector}${id.slice(2)}${initiator.slice(2)}${recipient.slice(2).padStart(64, '0')}${word(amount)}${word(nonce)}`.toLowerCase()
@@ -37,10 +37,7 @@ export function completionIntent(targetBridge: string, transfer: NativeTransfer)
   return { to: targetBridge.toLowerCase(), data: encodeCompletion(completionArguments(transfer)), value: '0' }
 }
 
-/**
- * One call for all transfers. It delivers all of them or none. Throws INPUT_INVALID for no transfer, or for a repeated
- * one.
- */
+/** One call that delivers all transfers or none. Throws INPUT_INVALID for no transfer, or for a repeated one. */
 export function batchIntent(targetBridge: string, transfers: readonly NativeTransfer[]): Intent {
   const ids = new Set(transfers.map(({ id }) => id))
   if (transfers.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })
@@ -51,9 +48,7 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
   return { to: targetBridge.toLowerCase(), data, value: '0' }
 }
 
-/**
- * See `Endpoint.proveCall`. The target trusts every account with RELAYER_ROLE. So the source's table is checked here.
- */
+/** Makes `Endpoint.proveCall`. Checks the source's table, because the target trusts every account with RELAYER_ROLE. */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ChainName[]> {
@@ -63,7 +58,7 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
     const rows = completionsOf(data)
     if (!rows) throw unproved('It is no exactly encoded completion.', { to, selector: data.slice(0, 10) })
     const transfers = rows.map(transferOfCompletion)
-    // Of two equal rows, the second would revert the whole batch.
+    // The second of two equal rows would revert the whole batch.
     const isOnce = new Set(transfers.map(({ id }) => id)).size === transfers.length
     if (!isOnce || transfers.length === 0) throw unproved('It completes nothing, or a transfer twice.', { to })
     const { sourceBridge } = route

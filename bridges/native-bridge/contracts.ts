@@ -42,10 +42,7 @@ export const tokenAbi = new Interface(['function balanceOf(address owner) view r
 
 const nothing = `0x${'0'.repeat(64)}`
 
-/**
- * Reads the source table's entry for a nonce. Undefined if there is none. The id is not checked. Throws the errors of
- * `read`.
- */
+/** Undefined if the source's table has no entry for the nonce. The entry's id is not checked. Throws as `read`. */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
   const [id = '', initiator = '', recipient = ''] = entry.slice(0, 3).map((value) => String(value).toLowerCase())
@@ -68,7 +65,7 @@ export function createTokenDecimals(routes: readonly TokenRoute[]) {
   }
 }
 
-/** Reads the nonce under which an id was completed, 0 if it was not. Throws the errors of `read`. */
+/** Returns the nonce under which an id was completed, 0 if it was not. Throws the errors of `read`. */
 export async function readInboundNonce(chain: ContractReader, bridge: string, id: string, at: At): Promise<bigint> {
   const [nonce] = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'idsToInboundNonces', args: [id], at })
   return nonce as bigint

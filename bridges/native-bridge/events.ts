@@ -14,7 +14,7 @@ export async function transfersIn(chain: LogReader, bridge: string, topic: strin
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
-/** A log that is malformed or contradicts itself does not count, because a node invented it. */
+/** The log of a completion. A log that contradicts itself does not count, because a node invented it. */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,
@@ -50,10 +50,7 @@ const layouts = {
 
 const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
 
-/**
- * Decodes a log faster than ethers. Hex is lower case. Throws NODE_REFUSED for an inexact log, and for a nonce above 64
- * bits.
- */
+/** Decodes a log faster than ethers. Hex is lower case. Throws NODE_REFUSED for a log or nonce of another form. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
   const { name, address } = layouts[topic] ?? {}
   const [signature, ...indexed] = topics.map((one) => one.toLowerCase())

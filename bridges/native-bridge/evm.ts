@@ -38,7 +38,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
   async function check(transfer: Transfer): Promise<void> {
     const decoded = decode(transfer)
     checkSame(transfer, decoded)
-    // The transfer is first compared with the source's table, because a decline is permanent.
+    // The source's table is checked before the amount, because a decline is permanent.
     await verify(decodeBase64(transfer.message))
     checkAmount(decoded)
   }
@@ -64,10 +64,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
-    /**
-     * Chooses between BRIDGE_CAP and BRIDGE_BUDGET by the limits that were last read. Both wait, because only the gate
-     * parks.
-     */
+    /** Chooses between BRIDGE_CAP and BRIDGE_BUDGET by the limits read last. Both wait, because only the gate parks. */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)
@@ -138,7 +135,7 @@ function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' 
 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/** If a node reports another nonce, most nodes are asked. Throws NODES_DISAGREE and the errors of `isCompleted`. */
+/** Most nodes are asked if one node reports another nonce. */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
   const first = await nonceAt(at)

@@ -6,7 +6,7 @@ import { type ContractReader, read, unlessDisagreed } from '../kit/contract-read
 import { nativeBridgeAbi, tokenAbi } from './contracts.ts'
 import type { Gate } from '../port.ts'
 
-/** Amounts in the token's smallest unit. */
+/** Limits of a target contract. Amounts are in the token's smallest unit. */
 export interface InboundLimits {
   /** UTC day of `used`, in whole days since the epoch. */
   readonly day: number
@@ -20,8 +20,8 @@ export interface InboundLimits {
 const daySeconds = 86_400
 
 /**
- * Whether an amount fits the limits. The contract's pause stops only initiations. Here it also stops completions,
- * because its operators want this.
+ * Whether an amount fits the limits. A pause of the contract closes the gate, because the contract's operators want
+ * this: the contract itself pauses only initiations.
  * @param now time of the target chain, seconds since the epoch
  * @param reserved amounts of other transfers that the contract does not count yet
  */
@@ -64,10 +64,7 @@ export interface ReadLimits extends InboundLimits {
 
 const relayerRole = id('RELAYER_ROLE')
 
-/**
- * The limits of one target contract. They are read at most once per block (and account). Methods throw the errors of
- * `read`.
- */
+/** Reads the limits at most once per block (and account). Methods throw the errors of `read`. */
 export function createInboundLimits(chain: LimitsChain, bridge: string) {
   const reads = createReads(chain, bridge)
   const shared = oncePerHead(chain, () => reads.shared('latest'))
@@ -85,7 +82,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
 
   return {
     /**
-     * The values may come from two blocks. This does no harm, because the gate only prevents attempts that would fail.
+     * Limits and role may come from two blocks, which does no harm: the gate only prevents attempts that would fail.
      */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
@@ -114,7 +111,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 }
 
-/** The token is read only once, from most nodes, because the contract cannot change it. It can change its fund. */
+/** Reads the token once, from most nodes, because the contract cannot change its token, only its fund. */
 function createReads(chain: LimitsChain, bridge: string) {
   let known: { readonly token: string; readonly fund: string } | undefined
 

@@ -11,7 +11,7 @@ type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 export type Inbound = ReturnType<typeof createInbound>
 
-/** Maximum number of blocks that one call searches. Reservations that were completed in older blocks lapse in time. */
+/** Maximum number of blocks that one call searches. Reservations that were completed in older blocks lapse by age. */
 const mostBlocks = 1_000
 
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
@@ -20,10 +20,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /**
-   * Removes reservations that are completed. An amount that is completed in the head itself may be counted twice, which
-   * is safe.
-   */
+  /** Drops completed reservations. An amount completed in the head counts twice, which is safe. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
@@ -35,7 +32,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       reserved.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
-      // If a node refuses a range, the range is skipped. Reservations that were completed in it lapse in time.
+      // If a node refuses a range, the range is skipped. Reservations that were completed there lapse by age.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
     }
   }
@@ -51,7 +48,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       const [read] = await Promise.all([limits.read(relayer), dropOncePerHead()])
       const gateBy = (limit: ReadLimits) => gateOf(limit, amount, chainTime(chain), reserved.others([id], limit.height))
       const first = gateBy(read)
-      // Most nodes are asked, so that one node that lies or lags cannot close the gate.
+      // Most nodes are asked about a closed gate, so that one node that lies or lags cannot close it.
       const others = first.kind === 'route' || first.kind === 'lane' ? await limits.byMost(relayer) : undefined
       const gate = others ? gateBy(others) : first
       if (gate.kind === 'open') reserved.take(id, amount)
@@ -74,10 +71,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
 
 const mostCompletions = 256
 
-/**
- * Amounts that have passed the gate and that the contract does not count yet. They lapse after `lastsMs` (ms) unless
- * renewed.
- */
+/** Amounts that passed the gate and that the contract does not count yet. They lapse after `lastsMs` (ms). */
 export function createReservedAmounts({ lastsMs = 600_000, clock = () => performance.now() } = {}) {
   const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
   let total = 0n
@@ -107,10 +101,7 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
     drop(id: string): void {
       drop(id)
     },
-    /**
-     * The limits may have been read before block `upTo`, and then lack these completions. So `others` still counts the
-     * amounts.
-     */
+    /** `others` adds these amounts to limits that were read before block `upTo`: such limits lack the completions. */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)

@@ -9,7 +9,7 @@ export const nativeBridge = mip61Bridge
 
 /** A transfer as the source contract recorded it. Hex is lower case with 0x. */
 export interface NativeTransfer {
-  /** keccak256(initiator ‖ recipient ‖ amount ‖ nonce). It contains no chain, so it is unique only within a route. */
+  /** keccak256(initiator ‖ recipient ‖ amount ‖ nonce). Contains no chain, so it is unique only within a route. */
   readonly id: string
   readonly initiator: string
   /** 32 bytes: an account of the target chain. On EVM, the last 20 bytes are the address. */
@@ -87,10 +87,7 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/**
- * The target takes a recipient of 20 bytes. The other 12 bytes are added to the initiator, so that the hash stays the
- * same.
- */
+/** The target's recipient has 20 bytes. The other 12 bytes go to the initiator, so that the hash is still the id. */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }
@@ -116,10 +113,7 @@ export function toTransfer(route: NativeRoute, transfer: NativeTransfer): Transf
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/**
- * Throws CONFIG_INVALID if two routes share a contract. Ids contain no chain, so transfers of two such routes could
- * look equal.
- */
+/** Throws CONFIG_INVALID if routes share a contract: ids contain no chain, so their transfers could look equal. */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,

@@ -33,10 +33,10 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
   ZeroAddress: impossible('an address is 0'),
 }
 
-/** A contract that is not initialised has no risk denominator. It divides by 0 (panic 0x12). */
+/** A contract that is not initialised has no risk denominator, so it divides by 0 (panic 0x12). */
 const divisionByZero = 0x12n
 
-/** Explains a revert. Call `delivered` first: a spent budget reverts even if the transfer is already completed. */
+/** Call `delivered` first, because a spent budget also makes the call of a completed transfer revert. */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)
@@ -46,10 +46,7 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
-/**
- * An amount above the cap waits here, because one node's revert must not park a transfer. The gate asks most nodes and
- * parks it.
- */
+/** An amount above the cap waits here: one node's revert must not park a transfer, and the gate asks most nodes. */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }

@@ -18,7 +18,7 @@ interface NativeSourceOptions {
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/** Accepts chain names or network ids. The id contains no contract, because two chains share only one bridge. */
+/** The id of a stream contains no contract, because two chains share only one native bridge. */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
@@ -27,10 +27,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
   const asTransfer = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
-  /**
-   * Reads transfers from logs. With `agreed`, NATIVE_ID_MISMATCH becomes NODES_DISAGREE unless the source's table shows
-   * the mismatch too.
-   */
+  /** NATIVE_ID_MISMATCH of logs becomes NODES_DISAGREE unless the source's table shows the mismatch too. */
   async function checked(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
     try {
       return await transfersIn(chain, bridge, topic, range, at)
@@ -91,18 +88,12 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   }
 }
 
-/**
- * Reads the table, because nodes may hide logs. An entry is undefined if it does not exist yet. Throws
- * NATIVE_ID_MISMATCH.
- */
+/** Reads the source's table, because nodes may hide logs. A missing entry is undefined. Throws NATIVE_ID_MISMATCH. */
 export function recordedUnder(chain: ContractReader, bridge: string, nonces: readonly bigint[], at: Finality) {
   return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), at === 'agreed' ? agreedPerTick : undefined)
 }
 
-/**
- * Asks one node. Asks most nodes about entries that are missing or contradictory. An entry is undefined if they
- * disagree.
- */
+/** Asks most nodes about missing or contradictory entries. An entry is undefined if the nodes disagree. */
 function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
   const readAt = (nonce: bigint, at: Finality) => {
     const reading = recordedAt(chain, bridge, nonce, at)
@@ -116,10 +107,7 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/**
- * Returns 0 if there is no entry. The table has no holes, so doubling steps from `known` and bisection find the highest
- * nonce.
- */
+/** The search doubles its steps and then bisects, because the table has no holes. Returns 0 for an empty table. */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])

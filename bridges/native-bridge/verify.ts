@@ -14,7 +14,7 @@ export interface ReadableRoute extends NativeRoute {
 }
 
 /**
- * Checks unsigned messages against the source contract's finalized table, which more than half of the nodes must show.
+ * Checks unsigned messages against the source contract's finalized table, as more than half of the nodes show it.
  * Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH, NATIVE_NOT_FINAL (wait).
  */
 export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, verified: VerifiedMessages = createVerifiedMessages()) {
@@ -34,7 +34,7 @@ async function checkTable(message: NativeMessage, { source, sourceBridge }: Read
   if (!same) throw new RelayerError('NATIVE_TABLE_MISMATCH', { facts: { ...facts, recorded: recorded.id } })
 }
 
-/** None of these refusals halts a route, because anyone can submit a message. */
+/** No refusal halts a route, because anyone can submit a message. */
 export const refusals: Refusals = {
   MESSAGE_MISMATCH: { kind: 'rejected' },
   NATIVE_MESSAGE: { kind: 'rejected' },

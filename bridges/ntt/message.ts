@@ -2,19 +2,17 @@ import { concat, keccak256, toBeHex } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { toHex } from '../../domain/vaa.ts'
 
-/** A transfer of NTT. Words are 64 lower-case hex digits. */
+/** A transfer of NTT. Values of 32 bytes are 64 lower-case hex digits. */
 export interface NttMessage {
   readonly sourceManager: string
   /** Id under which the source's manager knows the transfer. */
   readonly messageId: string
-  /**
-   * keccak256(source chain, manager message), 0x, lower case. The target's manager knows the transfer under this id.
-   */
+  /** keccak256(source chain, manager message), 0x, lower case: the id at the target's manager. */
   readonly id: string
   /** Decimal, in a unit of 10^-`decimals` tokens. `decimals` is at most 8. */
   readonly amount: string
   readonly decimals: number
-  /** If its first 12 bytes are zero: 0x and 40 digits. Otherwise: 0x and 64 digits. */
+  /** 0x and 40 hex digits if the first 12 bytes are zero. Otherwise 0x and 64 digits. */
   readonly recipient: string
 }
 
@@ -33,7 +31,7 @@ export const targetChainAt = transferAt + 77
 const transceiverPrefix = '9945ff10'
 const transferPrefix = '994e5454'
 
-/** Undefined for a payload of another kind. Throws PAYLOAD_LENGTH if its lengths contradict each other. */
+/** Undefined for a payload of another kind. Throws PAYLOAD_LENGTH for lengths that contradict each other. */
 export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMessage | undefined {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length)
   const hex = (from: number, to: number) => toHex(bytes.subarray(from, to))
@@ -41,8 +39,7 @@ export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMe
     return undefined
   const messageEnd = messageAt + bytes.readUInt16BE(messageAt - 2)
   const transferEnd = transferAt + bytes.readUInt16BE(transferAt - 2)
-  // Two parts begin with their length. The additional payload may be missing, together with its length. The
-  // transceiver's own payload follows the message.
+  // The additional and the transceiver's payload begin with their length. The first may be missing, with its length.
   const additionalAt = transferAt + transferBytes
   const endOf = (at: number) => (at + 2 <= bytes.length ? at + 2 + bytes.readUInt16BE(at) : Number.NaN)
   const isTransfer = transferEnd === additionalAt || transferEnd === endOf(additionalAt)

@@ -6,18 +6,14 @@ import { type NttMessage, readNttMessage, recipientManagerAt, targetChainAt } fr
 
 export const ntt = 'ntt' satisfies BridgeName
 
-/**
- * A manager and its Wormhole transceivers, 64 lower-case hex digits. Transceivers with the same index on two chains are
- * peers.
- */
+/** Contracts are 64 lower-case hex digits. Transceivers with the same index on two chains are peers. */
 export interface NttPeer {
   readonly manager: string
   readonly transceivers: readonly string[]
 }
 
-/** One token. */
 export interface NttDeployment {
-  /** By chain. Chains without a node may be included. */
+  /** Chain → its contracts of the token. Chains without a node may be included. */
   readonly peers: Readonly<Record<ChainName, NttPeer>>
 }
 
@@ -32,12 +28,9 @@ const receive = 'receiveMessage(bytes)'
 const toAddress = (word: string) => `0x${word.slice(24)}`
 
 interface Place extends Pick<NttMessage, 'sourceManager'> {
-  /** Contract on the target chain, 0x. */
   readonly manager: string
   readonly transceiver: string
-  /** Index of the transceiver in the list of its manager. */
   readonly place: number
-  /** True if the manager has no other transceiver. */
   readonly isOnly: boolean
 }
 
@@ -96,8 +89,8 @@ const reverts: Readonly<Record<string, RevertMeaning>> = {
 }
 
 /**
- * All messages of a queued transfer become due at the same time, but one call pays them. So the message of each
- * transceiver waits this many seconds longer than that of the previous transceiver.
+ * Seconds by which the message of each transceiver waits longer than that of the previous one. All messages of a queued
+ * transfer become due together, but one call pays the transfer.
  */
 const headStart = 120
 
@@ -138,7 +131,7 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
         revertsOnceDone: true,
       },
     },
-    // If there are several transceivers, the message of another one may already have made the manager pay.
+    // With several transceivers, the message of another transceiver may already have made the manager pay.
     first: ({ content }) => (content.isOnly ? 'receive' : undefined),
     async next({ digest, content }, { now, read }) {
       const [[isConsumed], [queue]] = await Promise.all([read(consumed(content, digest)), read(queued(content))])
@@ -155,8 +148,7 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
       if (opensAt <= now) return { stage: 'complete' }
       return { wait: `It is in the queue of the manager until ${new Date(opensAt * 1_000).toISOString()}.`, opensAt }
     },
-    // Does not read whether the message is consumed. If the threshold is lower than the number of transceivers, a
-    // message of a paid transfer may stay unused.
+    // Ignores whether the message is consumed. With a low threshold, a paid transfer may leave a message unused.
     delivered: ({ content }) => [bool(content.manager, 'isMessageExecuted(bytes32)', content.id), { ...queued(content), is: noQueue }],
     reverts,
     parties: ({ content: { recipient, manager, amount } }) => ({ recipient, token: manager, amount }),

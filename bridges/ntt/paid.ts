@@ -12,7 +12,7 @@ import type { ChainNames } from '../kit/signed-messages.ts'
 import type { Endpoint } from '../port.ts'
 import { createNtt, type NttDeployment } from './ntt.ts'
 
-/** A transfer as a request identifies it. Each field has 64 lower-case hex digits. */
+/** The transfer that a request names. Each field has 64 lower-case hex digits. */
 export interface NttAsked {
   readonly manager: string
   readonly messageId: string
@@ -33,10 +33,7 @@ export interface PaidNttOptions {
   readonly findVaa: FindVaa
 }
 
-/**
- * Delivers transfers of these tokens that requests pay for. A transfer has one message per transceiver of its manager.
- * Each message has its own VAA.
- */
+/** Delivers the transfers that requests pay for. Each transceiver sends its own message, with its own VAA. */
 export function createPaidNtt({ deployments, chainNames, sources, targets, findVaa }: PaidNttOptions): PaidProduct<NttAsked> {
   const plugin = createNtt(deployments, new Map([...chainNames].map(([number, name]) => [name, number])))
   const messages = createPluginMessages(plugin, chainNames)
@@ -75,7 +72,7 @@ export function createPaidNtt({ deployments, chainNames, sources, targets, findV
       const transfers = published.flat().flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
       return transfers.filter((one) => one.targetChain === target && isAsked(one, source, asked))
     },
-    // The guardians' signatures prove the place and the content of the message.
+    // No read of the source is needed: the guardians' signatures prove the message's place and content.
     isAskedFor: async ({ source }, asked, transfer) => isAsked(transfer, source, asked),
     paysDropOff: (transfer) => contentOf(transfer).place === 0,
     decode,

@@ -27,7 +27,7 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     },
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
-      // The plan is made here first, so that a failure of the plug-in becomes a wait.
+      // Plans the call here, so that a failure of the plug-in becomes a wait.
       return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), verdict)) : verdict
     },
     ...(stages && {
@@ -73,7 +73,6 @@ export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Me
   }
 }
 
-/** The address of the call, then the message. @param message base64 */
 function bytesOf(to: string, message: string): string {
   return to.slice(2) + hexlify(decodeBase64(message)).slice(2)
 }
@@ -82,9 +81,7 @@ function missing(stage = ''): never {
   throw new RelayerError('INPUT_INVALID', { detail: `The plug-in has no stage ${stage}.` })
 }
 
-/**
- * Decodes by the routes alone. A message that fits a route counts as the plug-in's, because its code cannot be asked.
- */
+/** A message that fits a route counts as the plug-in's, because the plug-in's code cannot be asked. */
 export function createRouteDecode(name: string, routes: readonly Route[], chainNames: ChainNames): Decode {
   return (bytes) => {
     const { signed } = readSigned(bytes, chainNames)
@@ -102,10 +99,7 @@ interface RouteEndpointOptions {
   readonly verify: Verify
 }
 
-/**
- * The endpoint of a process without the plug-in's code. It proves calls by the routes, and sends the calls that another
- * process planned.
- */
+/** The endpoint of a process without the plug-in's code. It sends calls that another process planned. */
 export function createRouteEndpoint({ name, failure, ...options }: RouteEndpointOptions): Endpoint {
   const { chain, verify, routes } = options
   const notHere = failure ?? new RelayerError('PLUGIN_FAILED', { detail: `This process does not run ${name}.`, facts: { plugin: name } })

@@ -3,14 +3,11 @@ import type { RevertMeaning } from '../port.ts'
 import { encodeCall, encodeView } from '../kit/calls.ts'
 import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/plugin.ts'
 
-/** Longest time (ms) of one call of `next`. A function that never returns cannot be stopped. */
+/** Time limit (ms) for the promise of `next`. It cannot stop code that never returns. */
 const nextMs = 10_000
 const address = /^0x[0-9a-f]{40}$/
 
-/**
- * Wraps a plug-in. The wrapped plug-in throws only PLUGIN_FAILED with the plug-in's name, and errors of reading the
- * chain. Throws an Error if parts are missing.
- */
+/** Makes a plug-in throw only PLUGIN_FAILED and errors of reading the chain. Throws an Error if parts are missing. */
 export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
   demandParts(plugin)
   const { name, routes, decode, stages, next, delivered, reverts, parties } = plugin
@@ -90,7 +87,7 @@ async function askNext<C>({ name, stages }: Plugin<C>, next: () => Promise<Next>
   }
 }
 
-/** Adds a handler. Without one, a rejection of this promise would end the process. */
+/** Adds a handler, without which a rejection of the promise would end the process. */
 function dropped(promise: Promise<unknown>): string {
   promise.catch(() => {})
   return 'a promise'

@@ -28,7 +28,7 @@ const packageSchema = z.object({
 
 const kitKey = 'portage.plugin-kit'
 
-/** Module that a loaded file imports as `portage/plugin`. It is the kit of this process. */
+/** Module that a loaded file imports as `portage/plugin`. It exports the kit of this process. */
 const kitModule = `const kit = globalThis[Symbol.for('${kitKey}')]\nexport const plugin = kit.plugin\nexport const z = kit.z\n`
 const kitManifest = JSON.stringify({ name: 'portage', type: 'module', exports: { './plugin': './plugin.js' } })
 
@@ -38,7 +38,7 @@ export interface PluginFile {
 }
 
 /**
- * Imports a copy of the bytes that were hashed. So the file cannot change between the check and the import. Throws
+ * Imports a copy of the hashed bytes, so that the file cannot change between the check and the import. Throws
  * PLUGIN_INVALID, PLUGIN_CHANGED.
  * @param expected the SHA-256 that the config pins
  */
@@ -77,7 +77,7 @@ async function importBytes(bytes: Uint8Array): Promise<Record<string, unknown>> 
   }
 }
 
-/** Creates the plug-in with these settings, and its routes in the form of the config. Throws PLUGIN_INVALID. */
+/** Throws PLUGIN_INVALID. The routes have the form of the config. */
 export function createPlugin(
   { definition }: PluginFile,
   settings: unknown,
@@ -117,7 +117,7 @@ async function loadPlugin(name: string, { module, sha256, settings, routes }: Co
   throw broken('PLUGIN_CHANGED', 'The routes that it makes of its settings are not those of the config.', { plugin: name })
 }
 
-/** Converts a value to the form of a config file. Numbers of any size become texts. Undefined fields are dropped. */
+/** Converts a value to the form of a config file. Numbers of any size become texts. */
 export function asData(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one)) ?? 'null') as unknown
 }

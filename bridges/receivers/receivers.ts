@@ -30,7 +30,7 @@ export function createReceivers(configured: readonly ReceiverRoute[]): Plugin<Re
     stages: {
       deliver: {
         call: ({ bytes, content }) => ({ contract: content.contract, function: content.function, args: [bytes] }),
-        // Portage cannot know this: the contract may do anything when it is called a second time.
+        // Not known, because the contract may do anything when it is called a second time.
         revertsOnceDone: false,
       },
     },

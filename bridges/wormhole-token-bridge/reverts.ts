@@ -35,14 +35,14 @@ const rows: readonly Row[] = [
 ]
 
 const panicOverflow = 0x11n
-/** Error(string) and Panic(uint256). */
+/** ethers knows Error(string) and Panic(uint256) without an ABI. */
 const builtIn = new Interface([])
 
-/** Explains a revert. The text counts only if the revert's bytes are no known error. */
+/** A revert's text counts only if its bytes are no known error. */
 export function explainRevert({ data, reason }: Revert): RevertMeaning {
   const error = parseRevert(builtIn, data)
   if (error?.name === 'Panic' && error.args[0] === panicOverflow) {
-    // outstandingBridged < amount. The bridge holds too little of its native token, until somebody locks more.
+    // outstandingBridged < amount: the bridge holds too little of its native token, until somebody locks more.
     return { kind: 'wait', code: 'DELIVERY_REVERTED', reason: 'the token bridge holds less of this token than the amount (panic 0x11)' }
   }
   const selector = data.slice(0, 10).toLowerCase()

@@ -12,7 +12,7 @@ import { explainRevert } from './reverts.ts'
 
 export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
 
-/** Bridge.sol, parseTransfer and parseTransferWithPayload. Amounts have at most 8 decimals. */
+/** A transfer as Bridge.sol reads it (parseTransfer, parseTransferWithPayload). Amounts have at most 8 decimals. */
 export interface TokenTransfer {
   /** 1: anyone may redeem and gets the fee. 3: only the recipient contract may redeem; no fee. */
   readonly kind: 1 | 3
@@ -23,7 +23,6 @@ export interface TokenTransfer {
   readonly originAddress: string
   /** The last 20 of the recipient's 32 bytes. 0x, lower case. */
   readonly recipient: string
-  /** Wormhole chain id. */
   readonly targetChain: number
   /** In the VAA's units of the token; 0 for kind 3. */
   readonly fee: bigint
@@ -33,7 +32,7 @@ export interface TokenTransfer {
 interface Policy {
   /** Origin token → minimum fee, decimal, in the token's units in a VAA (at most 8 decimals). */
   readonly minimumFees?: Readonly<Record<string, string>> | undefined
-  /** Origin token → value of one such unit, wei of the target's coin, decimal. */
+  /** Origin token → value of one unit in a VAA, wei of the target's coin, decimal. */
   readonly prices?: Readonly<Record<string, string>> | undefined
   /**
    * Recipient contract (0x, lower case) → its function `name(bytes)` for a payload 3, which only the recipient may
@@ -44,7 +43,6 @@ interface Policy {
 
 export interface TokenBridgeTarget extends Policy {
   readonly wormholeChainId: number
-  /** 0x. */
   readonly tokenBridge: string
 }
 
@@ -54,9 +52,8 @@ export interface TokenBridgeOptions {
   readonly assets?: readonly string[] | undefined
   /** Whether tokens without a minimum fee are delivered on this route. Absent: on no route. */
   readonly isFree?: (source: ChainName, target: ChainName) => boolean
-  /** Rules of operators, which override the other rules. Absent: none. */
+  /** Rules that operators ordered, which override the rules of the config. Absent: none. */
   readonly tariff?: (() => readonly TariffRule[]) | undefined
-  /** See `createAmountDecimals`. Absent: not known. */
   readonly decimals?: ((content: TokenTransfer) => Promise<number | undefined>) | undefined
 }
 
@@ -67,7 +64,7 @@ const unwrap = 'completeTransferAndUnwrapETH(bytes)'
 const complete = 'completeTransfer(bytes)'
 const redeemedEvent = id('TransferRedeemed(uint16,bytes32,uint64)')
 
-/** Offsets in the payload (bytes): the last 20 bytes of the recipient, and the target chain's u16 (message.ts). */
+/** Offsets in the payload (bytes): the last 20 bytes of the recipient, and the target chain's u16. */
 const [recipientAt, targetChainAt] = [79, 99]
 
 function routesOf({ name, wormholeChainId, tokenBridge: contract, calls = {} }: Target): readonly Route[] {
@@ -84,7 +81,7 @@ function routesOf({ name, wormholeChainId, tokenBridge: contract, calls = {} }: 
     route({ 0: '03', [recipientAt]: recipient.slice(2) }, [{ contract: recipient, function: signature, proof: 'message' }]),
   )
   const completions = [complete, unwrap].map((signature) => ({ contract, function: signature, proof: 'message' }) as const)
-  // The last route has no call. `admit` declines a payload 3 that has no configured call.
+  // The last route is for a payload 3 without a configured call, which `admit` declines.
   return [route({ 0: '01' }, completions), ...redeemers, route({ 0: '03' }, [])]
 }
 
@@ -157,7 +154,7 @@ export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeO
     }),
     earned({ content: { kind, originToken, fee, target } }) {
       const price = tariffOfFee(policy.tariff?.() ?? [], target.name, originToken).price ?? target.prices?.[originToken]
-      // A transfer with a configured call (payload 3) pays no fee. It is delivered without one.
+      // A payload 3 with a configured call pays no fee, and is delivered without one.
       return price === undefined || kind === 3 ? undefined : fee * BigInt(price)
     },
     reverts: explainRevert,
@@ -209,7 +206,7 @@ export function isRouteFree(rules: readonly TariffRule[], source: ChainName, tar
   return freeFrom(source) ?? freeFrom(undefined)
 }
 
-/** Bridge.sol, normalizeAmount: amounts of tokens with more decimals are cut to these. */
+/** Bridge.sol (normalizeAmount) cuts amounts to this number of decimals. */
 const mostDecimals = 8
 
 export interface ConnectedBridge {
@@ -217,7 +214,10 @@ export interface ConnectedBridge {
   readonly tokenBridge: string
 }
 
-/** Reads the token on its own chain, else its wrapped form on the target. @param bridgeOf by Wormhole chain id */
+/**
+ * Reads the decimals of a token on its own chain, or of its wrapped form on the target.
+ * @param bridgeOf token bridge by Wormhole chain id
+ */
 export function createAmountDecimals(bridgeOf: (wormholeChainId: number) => ConnectedBridge | undefined) {
   const decimals = createDecimals()
   return async ({ originToken, originChain, originAddress, targetChain }: TokenTransfer): Promise<number | undefined> => {
@@ -234,7 +234,7 @@ export function createAmountDecimals(bridgeOf: (wormholeChainId: number) => Conn
   }
 }
 
-/** Undefined for an address of another family, and for a token without a wrapped form (0). */
+/** Undefined for an address of another chain family, and for address 0 (a token without a wrapped form). */
 function placeOf(chain: ContractReader, word: string): TokenPlace | undefined {
   return /^0{24}/.test(word) && !/^0*$/.test(word) ? { chain, address: `0x${word.slice(24)}` } : undefined
 }

@@ -4,7 +4,7 @@ import { getBytes, hexlify, Signature, SigningKey } from 'ethers'
 
 let chosen: Secp256k1 | undefined
 
-/** Returns the native library if it works on this platform. Otherwise returns the implementation in JavaScript. */
+/** The native library if it works on this platform, and otherwise the implementation in JavaScript. */
 export function secp256k1(): Secp256k1 {
   return (chosen ??= native() ?? pure())
 }
@@ -16,8 +16,7 @@ interface Library {
 
 export function native(): Secp256k1 | undefined {
   try {
-    // Loads the bindings by path, because the package's own fallback in JavaScript is not installed (package.json,
-    // overrides).
+    // Loads the bindings by path, because the package's own fallback is not installed (package.json, overrides).
     const require = createRequire(import.meta.url)
     const library = require('secp256k1/bindings') as Library
     const made = over(library)
@@ -46,10 +45,7 @@ function over(library: Library): Secp256k1 {
   }
 }
 
-/**
- * Reduces the digest first. RFC 6979 derives `k` from the digest modulo the curve order, but libsecp256k1 from the
- * digest itself.
- */
+/** RFC 6979 derives `k` from the digest modulo the curve order, but libsecp256k1 does not reduce the digest. */
 function reduced(digest: Uint8Array): Uint8Array {
   if (digest.length !== wordBytes || Buffer.compare(digest, orderBytes) < 0) return digest
   return toWord(toNumber(digest) - curveOrder)
@@ -79,8 +75,7 @@ export function pure(): Secp256k1 {
     recover(digest, compact, yParity) {
       if (!isRecoverable(digest, compact, yParity)) return undefined
       const s = toNumber(compact.subarray(wordBytes))
-      // ethers refuses a high s, which ecrecover accepts. (s, v) and (order - s, 1 - v) are the same signature, so a
-      // high s is converted.
+      // ethers refuses a high s, which ecrecover accepts. (s, v) and (order - s, 1 - v) are the same signature.
       const isHigh = s > curveOrder / 2n && s < curveOrder
       const r = hexlify(compact.subarray(0, wordBytes))
       const low = hexlify(toWord(isHigh ? curveOrder - s : s))

@@ -16,15 +16,9 @@ const mostPending = 1_000
 /** `balanceOf(address)` of ERC-20. */
 const balanceOfSelector = '0x70a08231'
 
-/**
- * Reads for bridges. Calls of one tick share one HTTP request, and contract reads at the same block share one
- * `eth_call`.
- */
+/** Reads of one tick share one HTTP request, and contract reads at the same block share one `eth_call`. */
 export interface BridgeReads {
-  /**
-   * Makes an `eth_call`. Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE and, if `at` asks most nodes,
-   * NODES_DISAGREE.
-   */
+  /** Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE and, if `at` asks most nodes, NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
   /**
    * With `at`, reads final blocks only, and may throw NODES_DISAGREE. Throws NODE_REFUSED (for a long range),
@@ -105,10 +99,7 @@ function balanceOf(agree: Quorum, address: string, token: string | undefined): P
   return agree({ ...about, method: 'eth_call', params: () => [{ to: token, data }, 'latest'], read })
 }
 
-/**
- * Whether the account has code. EIP-7702 may add and remove code within one block. This changes the transaction count,
- * so a changed count counts as code.
- */
+/** A changed transaction count counts as code, because EIP-7702 may add and remove code within one block. */
 async function hasCode(agree: Quorum, address: string, during?: number): Promise<boolean> {
   const ask = <T>(method: string, block: string, read: (value: unknown) => T) =>
     agree({ about: `${method} ${address} ${block}`, method, params: () => [address, block], read, once: true, refusable: true })
@@ -127,10 +118,7 @@ async function hasCode(agree: Quorum, address: string, during?: number): Promise
   }
 }
 
-/**
- * Asks all nodes after the first one failed. One node's result then counts, so that a failing node cannot stop
- * deliveries.
- */
+/** Asks all nodes after one node's failure. One result is enough, so that a failing node cannot stop deliveries. */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
   const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length

@@ -14,7 +14,7 @@ export interface SpyFilter {
 
 export interface SpyTarget {
   readonly address: string
-  /** Absent: the connection is plain text. `caFile` is a PEM file, which is read again at each connection. */
+  /** Absent: the connection is plain text. `caFile` is a PEM file, read again at each connection. */
   readonly tls?: { readonly caFile?: string | undefined; readonly serverName?: string | undefined } | undefined
 }
 
@@ -30,9 +30,9 @@ export interface SpySubscriptionOptions extends SpyTarget {
 type VaaStream = ClientReadableStream<{ vaaBytes?: Uint8Array }>
 
 const connectTimeoutMs = 10_000
-/** Longest wait (ms) after a failed connection. Connecting costs the spy less than a subscription. */
+/** Maximum wait (ms) after a failed connection, which costs the spy less than a subscription. */
 const mostConnectWaitMs = 5_000
-/** Longer than 5 minutes, because grpc-go servers close connections that ping more often. */
+/** Interval of pings (ms). grpc-go servers close connections that ping more often than every 5 minutes. */
 const keepaliveMs = 310_000
 
 const nothing = new Uint8Array()
@@ -60,8 +60,7 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
     const openedAt = performance.now()
     const receive = (vaa: Uint8Array) => {
       if (client !== opened) return
-      // Only a subscription that has lasted resets the wait, because a spy may end every subscription after one
-      // message.
+      // A spy may end every subscription after one message, so only a lasting subscription resets the wait.
       if (performance.now() - openedAt >= options.retry.mostMs) retries.restart()
       onMessage(vaa)
     }
@@ -92,7 +91,7 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
       retries.stop()
       if (client) end(client, 'closed')
     },
-    /** Pauses the stream by HTTP/2 flow control. A paused subscription is still paused after a reconnect. */
+    /** A paused subscription is still paused after a reconnect. */
     pause(wanted: boolean): void {
       paused = wanted
       if (wanted) stream?.pause()
@@ -139,8 +138,7 @@ export function createSpyClient({ address, tls }: SpyTarget): Client {
     ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': 20_000,
-    // The subscription reconnects by itself, so gRPC does not retry. A shared channel would add gRPC's own back-off of
-    // up to two minutes.
+    // The subscription reconnects by itself. A shared channel would add gRPC's back-off of up to two minutes.
     'grpc.enable_retries': 0,
     'grpc.use_local_subchannel_pool': 1,
   })

@@ -13,7 +13,7 @@ export interface SpyIntakeOptions extends Pick<SpySubscriptionOptions, 'address'
   readonly metrics: Pick<Metrics, 'portage_intake_messages_total' | 'portage_intake_started_total' | 'portage_intake_refused_total'>
   readonly listener?: SpyListener
   readonly concurrency?: number
-  /** Reading stops while this many messages wait because submitting fails. Default: 10,000, about 15 MB. */
+  /** Reading stops while this number of messages waits to be submitted. Default: 10,000, about 15 MB. */
   readonly limit?: number
   readonly retry?: Retry
 }
@@ -31,10 +31,7 @@ export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], '
 /** These refusals are normal, because a bridge also carries messages that Portage does not deliver. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
-/**
- * Submits the messages of a guardian spy. The streams must fetch messages that were missed, because the spy does not
- * repeat them.
- */
+/** Submits a spy's messages. The streams must fetch missed messages, because the spy repeats none. */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
   const { bridge, address, logger, listener } = settings
@@ -70,7 +67,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     onMessage(vaa) {
       counts.received()
       if (vaa.length <= mostMessageBytes) return submissions.add(vaa)
-      // The message is refused at once, because a message this large should not be kept while submitting fails.
+      // Refused before it is queued, so that no message this large is kept while submitting fails.
       const error = new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: vaa.length, most: mostMessageBytes } })
       const outcome = { kind: 'refused', error } as const
       listener?.received(vaa, outcome)
@@ -82,17 +79,13 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     bridge,
     address,
     start: subscription.start,
-    /** Ends the subscription. Then submits the received messages, for at most `graceMs`. */
     async stop(graceMs = 5_000): Promise<void> {
       subscription.stop()
       const left = await submissions.close(graceMs)
       if (left > 0)
         logger.warn('stopped before these messages could be submitted', { code: 'MESSAGES_LEFT', address, count: left, problem: failure })
     },
-    /**
-     * `kept`: number of messages without an outcome. `paused`: reading has stopped at a limit. `refused`: counts by
-     * code.
-     */
+    /** `kept`: messages without an outcome. `paused`: reading has stopped at `limit`. `refused`: counts by code. */
     get health() {
       const { problem = failure, ...connection } = subscription.state
       return { ...counts.all, ...connection, problem, kept: submissions.size, unknownSets: submissions.unknownSets }
@@ -100,7 +93,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
   }
 }
 
-/** Limits (ms) how often warnings with the same code are logged, because anybody can make a spy send junk. */
+/** Minimum time (ms) between two warnings with the same code, because anybody can make a spy send junk. */
 const warnEveryMs = 60_000
 
 function createCounts({ bridge, logger, metrics }: Pick<SpyIntakeOptions, 'bridge' | 'logger' | 'metrics'>) {

@@ -52,7 +52,7 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /** Calls `finish` and then closes the client. Findings that were not recorded are found again at the next start. */
+    /** Stops the loops, calls `finish` and closes the client. The next start finds again what was not recorded. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

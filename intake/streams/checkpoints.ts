@@ -21,15 +21,12 @@ export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 const timeoutMs = 10_000
 const mostBytes = 2 * 1024 * 1024
 
-/**
- * Stores texts. `put` is atomic. Throws CHECKPOINT_UNAVAILABLE. `get` also throws CHECKPOINT_INVALID if a text is too
- * long.
- */
+/** Stores texts. `put` is atomic. Throws CHECKPOINT_UNAVAILABLE, and CHECKPOINT_INVALID for a text that is too long. */
 export function createCheckpointFiles(place: CheckpointPlace) {
   return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
 }
 
-/** Stores checkpoints under the ids of their streams. So a chain that was renamed still finds its checkpoints. */
+/** Stores checkpoints under the ids of their streams, so that a renamed chain still finds its checkpoints. */
 export function createCheckpointStore(place: CheckpointPlace, names: StreamNames = createStreamNames([])) {
   const { get, put } = createCheckpointFiles(place)
   return {
@@ -49,7 +46,7 @@ export function createCheckpointStore(place: CheckpointPlace, names: StreamNames
 /** Throws INPUT_INVALID if no block was read yet, CHECKPOINT_UNAVAILABLE, and the errors of `readStream`. */
 export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
   const state = await readStream(client, stream)
-  // A checkpoint without a block is of no use to a stream. It would replace a better checkpoint.
+  // A checkpoint without a block is of no use to a stream that reads blocks, and would replace a better checkpoint.
   if (state.start !== undefined && !state.cursor)
     throw new RelayerError('INPUT_INVALID', { detail: 'the stream has read no block yet: there is nothing to keep', facts: { stream } })
   const written = checkpointOf(state)
@@ -176,7 +173,6 @@ export function createCheckpointKeeper(
       writtenAt = Date.now()
       alarms.delete('checkpoint')
     },
-    /** ms since the epoch */
     get writtenAt(): number | undefined {
       return writtenAt
     },

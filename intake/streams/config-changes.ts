@@ -3,7 +3,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Step } from './loop.ts'
 import type { StreamClient } from './stream-client.ts'
 
-/** A value of the config that has changed but has no effect: it is used only when a stream begins. */
+/** A changed value of the config that has no effect, because it is used only when a stream begins. */
 export interface IgnoredChange {
   readonly field: 'startBlock' | 'first'
   readonly began: number | string
@@ -36,10 +36,7 @@ export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, {
   return changes
 }
 
-/**
- * Sends the config to a stream once, and again after Temporal was restored. The config of the process that started last
- * wins.
- */
+/** Sends the config to a stream once, and again after Temporal was restored. The process that started last wins. */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,

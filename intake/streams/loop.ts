@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Waits (ms) after a failure. `haltedMs` is for a contradiction: the route is halted until an operator acts. */
+/** Waits (ms) after a failure. `haltedMs` follows a contradiction, after which an operator must act. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown
@@ -28,7 +28,6 @@ interface LoopOptions extends Loop {
   readonly logger: Pick<Logger, 'debug' | 'info' | 'warn'>
 }
 
-/** Repeats the step until `stopping` aborts. Never rejects. */
 export async function runLoop({ name, stream, step, wake, everyMs, stopping, logger }: LoopOptions): Promise<void> {
   let failures = 0
   let trouble: string | undefined

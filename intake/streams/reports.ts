@@ -11,7 +11,6 @@ import { listStreamNames, nameOf, queryStream, workflowIdOf } from '../../tempor
 export interface StreamReport extends StreamView {
   readonly workflowId?: string
   readonly cursor?: number
-  /** Number of blocks from the cursor to the source's finalized head. */
   readonly lag?: number
   readonly completed_nonce_height?: string
   readonly completed_block_height?: number
@@ -19,7 +18,7 @@ export interface StreamReport extends StreamView {
   readonly headAt?: string
   /** Guarantees that are missing because the config has no node of the source. */
   readonly unproved?: readonly string[]
-  /** Time of an intake's last report, ISO 8601. Present only if two audits should have reported since then. */
+  /** Time of the stream's last update, ISO 8601. Present only if two audits should have reported since then. */
   readonly silentSince?: string
   readonly asOf: string
 }
@@ -38,8 +37,8 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
           workflowId: workflowIdOf(client, stream),
         }
       } catch (error) {
-        // This is shown as an error, because anyone with access to Temporal can start a workflow with a stream's id
-        // that answers anything.
+        // The error is shown per stream, because anyone with access to Temporal can start a false workflow under its
+        // id.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }
@@ -76,10 +75,9 @@ export function toReport(view: StreamView, heights: Heights, auditMinutes?: numb
   }
 }
 
-/** Longest usual time (ms) of an audit. Two audits are up to 1.25 periods apart. */
+/** Longest usual time (ms) of an audit. */
 const auditTakesMs = 15_000
 
-/** Returns the time of the last update (ms since the epoch) if two audits should have reported since then. */
 export function silentSince({ updatedAt }: Pick<StreamView, 'updatedAt'>, auditMinutes: number, now: number): number | undefined {
   return updatedAt !== undefined && now - updatedAt > 2 * auditMinutes * 60_000 + auditTakesMs ? updatedAt : undefined
 }

@@ -19,10 +19,7 @@ export interface StreamClientOptions {
 const mostRequests = 64
 const mostNumbers = 5_000
 
-/**
- * Sends one update at a time, and repeats it until it is answered or the client is closed. The first update creates the
- * stream.
- */
+/** Sends one update at a time, and repeats it until an answer or `close`. The first update creates the stream. */
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamResponse>
@@ -51,10 +48,7 @@ export class StreamClient {
     return this.#view
   }
 
-  /**
-   * Grows when the stream goes back (after a fork, or after Temporal was restored). Earlier readings may then be
-   * outdated.
-   */
+  /** Grows when the stream goes back (after a fork, or a restore of Temporal). Earlier reads may be outdated. */
   get era(): number {
     return this.#era
   }
@@ -87,7 +81,7 @@ export class StreamClient {
     await waitFor(subscribe, timeoutMs)
   }
 
-  /** Requests without an answer fail with STREAM_UNREACHABLE. Their findings are later read from the chains again. */
+  /** Unanswered requests fail with STREAM_UNREACHABLE. Later reads of the chains find their contents again. */
   close(): void {
     this.#updates.close()
     for (const done of this.#changes) done()
@@ -98,7 +92,7 @@ export class StreamClient {
     const isBack = before?.nextHeight !== undefined && (view.nextHeight === undefined || view.nextHeight < before.nextHeight)
     if (isBack) this.#era += 1
     this.#view = view
-    // Reports only real changes. Otherwise two loops that wait and then query would wake each other without end.
+    // Without this check, two loops that wait and then query would wake each other without end.
     if (JSON.stringify(view) !== JSON.stringify(before)) for (const done of this.#changes) done()
   }
 }

@@ -1,10 +1,7 @@
 import { gapStates, type StreamAlarm, type StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/**
- * `checkpoint`: it cannot be read or written. `mismatch`: the contracts of a route contradict each other. `refused`:
- * the nodes refuse a block.
- */
+/** `checkpoint`: it cannot be used. `mismatch`: a route's contracts disagree. `refused`: nodes refuse a block. */
 export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 
 interface StreamFacts {

@@ -54,15 +54,12 @@ export function createHttpHost({ url, timeoutMs, parallel, pause, perSecond, res
     }
     const { status, retryAfter, why } = answer
     if (status === 429 || status === 503) return resting(rest(retryAfter, status === 429 ? restAfter429Ms : 0))
-    // Later requests wait only after a failure of the server.
+    // Later requests wait only if the server failed or did not answer.
     if (status === undefined || status >= 500) rest(retryAfter)
     return { kind: 'failed', why, againInMs: afterFailureMs }
   }
 
-  /**
-   * Counts requests when they are sent. Planned times are not enough: timers of a busy process fire late, and then all
-   * at once.
-   */
+  /** Counts requests when they are sent, because timers of a busy process fire late, and then all at once. */
   async function untilFree(most: number): Promise<void> {
     for (;;) {
       const freeAt = (sentAt.at(-most) ?? -1_000) + 1_000

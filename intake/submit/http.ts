@@ -8,10 +8,7 @@ export interface HttpOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/**
- * `absent`: HTTP 404. `failed` has a `status` if the answer was readable. `why` contains no URL, because URLs may
- * contain keys.
- */
+/** `failed` has the `status` of a readable answer. `why` contains no URL, because URLs may contain keys. */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
   | { readonly kind: 'absent' }

@@ -4,14 +4,11 @@ import { printable } from '../../domain/text/printable.ts'
 import { createHttpHost, type HostAnswer, type HttpHost } from './http-host.ts'
 
 export interface IrisOptions {
-  /**
-   * Base URLs of attestation APIs, in the order in which they are asked. Only origins are shown, because paths may
-   * contain keys.
-   */
+  /** Base URLs, in the order of requests. Only origins are shown, because paths may contain keys. */
   readonly urls: readonly string[]
   /**
-   * Requests of this process per second to each URL. Default: 20. Circle refuses an IP address after 35 requests in a
-   * second. It counts all processes behind the address.
+   * Requests of this process per second to each URL. Default: 20. Circle counts all processes behind an IP address
+   * together, and refuses the address after 35 requests in a second.
    */
   readonly perSecond?: number
   readonly timeoutMs?: number
@@ -31,7 +28,7 @@ export type IrisFound<T> = { readonly kind: 'found'; readonly value: T } | { rea
 type Read<T> = (body: unknown) => Promise<{ readonly value?: T | undefined; readonly why: string }>
 
 const hex = z.string().regex(/^0x([0-9a-fA-F]{2}){1,200000}$/)
-/** A state that the API names. Operators see it. */
+/** A state that the API names. Its control characters are removed, because operators see it. */
 const state = z.string().max(100).transform(printable)
 const entryShape = z.object({ status: state, message: hex, attestation: hex })
 const pendingShape = z.object({ status: state, delayReason: state.nullish() })
@@ -50,7 +47,6 @@ export function createIris({ urls, perSecond = 20, timeoutMs = 5_000, parallel =
     return host
   })
 
-  /** Throws IRIS_UNAVAILABLE if no API answers. */
   async function ask<T>(path: string, read: Read<T>, method: 'GET' | 'POST' = 'GET'): Promise<IrisFound<T>> {
     const refusals: string[] = []
     const waits: number[] = []
@@ -67,9 +63,7 @@ export function createIris({ urls, perSecond = 20, timeoutMs = 5_000, parallel =
   }
 
   return {
-    /**
-     * `pick` gets the attested messages in the order of the logs. Further APIs are asked until it accepts an answer.
-     */
+    /** `pick` gets the attested messages in the order of the logs. Asks further APIs until `pick` accepts an answer. */
     ofTransaction<T>(
       { domain, txHash }: { readonly domain: number; readonly txHash: string },
       pick: (messages: readonly AttestedMessage[]) => Promise<T | undefined>,
@@ -81,7 +75,6 @@ export function createIris({ urls, perSecond = 20, timeoutMs = 5_000, parallel =
         return { value: complete.length > 0 ? await pick(complete) : undefined, why: statesOf(data.messages) }
       })
     },
-    /** `hash` is the keccak256 of a v1 message. */
     ofHash<T>(hash: string, pick: (attestation: Uint8Array) => Promise<T | undefined>): Promise<IrisFound<T>> {
       return ask(`v1/attestations/${hash}`, async (body) => {
         const { data } = attestationShape.safeParse(body)
@@ -90,7 +83,7 @@ export function createIris({ urls, perSecond = 20, timeoutMs = 5_000, parallel =
         return { value: attestation === undefined ? undefined : await pick(bytesOf(attestation)), why: data.status }
       })
     },
-    /** Asks Circle to attest a v2 message at finality. Throws IRIS_UNAVAILABLE if no API takes the request. */
+    /** Throws IRIS_UNAVAILABLE if no API takes the request. */
     async reattest(nonce: string): Promise<void> {
       const answer = await ask(`v2/reattest/${nonce}`, async () => ({ value: true, why: '' }), 'POST')
       if (answer.kind === 'pending') throw new RelayerError('IRIS_UNAVAILABLE', { detail: answer.why, facts: { nonce } })

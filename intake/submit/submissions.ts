@@ -43,9 +43,7 @@ interface Entry {
 /** A message is refused if its guardian set stays unknown for this time (ms). Streams fetch genuine messages again. */
 const unknownSetForMs = 86_400_000
 
-/**
- * Keeps messages that can be tried again. Keeps few messages of unknown guardian sets, because anybody can make them.
- */
+/** Keeps messages that can be tried again, but few of unknown guardian sets, because anybody can make them. */
 export class Submissions {
   readonly #options: SubmissionsOptions
   readonly #waiting: Entry[] = []
@@ -75,7 +73,7 @@ export class Submissions {
     this.#enqueue({ message, since: Date.now(), tries: 0 })
   }
 
-  /** Submits for at most `graceMs`. Returns how many messages are left. */
+  /** Submits for at most `graceMs`. Returns the number of messages that are left. */
   async close(graceMs: number): Promise<number> {
     this.#closing = true
     for (const [entry, timer] of this.#delayed) {
@@ -155,9 +153,7 @@ export class Submissions {
     this.#options.onOutcome(outcome, entry.message)
   }
 
-  /**
-   * A queue that was full counts as full until both limits are half free. So reading does not stop at every message.
-   */
+  /** A full queue counts as full until both limits are half free, so that reading does not stop at every message. */
   #reportFullness(): void {
     const { limit, limitBytes = 64 * 1024 * 1024, onFull } = this.#options
     const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - this.#unknownBytes]

@@ -19,9 +19,9 @@ export interface SubmitResult {
   readonly id: string
   /** `known`: the transfer runs or has ended, so nothing was started. */
   readonly status: 'started' | 'known'
-  /** The transfer continues with this copy. The guardian set of its earlier copy may have expired. */
+  /** The transfer continues with this copy, because the guardian set of its earlier copy may have expired. */
   readonly adopted?: true
-  /** Only for a person who submits. */
+  /** The halt that holds the transfer. Set only if the submission has an `order`. */
   readonly halted?: string
 }
 
@@ -62,12 +62,9 @@ const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const submitted = boundedMap<string, true>(recentSize, recentMs)
-  /** Each id is restarted only once. Otherwise two rejected copies of one message would replace each other for ever. */
+  /** Ids that were restarted once: two rejected copies of one message would otherwise replace each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
-  /**
-   * Refusals of signed messages from unregistered emitters. They are kept, so that repeated messages do not query the
-   * nodes each time.
-   */
+  /** Refusals of unregistered emitters, so that repeated messages do not query the nodes each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
   /** Copies that transfers have adopted. They are not offered again, because each offer wakes the transfer. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
@@ -139,7 +136,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
 
 type Refusals = { set(id: string, refusal: RelayerError): void }
 
-/** Remembers only refusals of emitters, because a later copy with this id may have good signatures. */
+/** Remembers only refusals of the emitter, because a later copy under this id may have good signatures. */
 function demandAccepted(refusals: Refusals, id: string, verdict: Verdict): void {
   if (verdict.kind === 'valid') return
   const refusal = new RelayerError(verdict.code, { detail: verdict.reason })
@@ -182,10 +179,7 @@ function inputOf(
   }
 }
 
-/**
- * Returns the guardian set that signed. A stranger may have started the transfer with unreadable bytes: any copy counts
- * as newer than these.
- */
+/** Returns -1 for unreadable bytes, with which a stranger may have started the transfer: any copy is newer. */
 function signersOf(bridge: Bridge, message: string): number {
   try {
     return bridge.signedBy?.(Buffer.from(message, 'base64')) ?? -1

@@ -4,7 +4,6 @@ import { parseVaa } from '../../domain/vaa.ts'
 import { createHttpHost, type HttpHostOptions } from './http-host.ts'
 
 export interface MessagePlace {
-  /** Wormhole chain id of the source. */
   readonly chain: number
   /** 64 hex digits without 0x */
   readonly emitter: string
@@ -24,9 +23,7 @@ export type Found =
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly why: string }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
-/**
- * Reads signed VAAs and the Governor's queue. Make only one per process, because it limits the requests to each server.
- */
+/** Make only one per process, because it limits the requests to each server. */
 export type VaaLookup = ReturnType<typeof createVaaLookup>
 
 const base64 = z.base64().min(1).max(1_000_000)
@@ -51,7 +48,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
         const found = answer.kind === 'found' ? readVaa(answer.body, place) : answer.kind === 'absent' ? 'not found' : answer.why
         if (typeof found !== 'string') return { kind: 'found', vaa: found, origin: host.origin, api: index }
         if (answer.kind === 'failed') waits.push(answer.againInMs)
-        // Contains only the origin, because paths and queries of such URLs may contain keys.
+        // Only the origin is shown, because paths and queries of such URLs may contain keys.
         refusals.push(`${host.origin}: ${found}`)
       }
       const why = refusals.join('; ')
@@ -59,13 +56,13 @@ export function createVaaLookup(options: VaaLookupOptions) {
       if (againInMs !== undefined && waits.length === apis.length) return { kind: 'unknown', againInMs, why }
       return { kind: 'absent', againInMs, why }
     },
-    /** Whether the Governor holds the message back. Undefined if no API answered. */
+    /** Undefined if no API answered. */
     async held(place: MessagePlace): Promise<boolean | undefined> {
       let isHeld: boolean | undefined
       for (const { host } of apis) {
         const answer = await host.ask(`v1/governor/is_vaa_enqueued/${pathOf(place)}`)
         if (answer.kind === 'found') isHeld = heldShape.safeParse(answer.body).data?.isEnqueued ?? isHeld
-        // One Governor that holds the message back is enough. Each guardian has its own.
+        // Each guardian has its own Governor, and one that holds the message back is enough.
         if (isHeld) return true
       }
       return isHeld

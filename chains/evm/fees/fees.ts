@@ -20,12 +20,10 @@ const leastArbitrumNoopGas = 50_000
 
 /** The GasPriceOracle contract of OP stack chains (ethereum-optimism, Predeploys.sol). */
 const gasPriceOracle = '0x420000000000000000000000000000000000000f'
-/**
- * `getL1Fee(bytes)` returns wei for an unsigned serialised transaction. The contract adds the size of the signature.
- */
+/** `getL1Fee(bytes)` takes an unsigned serialised transaction, adds the size of the signature, and returns wei. */
 const getL1Fee = '0x49948e0e'
 
-/** The L1 base fee rises by at most 1/8 per block. So 150 % of the data fee suffices for three L1 blocks. */
+/** The L1 base fee rises by at most 1/8 per block, so 150 % of the data fee suffices for three L1 blocks. */
 const roomPercent = 150n
 
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
@@ -46,10 +44,7 @@ interface Market extends Price {
   readonly baseFees: readonly bigint[]
 }
 
-/**
- * The market's fees, and the data fees of L2s. The market's fees are read once per head, as the median of the nodes'
- * answers.
- */
+/** The market's fees, as the median of the nodes' answers once per head, and the data fees of L2s. */
 export function createFees(
   chain: HeadSource & Pick<Chain, 'networkId'>,
   nodes: Nodes,
@@ -115,9 +110,7 @@ export function createFees(
   }
 }
 
-/**
- * Returns the median, limited to between half and twice `baseFee`. No chain moves its base fee further in one block.
- */
+/** Limits the median to between half and twice `baseFee`: no chain moves its base fee further in one block. */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))
@@ -143,10 +136,7 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
 
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
-/**
- * Data fee of an L2. Asks one node. If its answer is unlikely, asks all nodes. If too few answer, uses the last agreed
- * fee. Throws NODE_REFUSED (no oracle), NODE_UNAVAILABLE.
- */
+/** Asks one node for the data fee, and all nodes if it is unlikely. Falls back on the last agreed fee. */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
   let last: number | undefined
@@ -185,19 +175,13 @@ function oracleCall(networkId: string, { to, data, value }: Intent) {
 
 const gwei = 10n ** 9n
 
-/**
- * Number of blocks. This is the largest history that go-ethereum returns with tips (eth/gasprice/feehistory.go,
- * maxBlockHistory).
- */
+/** Number of blocks in the largest history that go-ethereum returns with tips (maxBlockHistory). */
 const historyBlocks = 1_024
 /** Time (ms) between two samples of the fee. 1,024 samples cover almost three hours. */
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/**
- * Wei per gas. The cap of fees is `absolute + factor × usual fee`. Ethereum's fee once became twenty times as high in
- * three hours.
- */
+/** Wei per gas. The cap of fees is `absolute + factor × usual fee`. Ethereum's fee once rose 20 times in 3 hours. */
 const absolute = 50n * gwei
 const factor = 20n
 

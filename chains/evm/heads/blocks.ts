@@ -10,7 +10,7 @@ export interface EvmBlock extends Block {
   readonly gasLimit: bigint
   /** Whether the header hashes to `hash` by Ethereum's rules. */
   readonly fits: boolean
-  /** Only present if `fits`. Otherwise the block hash does not prove the bloom filter. */
+  /** Present only if `fits`, because otherwise the block hash does not prove the bloom filter. */
   readonly logsBloom?: string
 }
 
@@ -51,7 +51,7 @@ export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: H
   })
 }
 
-/** Returns undefined for a node without the block. The wait ends once `isEnough` returns true. */
+/** Asks all nodes. The answer of a node without the block is undefined. The wait ends once `isEnough` returns true. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,
@@ -82,10 +82,7 @@ const first: readonly Field[] = [
   ['nonce', 'bytes'],
 ]
 
-/**
- * Fields that forks have added: EIP-1559, 4895, 4844 (two fields), 4788, 7685 (go-ethereum core/types/block.go,
- * Header).
- */
+/** Fields that forks added: EIP-1559, 4895, 4844 (two fields), 4788, 7685 (go-ethereum, core/types/block.go). */
 const later: readonly Field[] = [
   ['baseFeePerGas', 'number'],
   ['withdrawalsRoot', 'bytes'],

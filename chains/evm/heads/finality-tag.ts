@@ -5,9 +5,7 @@ import { fetchBlockOfAll } from './blocks.ts'
 
 const idlePolls = 8
 
-/**
- * Finds the height that most nodes call `finalized`. It counts if most nodes also have the cached block of this height.
- */
+/** Finds the height that most nodes call `finalized`, if most nodes also have the cached block of this height. */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,
@@ -46,14 +44,13 @@ export function createFinalityTag(
   }
 
   return {
-    /** Asks all nodes when one node shows a rise, and at intervals. So one node cannot stop finality. */
+    /** Asks all nodes when one node shows a rise, and at intervals, so that one node cannot stop finality. */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
       const isRise = own !== undefined && isAbove(own)
       idle = isRise ? 0 : idle + 1
       if (isRise || (nodes.readers > 1 && idle % idlePolls === 0)) {
         asking ??= ask(own).finally(() => (asking = undefined))
-        // Awaits only the first height, because `onRise` reports later ones. With a single node the answer is already
-        // there.
+        // Awaits only the first height, because `onRise` reports later ones.
         if (agreed === undefined || nodes.readers === 1) await asking
       }
       return agreed

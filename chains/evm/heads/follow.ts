@@ -5,10 +5,7 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/**
- * Number of polls before a lower head is accepted. More polls are needed if the lower head is on our own branch,
- * because the nodes may only lag.
- */
+/** Number of polls before a lower head is accepted. The cached branch needs more, because the nodes may only lag. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
@@ -53,8 +50,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head counts only if most nodes have reached it. At the start it always counts, because most nodes may
-    // be down.
+    // A distant head counts if most nodes have reached it. The first head always counts: most nodes may be down.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -149,10 +145,7 @@ function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): numb
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
 
-/**
- * Number of blocks with the same hash and the same content. On chains without checked headers, a node may show false
- * content under a true hash.
- */
+/** Counts blocks with this hash and content. Without header checks, a true hash may come with false content. */
 export function sameContent(block: EvmBlock, blocks: readonly EvmBlock[]): number {
   const content = contentOf(block)
   return blocks.filter((other) => other.hash === block.hash && contentOf(other) === content).length
@@ -162,10 +155,7 @@ function contentOf({ height, parentHash, timestamp, baseFee, gasLimit, transacti
   return [height, parentHash, timestamp, baseFee, gasLimit, ...transactions].join()
 }
 
-/**
- * Records up to which block each node agrees with the cached chain. Blocks that a single node invented then do not
- * count.
- */
+/** Records the highest cached block that each node has shown, because a single node may invent blocks. */
 export function createShownHeads(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'voterNames'>,
   kept: Pick<BlockCache, 'isCanonical' | 'latest'>,
@@ -180,7 +170,7 @@ export function createShownHeads(
 
   return {
     note(shown: readonly ShownHead[]): void {
-      // The maximum is taken, so that the time does not fall when a node misses a poll.
+      // The maximum keeps the time from falling when a node misses a poll.
       if (shown.length >= nodes.needed) {
         const times = shown.map(({ block }) => block.timestamp)
         time = Math.max(time ?? 0, majorityHeight(times, nodes.readers) ?? 0)

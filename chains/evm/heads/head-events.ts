@@ -51,7 +51,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   }
 }
 
-/** Turns a listener's error into a warning of the process, so that the other listeners are still called. */
+/** Makes a listener's error a warning of the process, so that the other listeners are still called. */
 export function isolate(listener: () => void): void {
   try {
     listener()

@@ -1,9 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/**
- * After this many polls in a row in which most nodes' headers mismatch, headers are no longer checked: their format has
- * changed.
- */
+/** If most nodes' headers mismatch in this number of polls in a row, the format has changed, and checks end. */
 const mostOddPolls = 10
 
 interface HashedBlock {
@@ -13,9 +10,7 @@ interface HashedBlock {
 
 export type HeaderCheck = ReturnType<typeof createHeaderCheck>
 
-/**
- * Refuses altered headers. Works on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche).
- */
+/** Refuses altered headers, on chains that hash as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche). */
 export function createHeaderCheck(chain: string, needed: () => number, log?: Pick<Logger, 'info' | 'warn'>) {
   let kind: 'undecided' | 'checked' | 'unchecked' = 'undecided'
   let oddPolls = 0

@@ -13,11 +13,11 @@ import { chooseHead, createFollow, createShownHeads, nothingNew, sameContent, ty
 import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
 import { createPollPace } from './poll-pace.ts'
 
-/** Interval (ms) at which the nodes are sorted, as in chainlink-evm (NodePool PollInterval). */
+/** Interval (ms) at which the lag of nodes is measured, as in chainlink-evm (NodePool PollInterval). */
 const rankEveryMs = 10_000
 const lateRankMs = 1_000
 const leastGraceMs = 500
-/** If this share of a block time has passed, the finalized tag is read in parallel with the head. */
+/** Share of a block time after which the finalized tag is read in parallel with the head. */
 const tagAfter = 0.75
 const connectTimeoutMs = 15_000
 
@@ -181,8 +181,7 @@ async function readFinalized(nodes: Nodes, check: HeaderCheck): Promise<EvmBlock
   try {
     return await fetchBlock(nodes, 'finalized', check)
   } catch (error) {
-    // A young chain may have no final block yet. If the chain has several nodes, an error of one must not stop the head
-    // either.
+    // A young chain may have no final block yet. With several nodes, an error of one node must not stop the head.
     if (error instanceof RpcError || nodes.readers > 1) return undefined
     throw error
   }

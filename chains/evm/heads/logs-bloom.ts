@@ -5,7 +5,7 @@ import type { BlockCache } from './block-cache.ts'
 import type { EvmBlock } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 
-/** Size of a bloom filter: 2,048 bits. The address and each topic of a log set three bits (yellow paper, 4.4.1). */
+/** Length of a bloom filter. The address and each topic of a log set three bits (yellow paper, 4.4.1). */
 const bytes = 256
 const bitsPerValue = 3
 const mostValues = 1_024
@@ -16,10 +16,7 @@ type Bit = readonly [byte: number, mask: number]
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
   const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })
 
-  /**
-   * Whether the filter excludes one of the values. Chains without filters (EIP-7668) leave them empty, so an empty
-   * filter counts only if the block is empty.
-   */
+  /** Chains without bloom filters (EIP-7668) send empty ones, so an empty filter counts only in an empty block. */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
     if (logsBloom === empty) return transactions.length === 0
@@ -29,10 +26,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
   }
 
   return {
-    /**
-     * True if the range has no such logs. Counts only final blocks with a checked hash, because the hash covers the
-     * filter.
-     */
+    /** Counts only filters of final blocks with a checked hash, because the hash proves the filter. */
     proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
       if (check.kind !== 'checked' || toBlock > finalized()) return false
       const values = [address, ...topics].map((value) => value.toLowerCase())

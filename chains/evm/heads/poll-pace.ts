@@ -1,22 +1,16 @@
 const longestMs = 4_000
 const shortestMs = 100
 const regularFrom = 3
-/**
- * The time between two heads is regular if it is within these factors of the expected time. A poll may notice a head
- * late.
- */
+/** A head is regular if its time is between these multiples of the expected time. A poll may notice a head late. */
 const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9
-/** If a poll finds its block at once, the next poll comes earlier by this share of a block time. */
+/** Share of a block time by which the next poll comes earlier, if a poll finds its block at once. */
 const step = 1 / 32
 /** Pauses after polls that came too early, as shares of a block time. */
 const retries = [1 / 8, 1 / 8, 1 / 4]
 const leastRetryMs = 50
 
-/**
- * Plans two polls per block. On a regular chain, plans one poll, when the next block is due. `now` returns ms
- * (monotonic).
- */
+/** Plans two polls per block, or one on a regular chain, when the next block is due. `now` returns ms. */
 export function createPollPace(blockTimeMs: number, now: () => number) {
   const intervalMs = Math.min(longestMs, Math.max(shortestMs, blockTimeMs / 2))
   let heads: { readonly at: number; readonly height: number }[] = []

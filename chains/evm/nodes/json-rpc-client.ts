@@ -27,15 +27,15 @@ const longAnswers: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 16 * mib,
   eth_getBlockReceipts: 24 * mib,
   eth_getLogs: 24 * mib,
-  // The longest of a transaction of 2^24 gas (EIP-7825), which emits empty logs, has 16 MiB.
+  // The longest receipt has 16 MiB: that of a transaction of 2^24 gas (EIP-7825) which emits empty logs.
   eth_getTransactionReceipt: 24 * mib,
 }
 
-/** Whether strangers choose how long a node's answer to the method is. */
+/** Whether strangers choose the length of the answer. */
 export const isOfAnyLength = (method: string) => Object.hasOwn(longAnswers, method)
 
 const mostBytes = 32 * mib
-/** A parsed empty object takes 30 times the memory of its text. 24 MiB of logs of one event contain 500,000 values. */
+/** Limits the memory of parsed answers: an empty object takes 30 times as much as its text. */
 const mostValues = 600_000
 
 function mostBytesFor(calls: readonly PendingCall[]): number {
@@ -80,7 +80,7 @@ export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing
     } catch (error) {
       if (error instanceof MalformedAnswer && calls.length > 1) {
         batches.refused(calls.length)
-        // One of the calls has a long answer, and the others do not fail for it.
+        // The calls are sent in smaller batches, so that the long answer of one call does not fail the other calls.
         if (error.isTooLong) return postAll(calls)
       }
       for (const { reject } of calls) reject(error as Error)
@@ -109,7 +109,6 @@ function createPost({ url, authorization }: NodeTarget, timeoutMs: number, signa
   return {
     origin,
     redact,
-    /** Throws TransportError if no complete answer comes in time, and MalformedAnswer if the answer is too long. */
     async post(body: string, longest: number) {
       try {
         const limits = { timeoutMs, signal, budget, mostBytes: longest }

@@ -9,7 +9,7 @@ export interface Answer {
 /** Limit of answers per call. Some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
-/** Counts commas and opening brackets before the text is parsed. Parsing a hostile text may take too much memory. */
+/** Counts commas and brackets, because parsing a hostile text may take too much memory. */
 export function hasMoreValues(text: string, most: number): boolean {
   let count = 0
   for (let at = 0; at < text.length && text.length > most; at++) {
@@ -47,7 +47,7 @@ export function isTooLarge(answers: readonly Answer[] | undefined, status: numbe
   })
 }
 
-/** Maximum characters of a node's error that are kept. Searching 30 MiB for secrets would take a second. */
+/** Maximum characters of a node's error that are kept, because a search for secrets in 30 MiB would take a second. */
 const mostErrorText = 65_536
 
 export function readError(
@@ -76,7 +76,7 @@ function redactDeep(data: unknown, redact: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [redact(name), redactDeep(value, redact)]))
 }
 
-/** The smallest default of chainlink-evm (for Polygon). Every provider accepts it. */
+/** Maximum calls in a batch: the smallest default of chainlink-evm (for Polygon), which every provider accepts. */
 const mostCalls = 100
 const growEveryMs = 60_000
 
@@ -99,7 +99,7 @@ export function createBatchSize(now: () => number) {
   }
 }
 
-/** Removes the secrets of a node's URL (credentials, path, query values) and of its header. Keeps the host. */
+/** Removes the secrets of a node's URL (credentials, path, query values) and header. Keeps the host. */
 export function createRedactor(url: URL, authorization = ''): (text: string) => string {
   const parts = [
     authorization,

@@ -8,7 +8,7 @@ export interface PendingCall {
   readonly reject: (error: Error) => void
 }
 
-/** Pause (ms) after a refusal. Each further refusal doubles it. */
+/** Pause of merging (ms) after a refusal. Each further refusal doubles the pause. */
 const pauseMs = 60_000
 const longestPauseMs = 64 * pauseMs
 
@@ -59,7 +59,7 @@ function createCallMerger(send: Send, nextId: () => number) {
     refusals++
   }
 
-  /** Sends the calls one by one. If one of them succeeds, merging was the problem, so merging pauses. */
+  /** Sends the calls one by one. If a call succeeds, merging was the problem, so merging pauses. */
   function sendEach(calls: readonly PendingCall[]): void {
     let isKnown = false
     const noted = (one: PendingCall): PendingCall => ({
@@ -89,7 +89,7 @@ function createCallMerger(send: Send, nextId: () => number) {
       reject(error) {
         const isLimited = error instanceof RpcError && error.limited
         if (!isLimited && (error instanceof RpcError || error instanceof MalformedAnswer)) return sendEach(all)
-        // The gateway may have refused the call because it was merged. So merging pauses.
+        // The gateway may have refused the call because it was merged, so merging pauses.
         if (!isLimited) refused()
         for (const { reject } of all) reject(error)
       },
@@ -140,8 +140,7 @@ function contractCallOf(pending: PendingCall): ContractCall | undefined {
  * which forbids only output that begins with 0xEF, does not apply.
  */
 const code = [
-  // Copies everything to memory. The stack then has the offsets of the next result and of the next call (the first is
-  // at 0x4d).
+  // Copies everything to memory. The stack then has the offsets of the next result and the next call (first 0x4d).
   '38600060003938604d',
   // 0x09: goes to 0x45 if no call is left.
   '5b80381115604557',

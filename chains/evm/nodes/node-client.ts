@@ -19,7 +19,7 @@ export type NodeClient = ReturnType<typeof createNodeClient>
 
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
-  // Each waiting call adds a listener. With the default limit, Node would warn of more than ten.
+  // Each waiting call adds a listener, and by default Node warns of more than ten.
   setMaxListeners(0, closing.signal)
   const client = createJsonRpcClient(spec, timeoutMs, closing.signal, count)
   const now = () => performance.now()
@@ -59,7 +59,6 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get due(): boolean {
       return !node.disabled && !checking && health.due
     },
-    /** False if the node has just failed, has asked for a pause, or serves another network. */
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
@@ -127,7 +126,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
   }
 }
 
-/** Shortest pause (ms) after a failed probe. Each further failure doubles it (chainlink-evm: 1 s to 30 s). */
+/** Shortest pause (ms) after a failed probe. Each further failure doubles the pause (chainlink-evm: 1 s to 30 s). */
 const shortestMs = 1_000
 const longestMs = 30_000
 const latencyWeight = 0.2
@@ -163,7 +162,6 @@ export function createNodeHealth(now: () => number) {
       if (network === 'wrong') return false
       return phase === 'failing' ? now() >= pausedUntil : phase === 'well' && network === 'unknown'
     },
-    /** Whether the node has asked for a pause that is not over (Retry-After). */
     get held() {
       return now() < heldUntil
     },
@@ -183,10 +181,7 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       pauseNode(retryAfterMs)
     },
-    /**
-     * Without `mustSay`, a refusal counts as the right network. This does no harm: EIP-155 signatures are valid on one
-     * network only.
-     */
+    /** Without `mustSay`, a refusal counts as the right network: an EIP-155 signature is valid on one network only. */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'
       const found = await read().catch((error: unknown) => {

@@ -1,11 +1,10 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 
-/** `rpcMessage` and `data` do not contain the secrets of the node's URL. */
+/** A node's error. `rpcMessage` and `data` contain no secrets of the node's URL. */
 export class RpcError extends RelayerError {
   readonly rpcCode: number | undefined
   readonly rpcMessage: string
   readonly data: unknown
-  /** True for a rate limit. Another node may still answer the call. */
   readonly limited: boolean
   readonly retryAfterMs: number | undefined
 
@@ -25,18 +24,15 @@ export class RpcError extends RelayerError {
   }
 }
 
-/**
- * Texts of rate limits. The code −32005 alone is not enough, because it may also mean that a block range is too long.
- */
+/** Texts of rate limits. The code −32005 is not enough, because it may also mean that a block range is too long. */
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 
 const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
 const unpaid = /insufficient (funds|balance)|outoffunds/i
 
-/** Use only for errors of eth_call and eth_estimateGas. */
+/** Whether the execution failed. Use only for errors of eth_call and eth_estimateGas. */
 export function isExecutionFailure(error: RpcError): boolean {
-  // Code 3: go-ethereum. Code -32015: OpenEthereum, Nethermind. Error data proves nothing, because gateways send data
-  // too.
+  // Code 3: go-ethereum. -32015: OpenEthereum, Nethermind. Error data proves nothing: gateways send data too.
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
 }
 
@@ -63,7 +59,7 @@ export class TransportError extends Error {
 
 export class MalformedAnswer extends TransportError {
   readonly refusal: RelayerError
-  /** The node may be right: strangers choose how long some answers are. */
+  /** The answer is too long. The node may be honest, because strangers choose the length of some answers. */
   readonly isTooLong: boolean
 
   constructor(node: string, method: string, refusal: RelayerError, isTooLong = false) {
@@ -74,7 +70,7 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** The node answered for another block or receipt than the one asked for. It may lag. */
+/** The node answered for another block or receipt than the requested one, so it may lag. */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)
@@ -82,5 +78,5 @@ export class NotKnown extends TransportError {
   }
 }
 
-/** Reads an answer. Throws NODE_REFUSED for a malformed answer, or NotKnown. */
+/** Reads a node's answer. Throws NODE_REFUSED for a malformed answer, and NotKnown. */
 export type ReadAnswer<T> = (result: unknown) => T

@@ -46,10 +46,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   }
   const set = createNodeSet(nodes, make, environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
-  /**
-   * Majorities are counted among these nodes: all reading nodes of the config, even disabled ones. So settings cannot
-   * shift majorities.
-   */
+  /** Majorities count all reading nodes of the config, even disabled ones, so that settings cannot shift them. */
   const voters = set.configured.filter(({ reads }) => reads)
   const enabled = () => [...set.configured, ...set.added].filter(({ disabled }) => !disabled)
   const readers = () => (voters.some(({ disabled }) => !disabled) ? enabled().filter(({ reads }) => reads) : [])
@@ -57,7 +54,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
-  /** Runs in parallel with calls. So no call waits for a dead node. */
+  /** Probes nodes in parallel with calls, so that no call waits for a dead node. */
   function probe(): void {
     for (const node of enabled()) if (node.due) node.check().catch(() => undefined)
   }
@@ -76,7 +73,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       return askOne({ method, params, read })
     },
     /**
-     * Asks the voters that are up. If too few are up, also asks the others. Never throws.
+     * Asks the voters that are up and, if these are no majority, also voters that are down. Never throws.
      * @param mostGraceMs time (ms) that slower nodes get once more than half have answered
      */
     askAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>, mostGraceMs?: number) {
@@ -92,7 +89,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /** Sorts the nodes. Nodes that lag, or are far above the majority, come last. `known`: our head. Never throws. */
+    /** Measures how far nodes lag, for the choice of nodes. `known`: height of the tracked head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -174,10 +171,7 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/**
- * After this pause (ms), all nodes are asked once more. So one reset connection does not fail a call if the chain has
- * only one node.
- */
+/** A failed round is repeated after this time (ms), so that one reset connection does not fail a lone node's call. */
 const secondRoundMs = 150
 
 function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {
@@ -221,7 +215,7 @@ async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<
   await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
 }
 
-/** Prefers nodes of the config. Among them, prefers a short wait for the rate limit, and then nodes that do not lag. */
+/** Prefers nodes of the config, then a short wait for the rate limit, then nodes that do not lag. */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const added = ({ spec }: NodeClient) => Number(spec.added ?? false)
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)

@@ -6,20 +6,20 @@ import { MalformedAnswer, type ReadAnswer, RpcError } from './node-errors.ts'
 
 const memoryBlocks = 16
 const mostRounds = 3
-/** If no block comes, a single node is read again after four block times, but not before this time (ms). */
+/** Minimum time (ms) after which a single node is read again although no block has come. */
 const leastWaitMs = 1_000
 
 export interface Question<T> {
   readonly about: string
   readonly method: string
   readonly params: () => readonly unknown[]
-  /** Reads the answer. Throws if the answer must not count as a vote. */
+  /** Throws if the answer must not count as a vote. */
   readonly read: ReadAnswer<T>
   readonly once?: boolean
   /** True: throws NODE_REFUSED if most nodes refused, or if some refused and no other node gave a result. */
   readonly refusable?: boolean
   readonly key?: (value: T) => string
-  /** An answer that is too long counts as a vote for this value. Absent: it is no vote. */
+  /** An answer that is too long counts as a vote for this value. Absent: such an answer is no vote. */
   readonly tooLong?: T
 }
 
@@ -49,7 +49,6 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
   }
 }
 
-/** Whether most nodes refused, or all nodes that gave an answer. */
 function isRefusal(answers: readonly NodeAnswer<unknown>[], needed: number): boolean {
   return !answers.some(({ ok }) => ok) || answers.filter((answer) => !answer.ok && answer.error instanceof RpcError).length >= needed
 }
@@ -59,7 +58,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
   let tidiedAt = 0
   const height = () => heads.current?.latest.height ?? 0
 
-  /** Does its work only once per block, because thousands of questions may be asked in one tick. */
+  /** Tidies only once per block, because thousands of questions may be asked in one tick. */
   function tidy(): void {
     if (height() === tidiedAt) return
     tidiedAt = height()
@@ -71,7 +70,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
     for (let rounds = 1; ; rounds++) {
       tidy()
       const before = earlier.get(about)
-      // Limited, because a chain may have no new block for a long time.
+      // The wait is limited, because a chain may have no new block for a long time.
       if (before) await untilHead(heads, ({ latest }) => latest.height > before.height, Math.max(leastWaitMs, 4 * blockTimeMs))
       const at = height()
       const { agreed, answers } = await ask(nodes, question, 1)

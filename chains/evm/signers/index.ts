@@ -9,10 +9,7 @@ import { type Key, signatureBy, verified } from './verified.ts'
 
 export type SignerSpec = KeystoreSpec | EnvironmentSpec | RemoteSpec | AwsKmsSpec
 
-/**
- * Without a policy, the signer signs everything. Throws SIGNER_OFFLINE and SIGNER_UNAVAILABLE (also if the key has
- * another address).
- */
+/** Without a policy, the signer signs everything. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
 export async function createSigner(spec: SignerSpec, address?: string, policy?: SigningPolicy): Promise<Signer> {
   const signer = verified(await openKeyOf(spec, address))
   return policy ? withPolicy(signer, policy) : signer
@@ -21,10 +18,7 @@ export async function createSigner(spec: SignerSpec, address?: string, policy?: 
 /** Returns the key's signature of a message: r, s, v (27 or 28) over its keccak256, without the prefix of EIP-191. */
 export type MessageSigner = (message: Uint8Array) => Promise<Uint8Array>
 
-/**
- * The caller decides which messages are signed. A message must not be a transaction. Throws the errors of
- * `createSigner`.
- */
+/** The caller must never pass the bytes of a transaction. Throws the errors of `createSigner`. */
 export async function createMessageSigner(spec: SignerSpec, address: string): Promise<MessageSigner> {
   const key = await openKeyOf(spec, address)
   return async (message) => {

@@ -4,7 +4,7 @@ import type { Proposed, ProvedRoute, SigningPolicy } from '../../signing-port.ts
 
 const mostHeld = 4_096
 
-/** Pays for the coins of a call. `final`: see `finalNonce`, read before the call was proved. */
+/** A payment for the coins of a call. `final` is the `finalNonce` from before the call was proved. */
 export interface Payment {
   readonly id: string
   readonly final: number
@@ -16,14 +16,13 @@ type Call = Pick<Proposed, 'data' | 'value'>
 const isPaid = ({ data, value }: Call) => data !== '0x' && BigInt(value) > 0n
 
 /**
- * Every nonce that signs a call with coins may pay these coins. So a payment gets another nonce only once the last is
- * final, and was final before the new proof: the proof sees whether that nonce paid.
+ * Keeps one payment from paying twice, because every nonce that signs its call may be mined. A payment gets another
+ * nonce only if its last nonce was final before the new proof. The proof then shows whether that nonce paid.
  */
 export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'finalNonce' | 'lane'>) {
-  /** The nonce that has signed for the payment, or is about to (`users`). */
+  /** Payment → the nonce that signs for it. `users` counts its signatures, made or in progress. */
   const calls = new LRUCache<string, { readonly nonce: number; users: number }>({ max: mostHeld })
 
-  /** Throws NONCE_NOT_FINAL unless the nonce that has the payment is `nonce` or final. */
   function demandFree({ id, final }: Payment, nonce: number | undefined): void {
     const held = calls.get(id)?.nonce
     if (held === undefined || held === nonce || held < final) return
@@ -31,7 +30,7 @@ export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'final
   }
 
   return {
-    /** Proves a call. Throws NONCE_NOT_FINAL, read errors, and what `prove` throws. */
+    /** Throws NONCE_NOT_FINAL, read errors and the errors of `prove`. */
     async prove(call: Call & Pick<Proposed, 'nonce'>, prove: () => Promise<readonly ProvedRoute[]>): Promise<Payment | undefined> {
       const final = isPaid(call) && calls.size > 0 ? await finalNonce() : 0
       const routes = await prove()
@@ -40,7 +39,7 @@ export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'final
       demandFree({ id, final }, call.nonce)
       return { id, final }
     },
-    /** Holds the payment for the nonce while `sign` signs, and later. Throws NONCE_NOT_FINAL, what `sign` throws. */
+    /** The nonce holds the payment while `sign` runs, and afterwards unless `sign` throws. Throws NONCE_NOT_FINAL. */
     async hold<T>(payment: Payment | undefined, nonce: number, sign: () => Promise<T>): Promise<T> {
       if (!payment) return sign()
       demandFree(payment, nonce)

@@ -16,7 +16,7 @@ const tokenTransfer = '0xa9059cbb'
 /** `delivery` needs a proof. `own` needs none. An object is a refusal: `by` is the config field that decides. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
-/** Makes the last check before signing. Throws the errors of `Signer`. */
+/** Wraps a signer with the last check before signing. Throws the errors of `Signer`. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, topUpLimits } = policy
   const proofs = rememberProofs(policy, clock)
@@ -34,7 +34,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuse(transaction, `${what} exceeds ${fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
 
-  /** Checks everything except spending. Resolves to the maximum cost without the coins that move, wei. */
+  /** Checks everything except spending. Resolves to the maximum cost without the call's coins, wei. */
   async function allow(transaction: Proposed): Promise<{ readonly cost: bigint; readonly payment: Payment | undefined }> {
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
@@ -125,7 +125,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   const coins = BigInt(transaction.value)
   const isOpen = !tokens.includes(to) && coins <= BigInt(openCalls[selector] ?? -1)
   if (coins > 0n && !isOpen) return { reason: 'A call that carries coins is allowed only for a delivery that was paid for.', by: 'calls' }
-  // Must come first. The list of operators' calls must not free a delivery from its proof.
+  // Deliveries come first, so that the list of operators' calls cannot free a delivery from its proof.
   if (isOpen || calls[to]?.includes(selector)) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
@@ -170,10 +170,7 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/**
- * Returns the recipient. Undefined unless the data is encoded exactly as the ABI demands: the token must read the same
- * address.
- */
+/** Undefined unless the data is exactly ABI-encoded, because the token must read the same address. */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`
@@ -181,10 +178,7 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/**
- * Time (ms) for which a proof is remembered. A proof may become void: a guardian set may expire, or a chain may be
- * replaced.
- */
+/** A proof is remembered for this time (ms). It may become void, for example when a guardian set expires. */
 const rememberMs = 10 * 60_000
 
 interface Proof {
@@ -194,8 +188,8 @@ interface Proof {
 }
 
 /**
- * A signed call stays proved and open for its nonce, because fee raises sign the call again. For another nonce, a call
- * that carries coins is proved again: it may have been paid since.
+ * Remembers proofs. A call that was signed for a nonce is not checked again for this nonce, because fee raises sign the
+ * call again. For another nonce, a call with coins is proved again, because its coins may have been paid since.
  */
 function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | 'packages'>, clock: () => number) {
   const proved = new LRUCache<string, Proof>({ max: mostProved })
@@ -216,7 +210,7 @@ function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | '
   }
 }
 
-/** Temporal can hold a forged transfer with another call, so the call that is signed is judged. */
+/** Checks halts and denials for the signed call itself, because a transfer in Temporal may be forged. */
 function demandOpen(
   { settings, packages }: Pick<SigningPolicy, 'settings' | 'packages'>,
   routes: readonly TransferRoute[],

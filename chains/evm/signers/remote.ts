@@ -12,10 +12,7 @@ export interface RemoteSpec {
   readonly timeoutMs: number
 }
 
-/**
- * A key behind web3signer (Eth1SignRoute). Throws SIGNER_OFFLINE if it does not answer, and SIGNER_UNAVAILABLE if it
- * has no such key.
- */
+/** A key behind web3signer (Eth1SignRoute). Throws SIGNER_OFFLINE, and SIGNER_UNAVAILABLE for an unknown key. */
 export async function createRemoteKey(spec: RemoteSpec, expected?: string): Promise<Key> {
   const service = connect(spec)
   const known = await service.publicKeys()

@@ -5,11 +5,11 @@ import type { SigningLimits } from '../../signing-port.ts'
 import { LRUCache } from 'lru-cache'
 
 const minuteMs = 60_000
-/** Length (ms) of a bucket. So the spending of an hour covers 60 to 65 minutes. */
+/** Length (ms) of a bucket. With buckets, the spending of an hour covers 60 to 65 minutes. */
 const bucketMs = 5 * minuteMs
 export const windows = { hour: 60 * minuteMs, day: 24 * 60 * minuteMs } as const
 type Window = keyof typeof windows
-/** A week needs fewer buckets. The limit is a number and not an age, because a clock may jump. */
+/** Maximum number of buckets, enough for a week. Age is not the limit, because a clock may jump. */
 const mostBuckets = 2_400
 /** Number of nonces whose attempts are remembered. A further attempt for an older nonce counts in full. */
 const mostNonces = 1_024
@@ -45,16 +45,13 @@ export class SpendingCounter {
     if (this.#buckets.size > mostBuckets) this.#buckets.delete(Math.min(...this.#buckets.keys()))
   }
 
-  /** Returns wei. If the clock was set back, sums that lie in the future count too. */
   spent(window: Window, nowMs: number): bigint {
     let sum = 0n
     for (const [start, wei] of this.#buckets) if (start > nowMs - windows[window] - bucketMs) sum += wei
     return sum
   }
 
-  /**
-   * Checks even if this attempt adds nothing. A parallel attempt for the nonce may have been counted and then refused.
-   */
+  /** Checks even an attempt that adds nothing: a parallel attempt may have been counted and then refused. */
   exceeded(limits: SigningLimits, cost: bigint, nonce: number | undefined, nowMs: number): Exceeded | undefined {
     const added = this.added(cost, nonce)
     return firstExceeded(limits, [
@@ -66,12 +63,12 @@ export class SpendingCounter {
 
 const hourMs = windows.hour
 const readMs = windows.day + 2 * hourMs
-/** This many files are always kept. If the clock runs ahead, files that still count look old. */
+/** Number of newest files that are always kept. If the clock runs ahead, files that still count look old. */
 const keptFiles = 200
 
 const freshMs = 1_000
 
-/** Bytes before the end of the last read. They are compared at the next read, to notice a changed file. */
+/** Number of bytes before the end of the last read that the next read compares, to notice a changed file. */
 const comparedBytes = 80
 
 interface SpendingLog {
@@ -83,9 +80,10 @@ interface SpendingLog {
 }
 
 /**
- * One file per hour. Each attempt is a line (`<ms since the epoch> <nonce> <wei>`), written before the attempt is
- * signed. Each process that shares the folder appends its line, reads all lines and checks again. A refused attempt
- * stays counted. A broken line may have been an attempt. So nothing is signed until the line is repaired or a day old.
+ * A log with one file per hour. Each attempt is a line (`<ms since the epoch> <nonce> <wei>`), written before the
+ * attempt is signed. Each process that shares the folder appends its line, reads all lines and checks again. A refused
+ * attempt stays counted. A broken line may have been an attempt, so nothing is signed until the line is repaired or a
+ * day old.
  */
 export function createSpendingLog(folder: string, limits: SigningLimits, clock: () => number): SpendingLog {
   const files = createSpendingFiles(folder, clock)
@@ -96,7 +94,7 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     const now = clock()
     const exceeded = files.spending.exceeded(limits, cost, nonce, now)
     if (exceeded) return exceeded
-    // Begins with a line break, which ends a line that a crash may have cut.
+    // Begins with a line break, because a crash may have cut the line before.
     const line = `\n${now} ${nonce} ${cost}\n`
     if (files.spending.added(cost, nonce) > 0n) await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
     await recorded(folder, files.catchUp)
@@ -120,9 +118,7 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
 
 function createSpendingFiles(folder: string, clock: () => number) {
   let spending = new SpendingCounter()
-  /**
-   * Hour of a file → what was read. Old files are read too, because a process whose clock differs may append to them.
-   */
+  /** Hour of a file → the part that was read. Processes with other clocks may append to old files. */
   const readTo = new Map<number, { readonly bytes: number; readonly end: string }>()
   let cleaned = false
   let caughtUpAt = -Infinity
@@ -169,7 +165,7 @@ function createSpendingFiles(folder: string, clock: () => number) {
       return []
     })
     for (const { cost, nonce, at } of attempts) spending.charge(cost, nonce, at)
-    // The text is latin1, which has one character per byte.
+    // `whole.length` counts bytes, because latin1 has one character per byte.
     readTo.set(hour, { bytes: bytes + whole.length, end: (end + whole).slice(-comparedBytes) })
     return true
   }

@@ -13,10 +13,7 @@ export interface Key {
   sign(signable: Signable): Promise<Signature | SignatureNumbers>
 }
 
-/**
- * Checks that each signature is the key's own. Throws SIGNER_UNAVAILABLE for a bad field, and SIGNER_OFFLINE for a bad
- * signature.
- */
+/** Checks each signature. Throws SIGNER_UNAVAILABLE for a bad field, SIGNER_OFFLINE for a bad signature. */
 export function verified(key: Key): Signer {
   const { address } = key
   return {
@@ -75,7 +72,7 @@ export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefine
   return s && s.end === bytes.length ? { r: r.value, s: s.value } : undefined
 }
 
-/** Reads an integer. In DER, an integer whose first bit is set would be negative, so a zero byte precedes it. */
+/** In DER, an integer whose first bit is set would be negative, so a zero byte precedes it. */
 function readInteger(bytes: Uint8Array, at: number): { value: bigint; end: number } | undefined {
   const length = bytes[at + 1] ?? 0
   const end = at + 2 + length

@@ -9,7 +9,7 @@ import { RpcError } from '../nodes/node-errors.ts'
 
 /** Number of states that full nodes keep (go-ethereum TriesInMemory). Older states need an archive node. */
 export const statesKept = 128
-/** After this many lower counts in a row, the higher count must have been wrong. */
+/** After this number of lower counts in a row, the higher count is dropped, because it must have been wrong. */
 const mostLowerReads = 5
 
 const plausibleBalance = { lowest: 0.9, highest: 1.1 }
@@ -60,7 +60,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     return { ...nonces, balance, block: { height, hash } }
   }
 
-  // The version is the event and not the head, because the finalized height may rise without a new head.
+  // Reads again after every head event, because the finalized height may rise without a new head.
   const readOnce = oncePerHead(chain, readNow, (event) => event)
 
   return {

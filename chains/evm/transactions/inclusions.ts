@@ -13,12 +13,8 @@ const mostMisses = 3
 type Due =
   /** Nothing to read: the receipt was read, or a later block will list the hash. */
   | { readonly kind: 'nothing' }
-  /** A lookup is due. `unknown` lookups before it found nothing. */
   | { readonly kind: 'lookup'; readonly unknown: number }
-  /**
-   * `unknown` lookups found nothing. The next block repeats the lookup, because a block that is not cached may include
-   * the hash.
-   */
+  /** The next block repeats the lookup, because a block that is not cached may include the hash. */
   | { readonly kind: 'unknown'; readonly unknown: number }
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
 
@@ -66,10 +62,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   heads.onPoll(reads.all)
 
   return {
-    /**
-     * Call this when a node has accepted the transaction as new. The receipt is then read only once a block lists the
-     * hash.
-     */
+    /** Call this once a node accepts a new transaction. Its receipt is read only after a block lists the hash. */
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)

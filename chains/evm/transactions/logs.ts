@@ -14,8 +14,8 @@ import { readLog } from './receipts.ts'
 type LogsAt = 'agreed' | 'majority'
 
 /**
- * Characters of JSON that logs have at least. Less than the node client's limit of 24 MiB, so that all nodes agree
- * which answers are too long, whatever fields they add. No transaction of 2^24 gas (EIP-7825) has more: 8 gas buy a
+ * Maximum JSON characters of the logs in an answer. Below the node client's limit of 24 MiB, so that all nodes agree
+ * which answers are too long, whatever fields they add. No transaction of 2^24 gas (EIP-7825) exceeds it: 8 gas buy a
  * byte of data, which is two characters, and 375 gas buy a log.
  */
 const mostCharacters = 20 * 1_024 * 1_024
@@ -26,7 +26,7 @@ const tooLong = 'too long'
 type Answer = readonly PlacedLog[] | typeof tooLong
 
 const receiptsAtOnce = 20
-/** Blocks with long logs that stay in memory, because each of their transfers is verified, and for how long. */
+/** Number of blocks with long logs that stay in memory, because each of their transfers is verified. */
 const mostKept = 4
 const keepMs = 60_000
 const mostTold = 1_000
@@ -52,7 +52,7 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
     throw new RelayerError('NODE_REFUSED', { detail: 'The logs are too long for one answer.', facts: { chain, fromBlock, toBlock } })
   }
 
-  /** By the block's receipts, so that long logs hide no others. Passes over receipts that most nodes find too long. */
+  /** Reads a block by its receipts, so that one transaction's long logs hide no other logs. */
   async function byReceipts({ address, topics, fromBlock: height }: LogRange, at: LogsAt): Promise<readonly PlacedLog[]> {
     const block = await ask({ about: `transactions of block ${height}`, ...blockCall(height), read: readTransactions }, at)
     const isWanted = (log: Log) =>
@@ -85,7 +85,6 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
     return reading
   }
 
-  /** See `BridgeReads.logs`. */
   return async (range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> => {
     try {
       return await whole(range, at)

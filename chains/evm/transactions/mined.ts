@@ -37,7 +37,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   async function search(address: string, nonce: number, countAt: CountAt): Promise<MinedTransaction | undefined> {
     const { height: latest } = currentHead({ name: chain, heads }).latest
     const now = await countAt(latest)
-    // Every node has the state of the head. So a missing count is a refusal.
+    // Every node has the state of the head, so a missing count is a refusal.
     if (now === undefined)
       throw new RelayerError('NODE_REFUSED', { detail: "No node returns the account's transaction count.", facts: { chain } })
     if (now <= nonce) return undefined
@@ -55,7 +55,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'
     const byOne = (height: number) => nodes.request(method, [address, toQuantity(height)], readCount).catch(unlessPruned)
-    /** If too few nodes keep the state, one node's count is used. Most nodes still have to confirm the transaction. */
+    /** If too few nodes keep the state, one node's count is used: most nodes must confirm the transaction anyway. */
     const byMost = (height: number) => {
       const params = [address, toQuantity(height)]
       return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))
@@ -106,7 +106,7 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/** Throws if the fields do not match the hash. For types that Portage never signs, returns the hash itself. */
+/** Returns the hash itself for types that Portage never signs. Throws if the fields do not match the hash. */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')

@@ -5,13 +5,10 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/**
- * Minimum number of receipts for which the whole block is read instead. They must also be at least a quarter of the
- * block's receipts.
- */
+/** The whole block is read for this number of receipts or more, if they are at least a quarter of the block's. */
 const wholeBlockFrom = 4
 
-/** After a node lacked eth_getBlockReceipts, receipts are read one by one for this many blocks. */
+/** Number of blocks for which receipts are read one by one, after a node lacked eth_getBlockReceipts. */
 const singlyBlocks = 1_000
 
 function toStatus(value: unknown): Receipt['status'] {

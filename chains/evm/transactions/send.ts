@@ -5,8 +5,8 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * Refusals, the most important first. Statements about the nonce come first. `ambiguous` is next: a silent node may
- * have the transaction. So no refusal after it may free, keep or re-price the nonce. `fatal` counts only if no node
+ * Refusals, the most important first: statements about the nonce, then `ambiguous`. A silent node may have the
+ * transaction, so no refusal after `ambiguous` may free, keep or re-price the nonce. `fatal` counts only if no node
  * says anything else.
  */
 const order: readonly SendErrorClass[] = [
@@ -67,10 +67,10 @@ function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 
 }
 
 /**
- * Patterns in lower case. The first match wins. Gateways come first, because they may quote anything.
- * `replacement-underpriced` comes before `underpriced`.
- * Sources: chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types,
- * foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
+ * Patterns in lower case, with the clients that use the text. A semicolon separates the clients of a pattern's
+ * alternatives. The first match wins. Gateways come first, because they may quote anything. Sources: chainlink-evm
+ * @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types, foundry
+ * anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
  */
 const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
@@ -81,11 +81,11 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   ],
   [
     'fatal',
-    /intrinsic gas too (low|high)/, // go-ethereum, reth, zkSync; anvil too high
+    /intrinsic gas too (low|high)/, // go-ethereum, reth, zkSync (low); anvil (high)
     /intrinsic gas exceeds gas limit/, // Besu
     /exceeds (the )?block('s)? gas limit/, // go-ethereum, Besu, reth, zkSync
-    /gas limit reached|gaslimitexceeded/, // Nethermind 2026, older
-    /gas limit too (low|high)/, // Monad low, reth high
+    /gas limit reached|gaslimitexceeded/, // Nethermind 2026; older Nethermind
+    /gas limit too (low|high)/, // Monad; reth
     /exceeds maximum (gas|transaction gas)|transaction gas limit too high/, // go-ethereum and reth since Osaka (EIP-7825)
     /oversized data|input data too large|tx too large/, // go-ethereum, Optimism, zkSync; reth; Sei
     /max(imum)? initcode size exceeded|max code size exceeded|initcode size limit/, // go-ethereum, anvil
@@ -97,9 +97,9 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /invalid chain ?id/, // reth, anvil, go-ethereum
     /invalid[_ ]signature/, // Besu, Hedera
     /unsupported transaction type|transaction type not supported|transaction invalid$/, // Nethermind, go-ethereum
-    /^"?invalid(, transaction hash is null)?\.?"?$/, // Nethermind, older
+    /^"?invalid(, transaction hash is null)?\.?"?$/, // older Nethermind
     /invalid message format|forbidden sender address/, // Arbitrum
-    /execution reverted/, // Arbitrum, Hedera: the sequencer runs it first
+    /execution reverted/, // Arbitrum, Hedera: their sequencers first run the transaction
     /cyclic transaction detected/, // anvil
     /not enough gas for transaction validation|failed to pay the fee to the operator/, // zkSync
     /^"?out of gas/, // Sei
@@ -108,7 +108,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
     'nonce-too-low',
     /nonce (is )?too low/, // go-ethereum, Erigon, Besu, reth, anvil, Arbitrum, Avalanche, zkSync, Hedera; Parity
-    /oldnonce/, // Nethermind, older
+    /oldnonce/, // older Nethermind
     /pool\(stale\)/, // Substrate (Moonriver)
     /invalid transaction nonce/, // Arbitrum
     /incorrect account sequence/, // Sei and other Cosmos chains
@@ -121,9 +121,9 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
     'replacement-underpriced',
     /replacement transaction underpriced/, // go-ethereum, Erigon, Besu, Nethermind 2026, reth, anvil
-    /insufficient gas price to replace/, // reth and anvil, inside the pool
+    /insufficient gas price to replace/, // pools of reth and anvil
     /another (transaction|tx) (which has|with) (the )?same nonce/, // Parity; Klaytn
-    /replacement (fee too low|not ?allowed)|replacementnotallowed/, // ethers; Nethermind, older
+    /replacement (fee too low|not ?allowed)|replacementnotallowed/, // ethers; older Nethermind
   ],
   [
     'already-known',
@@ -150,7 +150,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /transaction underpriced/, // go-ethereum, reth, Nethermind 2026
     /below (the )?configured minimum gas price/, // Besu, Hedera
     /gas price below minimum/, // Bor
-    /feetoolow/, // Nethermind, older
+    /feetoolow/, // older Nethermind
     /gas ?price (\S+ )?(is )?(too low|less than gas price minimum floor)/, // Arbitrum; Celo
     /gas price.{0,80}too low/, // Parity, Metis
     /minimal gas price/, // Parity
@@ -163,7 +163,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
     'nonce-too-high',
     /nonce (is )?too high/, // go-ethereum, reth, anvil, Arbitrum, zkSync, Hedera
-    /noncegap/, // Nethermind, older
+    /noncegap/, // older Nethermind
     /too distant from current sender nonce|transaction with a lower nonce exists/, // Besu
     /nonce too far in (the )?future/, // Nethermind 2026
     /exceeds next nonce|nonce out of range|tx-nonce-too-high/, // openzeppelin-relayer
@@ -172,7 +172,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
     'insufficient-funds',
     /insufficient (funds|balance)|not enough funds/, // go-ethereum, Erigon, reth, anvil, zkSync, Hedera, Sei, Parity; Arbitrum
-    /insufficientfunds|insufficient_payer_balance/, // Nethermind, older; Hedera
+    /insufficientfunds|insufficient_payer_balance/, // older Nethermind; Hedera
     /overdraft|overdraws from account/, // go-ethereum; reth
     /upfront cost exceeds account balance/, // Besu
     /signer had insufficient balance/, // Monad
@@ -187,7 +187,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   ['terminally-stuck', /not enough .{0,80}counters? to continue|out of counters at node level/],
 ]
 
-/** Code of EIP-1474. No other code is clear: nodes use −32000, −32003, −32010 and −32603 for any error. */
+/** Code of EIP-1474. Other codes are unclear, because nodes use −32000, −32003, −32010 and −32603 for any error. */
 const limitExceeded = -32005
 
 /** Class → error texts of the chain's own nodes. Ignores case. */
@@ -195,10 +195,7 @@ export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string
 
 type Classify = ReturnType<typeof createClassifier>
 
-/**
- * Classifies a node's message. Does not look at revert data. `overrides` are compared first. `ambiguous` if nothing
- * matches.
- */
+/** Classifies a node's message, but no revert data. Compares `overrides` first. `ambiguous` if nothing matches. */
 export function createClassifier(overrides: ErrorTexts = {}) {
   const order = new Set(classes.map(([errorClass]) => errorClass))
   const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))

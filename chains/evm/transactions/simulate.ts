@@ -27,7 +27,7 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** Factors within which an estimate counts as near. A lower estimate would run out of gas despite margins. */
+/** An estimate between these multiples of agreed estimates is plausible. A lower one would run out of gas. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
@@ -44,7 +44,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   let distrustedUntil = -Infinity
 
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
-    // `latest` is needed: without a block tag, some nodes (anvil, older go-ethereum) include our own pending call.
+    // Without `latest`, some nodes (anvil, older go-ethereum) include the lane's pending call.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
@@ -105,7 +105,7 @@ export function withFactor(estimate: number, factor: number, blockGasLimit: bigi
   return capped > BigInt(estimate) ? capped : BigInt(estimate)
 }
 
-/** Use only for `eth_call` and `eth_estimateGas`. Undefined if the error is no revert. */
+/** Undefined unless the error is a revert. Use only for errors of `eth_call` and `eth_estimateGas`. */
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError) || !isExecutionFailure(error)) return undefined
   const data = findData(error.data)

@@ -25,10 +25,9 @@ const mostChecked = 500
 const mostIntervals = 1_000
 
 /**
- * Reads blocks of a placed source again: the newest blocks, and older blocks in turn. A resolved number may have
- * neither a delivery nor a run. Then its transfer was never started, because nodes left out its log, or its run was
- * lost. Such a number becomes a gap. Temporal also deletes the runs of transfers that have ended, so blocks from before
- * that time are read only for condensed numbers.
+ * Reads blocks of a placed source again: the newest blocks, and older blocks in turn. A resolved number with neither a
+ * delivery nor a run becomes a gap, because nodes left out its log, or its run was lost. Temporal deletes the runs of
+ * ended transfers, so blocks older than its retention are read only for condensed numbers.
  */
 export async function auditBlocks(context: ScannedContext): Promise<StreamView | undefined> {
   const { streamClient, cursors, ranges, remembered } = context

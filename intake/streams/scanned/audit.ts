@@ -17,13 +17,10 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests } from '../transfer-outcomes.ts'
 import { numberOf, recordedTransfers, splitByDelivery, startAgain } from './transfers.ts'
 
-/** Time (ms) that the scan gets to reach the counted block. If it takes longer, the next audit compares again. */
+/** Maximum wait (ms) for the scan to reach the counted block. Afterwards the next audit compares again. */
 const scanMs = 30_000
 
-/**
- * Compares the stream with the source, the target and the workflows. Throws the first failure. Several processes may
- * audit at the same time.
- */
+/** Compares the stream with source, target and workflows. Throws the first failure. Audits may overlap. */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
   const { client, source, sourceChain, route } = context
   const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
@@ -65,8 +62,7 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const upTo = (await source.highest(seen)) ?? (BigInt(first) > 0n ? String(BigInt(first) - 1n) : undefined)
   if (upTo === undefined) return
   const isTail = () => streamClient.view !== undefined && BigInt(upTo) >= BigInt(streamClient.view.next)
-  // Nodes may already show a later final block. The numbers of this block are not scanned yet, so they must not become
-  // `hidden`.
+  // The count may include a later final block that is not scanned yet: its numbers must not become `hidden`.
   const height = isTail() ? await scannedUpTo(context) : at
   const state = await streamClient.state()
   if (!state || streamClient.era !== era) return
@@ -101,9 +97,7 @@ export interface StreamAudit {
   upTo?: string
   height?: number
   gaps: number
-  /**
-   * Results for open numbers. `completed`: found delivered. `started`: started again. `closed`: had ended undelivered.
-   */
+  /** `completed`: found delivered. `started`: started again. `closed`: had ended undelivered. */
   completed: number
   started: number
   closed: number
@@ -141,7 +135,7 @@ export async function auditOpen(
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
-  // If a transfer in a condensed interval has no run, it may have been cancelled long ago.
+  // A transfer in a condensed interval without a run may have been cancelled long ago, so it does not count as lost.
   const areOrdersKnown = listsAllOrders(state)
   const isLost = ({ sequence }: Transfer) => areOrdersKnown || outsideReason(state, sequence)?.condensed !== true
   const { again, ended } = await sortedByRun(context, stopped, isLost)
@@ -161,10 +155,7 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-/**
- * Checks recent deliveries, and deliveries whose transfers run again. If the target lacks one at two blocks, records it
- * as undone.
- */
+/** Checks recent deliveries, and those whose transfers run again. Records those that the target lacks as undone. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era

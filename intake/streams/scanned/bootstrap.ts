@@ -13,7 +13,8 @@ type BootstrapDeps = Pick<ScannedDeps, 'logger'> & {
 }
 
 /**
- * Uses a checkpoint only if the source has its block and its number. Otherwise its watermark would skip transfers.
+ * Makes the input of a new stream. A checkpoint counts only if the source has its block and its number, because a false
+ * watermark would skip transfers.
  * @param lookBack returns the first block of a stream whose config has none
  */
 export function createScannedBootstrap(
@@ -40,7 +41,7 @@ export function createScannedBootstrap(
     /** Throws read errors. If the config has no first block, also throws CHECKPOINT_UNAVAILABLE. */
     async begin(): Promise<StreamInput> {
       begun = undefined
-      // If the config has a first block, a stream without a checkpoint only reads more blocks. It loses no transfer.
+      // With a first block in the config, a stream without a checkpoint reads more blocks and loses no transfer.
       const found = await (lookBack ? keeper.read() : keeper.read().catch(() => undefined))
       if (!found) return { config: await begins() }
       const { cursor, completedNumber: number, completedHeight: height } = found

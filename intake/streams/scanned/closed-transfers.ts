@@ -8,10 +8,7 @@ import { nextHead, type ScannedContext } from './context.ts'
 
 const readsAtOnce = 20
 
-/**
- * Sorts transfers into those to start again and those that ended. `isLost`: whether a transfer without a run must be
- * started.
- */
+/** Sorts transfers by their latest run: to start again, or ended. `isLost` decides about a transfer without a run. */
 export async function sortedByRun(context: ScannedContext, transfers: readonly Transfer[], isLost: (transfer: Transfer) => boolean) {
   const { client } = context
   const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
@@ -22,10 +19,7 @@ export async function sortedByRun(context: ScannedContext, transfers: readonly T
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended }
 }
 
-/**
- * Returns transfers whose delivery is missing at the next head, both at one node and at most nodes. If nodes disagree,
- * a delivery counts as shown.
- */
+/** Returns transfers whose delivery neither one node nor most nodes show at the next head. */
 export async function undelivered({ targets, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   const names = [...new Set(doubtful.map(({ targetChain }) => targetChain))]
   await Promise.all(names.map((name) => ofChain(targets, { chain: name })).map(({ chain }) => nextHead(chain, stopping)))

@@ -18,7 +18,7 @@ import { createStreamCache, type StreamCache } from './stream-cache.ts'
 
 export type FollowedChain = Pick<Chain, 'name' | 'blockTimeMs'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
 
-/** The route of a scanned source, which has one target. The agent follows its completions. A contradiction halts it. */
+/** The single target of a scanned source. A contradiction of its completions halts the route. */
 export interface Route {
   readonly source: Pick<ScannedSource, 'targetChain' | 'completed' | 'contradiction'>
   readonly target: FollowedChain
@@ -42,7 +42,6 @@ export interface ScannedDeps extends Pick<WaitingTransfersDeps, 'client' | 'logg
 
 export interface ScannedContext extends Omit<ScannedDeps, 'source' | 'rangeBlocks' | 'lookBackMs'> {
   readonly source: BlockSource
-  /** Absent for a placed source. */
   readonly route?: Route | undefined
   readonly streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply' | 'changed'>
   readonly cache: StreamCache
@@ -58,9 +57,9 @@ export interface ScannedContext extends Omit<ScannedDeps, 'source' | 'rangeBlock
 export type ReadingContext = Omit<ScannedContext, 'client' | 'targets' | 'cursors' | 'remembered'>
 
 const rememberedForMs = 3_600_000
-/** Temporal's minimum retention. Used if the namespace cannot be read. */
+/** Temporal's minimum retention, used if the namespace cannot be read. */
 const leastRetentionHours = 24
-/** Only this part of Temporal's retention counts, because a run may have closed soon after its block. */
+/** Part of Temporal's retention that counts, because a run may have closed soon after its block. */
 const rememberedPart = 0.75
 
 function createRemembered({ client, sourceChain }: Pick<ScannedDeps, 'client' | 'sourceChain'>): () => Promise<number> {
@@ -104,10 +103,7 @@ function routeOf(source: ScannedSource | PlacedSource, targets: ScannedDeps['tar
   return { source, target }
 }
 
-/**
- * Begins the stream if there is none. If the source has a route, the stream first follows completions, from the
- * target's finalized head on. Transfers start only after that.
- */
+/** Begins the stream if there is none. On a route, completions are followed before any transfer starts. */
 export async function viewOf({
   streamClient,
   route,
@@ -149,10 +145,7 @@ export function createFinalityTimes(now: () => number = Date.now) {
       seen.push({ height: finalized, at: now() })
       if (seen.length > mostKept) seen.shift()
     },
-    /**
-     * Returns when the height became final, ms since the epoch. Undefined if it is not final, or became final too long
-     * ago.
-     */
+    /** Time when the height became final, ms since the epoch. Undefined if not final, or final for too long. */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
       return first <= 0 ? undefined : seen[first]?.at
@@ -169,15 +162,14 @@ export function createRangeSize(most: number) {
     get blocks(): number {
       return size
     },
-    /** Halves the next ranges. Returns false if the range that was refused is a single block. */
+    /** Halves the next ranges. Returns false if the refused range is a single block. */
     refused(blocks: number): boolean {
       answers = 0
       size = Math.max(1, Math.floor(blocks / 2))
       return blocks > 1
     },
     answered(blocks: number): void {
-      // Ranges grow only after answers for full ranges. An answer for a shorter range does not show that longer ones
-      // work.
+      // An answer for a shorter range does not show that longer ranges work.
       if (blocks < size || size === most || ++answers < answersBeforeGrowth) return
       answers = 0
       size = Math.min(most, size * 2)

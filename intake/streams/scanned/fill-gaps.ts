@@ -16,9 +16,7 @@ const mostNumbers = 500
 const restartsAtOnce = 20
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/**
- * Starts transfers that are in the source's table but in no log. Leaves alone gaps that a running backfill may fill.
- */
+/** Starts transfers that are in the source's table but in no log. Skips gaps that a running backfill may fill. */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   const cursor = createAuditCursor()
@@ -61,7 +59,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   return response?.answers[0]?.kind === 'done' && found.length + nothing.length < numbers.length && response.view.room > 0
 }
 
-/** Returns places in final blocks that have no log. An operator may have named such a place. */
+/** Finds numbers in final blocks that have no log. An operator may have named such a number. */
 async function absentPlaces(
   { source }: ScannedContext,
   numbers: readonly string[],

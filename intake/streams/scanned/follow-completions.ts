@@ -8,10 +8,7 @@ import { recordedTransfers, splitByDelivery, transfersUnder } from './transfers.
 import { backoffMs } from '../../../domain/backoff.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 
-/**
- * Blocks without completions are recorded together after this time (ms). After a restart, blocks that were not recorded
- * are read again.
- */
+/** Blocks without completions are recorded together after this time (ms). A restart reads unrecorded blocks again. */
 const emptyMs = 15_000
 
 /** MIP-61's COMPLETE_EVENT_PROCESSING. Records final completions at the target, by any account. */
@@ -57,10 +54,7 @@ export function createCompletionFollower(context: ScannedContext, route: Route):
   }
 }
 
-/**
- * Returns completions that most nodes show. Returns undefined if it has split the range. Halts the route at a
- * contradiction.
- */
+/** Returns completions that most nodes show. Undefined if the range was split. */
 async function readCompletions(context: ScannedContext, route: Route, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { ranges, cache, stopping } = context
   const { source, target } = route
@@ -112,7 +106,7 @@ async function contradicting(context: ScannedContext, found: readonly Completion
 
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
-/** Reads the deliveries of `early` numbers by id. Their completions came before the source showed the numbers. */
+/** Reads deliveries of `early` numbers by id: their completions came before the source showed the numbers. */
 export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Step {
   const { streamClient, cache } = context
   let tries = 0

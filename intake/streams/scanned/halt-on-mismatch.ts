@@ -3,9 +3,8 @@ import { type FollowedChain, nextHead, type Route, type ScannedContext } from '.
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
- * If `read` shows a contradiction, reads again from most nodes, because a short fork may be the cause. If the
- * contradiction lasts, halts the route and throws. Also throws SETTINGS_UNREACHABLE and the errors of `read`. Without a
- * route, there are no contradictions.
+ * Reads again from most nodes if `read` shows a contradiction, because a short fork may be the cause. If the
+ * contradiction lasts, halts the route and throws. Also throws SETTINGS_UNREACHABLE and the errors of `read`.
  * @param split called before the second read. If it returns true, the result is undefined, and the caller reads a
  * shorter range
  */
@@ -34,7 +33,7 @@ export async function haltOnMismatch<T>(
       await halt(context, route, second)
       throw second
     }
-    // Most nodes do not show the first contradiction. So the route is not halted.
+    // Most nodes do not show the first contradiction, so the route is not halted.
     throw second.haltRoute ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
   }
 }

@@ -5,7 +5,6 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { deliveredByTarget } from '../signed/gaps/fetch-messages.ts'
 import { inParts } from '../split-range.ts'
 
-/** The common part of scanned and placed sources. */
 export interface BlockSource extends Pick<ScannedSource, 'config' | 'bridge' | 'sourceChain' | 'highest' | 'initiated' | 'recorded'> {
   readonly targetChain?: ChainName
   readonly emitter?: string
@@ -15,11 +14,7 @@ export interface BlockSource extends Pick<ScannedSource, 'config' | 'bridge' | '
 
 const readsAtOnce = 8
 
-/**
- * Gives a placed source a table and a count, as scanned sources have them. Reading the table means reading the blocks
- * of the numbers again. The last final block is the end of the numbers. If one target has an outage, transfers to other
- * targets are still read.
- */
+/** Reads a placed source's table and count from its blocks. An outage of one target does not affect other targets. */
 export function asBlockSource(source: ScannedSource | PlacedSource, finalized: () => number, rangeBlocks: () => number): BlockSource {
   if (source.kind === 'scanned') return source
   return {
@@ -38,7 +33,6 @@ export function asBlockSource(source: ScannedSource | PlacedSource, finalized: (
   }
 }
 
-/** Returns ranges that contain all the numbers. Each has at most `most` blocks. */
 function rangesOf(numbers: readonly string[], most: number): readonly BlockRange[] {
   const ranges: { fromBlock: number; toBlock: number }[] = []
   for (const height of numbers.map(heightOf).sort((a, b) => a - b)) {

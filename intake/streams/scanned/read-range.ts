@@ -16,8 +16,8 @@ const mostNumbers = 2_000
 const roomMs = 2_000
 
 /**
- * Returns `too-long` if the caller must read shorter ranges, and `gone` if it must record nothing. Throws
- * contradictions and read errors.
+ * Reads a range and starts its transfers. Returns `too-long` if the caller must read a shorter range, and `gone` if the
+ * caller must record nothing. Throws contradictions and read errors.
  * @param live true for new blocks, whose deliveries later completions at the target will show
  */
 export async function readRange(context: ReadingContext, range: BlockRange, live: boolean, era: number) {
@@ -66,8 +66,7 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
   while (!stopping.aborted && streamClient.era === era) {
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
-    // A placed stream has no completions. If one of its numbers was seen ahead of the cursor, only the target shows
-    // that it has ended.
+    // A placed stream has no completions. Only the target shows that a number seen ahead of the cursor has ended.
     const isOld = (number: string) => !live || (source.config.placed === true && compare(number, state.next) < 0)
     const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (isOld(number) && !asked.has(number))
     const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))

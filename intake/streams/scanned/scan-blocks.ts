@@ -15,10 +15,7 @@ interface Blocks {
   readonly hash: string
 }
 
-/**
- * MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs. The next range then shows a fork that happened
- * between the two reads.
- */
+/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs, so that the next range shows a fork in between. */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined
@@ -86,10 +83,7 @@ async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamV
 
 const logMs = 10_000
 
-/**
- * MIP-61's BOOTSTRAP, which runs next to the live scan. Records the lowest blocks once their transfers run or are
- * delivered.
- */
+/** MIP-61's BOOTSTRAP, next to the live scan. Records the lowest blocks once their transfers run or are delivered. */
 export function createBackfill(context: ReadingContext): Step {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0

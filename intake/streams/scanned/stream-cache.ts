@@ -20,10 +20,7 @@ export function createStreamCache() {
   let startedEra = 0
   let blocks: ScannedBlock[] = []
   return {
-    /**
-     * Transfers that were started for ranges that then failed. A new `era` clears them, because Temporal may have lost
-     * them.
-     */
+    /** Transfers started for ranges that then failed. Temporal may have lost them if `era` is new. */
     started(era: number): typeof started {
       if (era !== startedEra) started.clear()
       startedEra = era
@@ -51,7 +48,7 @@ export function createStreamCache() {
     get blocks(): readonly ScannedBlock[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
-    /** Call this after a fork below finality. Numbers may now belong to other transfers, and later blocks are gone. */
+    /** Call this after a fork below finality. Numbers may now belong to other transfers. */
     forget(height: number): void {
       transfers.clear()
       started.clear()

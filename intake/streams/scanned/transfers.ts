@@ -23,7 +23,7 @@ export async function recordedTransfers(
   return found
 }
 
-/** Reads only numbers that are not cached. The table never drops a transfer, so the cache stays right. */
+/** Reads only numbers that are not cached. The cache stays right, because the table never drops a transfer. */
 export async function transfersUnder(context: TableContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const { cache } = context
   const unknown = numbers.filter((number) => !cache.transfer(number))
@@ -31,10 +31,7 @@ export async function transfersUnder(context: TableContext, numbers: readonly st
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
-/**
- * Splits transfers by the target's finalized state. Omits transfers whose target cannot be read. Throws the errors of
- * `delivered`.
- */
+/** Uses the target's finalized state. Omits transfers whose target cannot be read. Throws the errors of `delivered`. */
 export async function splitByDelivery(
   { source }: Pick<ScannedContext, 'source'>,
   transfers: readonly Transfer[],
@@ -45,7 +42,7 @@ export async function splitByDelivery(
 
 export const numberOf = ({ sequence }: Transfer) => sequence
 
-/** Leaves out workflows of other messages. They may claim the same number. */
+/** Leaves out workflows of other messages, which may claim the same number. */
 export async function ownTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const numbers = new Set(listed.map(({ number }) => number))
   const known = new Map((await transfersUnder(context, [...numbers])).map((transfer) => [transfer.sequence, transfer]))
@@ -65,7 +62,7 @@ export async function endedTransfers(context: TableContext, listed: readonly Lis
   return own.filter(({ number, state }) => state !== 'delivered' || delivered.has(number))
 }
 
-/** With a single node, each start waits for a block. So all starts of a range must wait at the same time. */
+/** With a single node, each start waits for a block, so all starts of a range must wait together. */
 const startsAtOnce = 200
 
 type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'logger'> & {
@@ -74,10 +71,7 @@ type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'l
 
 type Origin = Pick<SubmitOptions, 'seenAt' | 'sourceTxHash'>
 
-/**
- * MIP-61's INIT_EVENT_PROCESSING. Tries to start all transfers, and then throws the worst error. A message that is too
- * large holds up no other. Its number stays open, and each audit names it again.
- */
+/** MIP-61's INIT_EVENT_PROCESSING. Tries to start all transfers, and then throws the worst error. */
 export async function startAll(
   { submitter, cache, stopping, streamClient, logger }: StartContext,
   transfers: readonly Transfer[],
@@ -104,10 +98,7 @@ export async function startAll(
   for (const transfer of transfers) started.delete(transferId(transfer))
 }
 
-/**
- * Restarts a transfer whose delivery the target lacks, even if the transfer closed as delivered. Does nothing if it
- * ended undelivered.
- */
+/** Restarts even a transfer that closed as delivered, but none that ended undelivered. */
 export async function startAgain(context: StartContext & Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<void> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)

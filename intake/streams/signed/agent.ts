@@ -27,7 +27,7 @@ export interface SignedAgentOptions
 }
 
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Most messages of a source without a node go to chains outside the config. Recording these messages can wait (ms). */
+/** Interval (ms) of recording ignored messages. Most messages of a source without a node go to other chains. */
 const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000
@@ -74,7 +74,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** Call this when a subscription opens. The source's count then shows which older messages are missing. */
+    /** Call this when a subscription opens: the source's count then shows which older messages are missing. */
     connected(spy: string): void {
       expected.begin(spy)
       schedule.subscribed()
@@ -98,8 +98,7 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
 
   async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
     if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
-    // An old message must not begin a stream. If the stream runs but has not answered yet, it finds the number as a
-    // gap.
+    // An old message must not begin a stream. A running stream that has not answered yet finds the number as a gap.
     if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
     if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
     else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')

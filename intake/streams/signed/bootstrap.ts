@@ -7,22 +7,17 @@ import type { StreamInput } from '../../../temporal/contracts/stream.ts'
 import type { CheckpointKeeper } from '../checkpoints.ts'
 import type { SignedDeps } from './deps.ts'
 
-/**
- * A stream without a first number and without a checkpoint begins at least this far below the source's highest number.
- */
+/** Without a first number and a checkpoint, a stream begins at least this far below the source's highest number. */
 const below = 1_000n
-/**
- * Maximum age (seconds) of a message that begins a stream. Anybody can repeat an old message, and the stream would then
- * have to fetch many numbers.
- */
+/** Maximum age (seconds) of a message that begins a stream: a repeated old message would open many gaps. */
 const freshSeconds = 3_600
 
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * Begins at the config's first number. If there is none, begins at the checkpoint, and otherwise at the result of
- * `lookBack`. Throws read errors. If the config has no first number and the checkpoint is unreadable, throws
- * CHECKPOINT_UNAVAILABLE: without the checkpoint, older numbers would be missed for good.
+ * Begins at the config's first number, else at the checkpoint, else at the result of `lookBack`. Throws read errors.
+ * Without a first number in the config, an unreadable checkpoint throws CHECKPOINT_UNAVAILABLE, because older numbers
+ * would be missed for good.
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
@@ -58,9 +53,7 @@ async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: 
   })
 }
 
-/**
- * Begins at the number of the config, of the checkpoint or of the spy. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND.
- */
+/** Begins at the config's number, the checkpoint's or the spy's. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
 export async function bootstrapWithoutNode(
   source: Pick<SignedSource, 'config' | 'begins'>,
   keeper: Keeper,

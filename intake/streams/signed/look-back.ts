@@ -19,7 +19,7 @@ export interface LookBackOptions extends Pick<SignedDeps, 'rangeBlocks' | 'lookB
   readonly clock?: () => number
 }
 
-/** With a single node, each read waits for a block. So several reads must wait at the same time. */
+/** With a single node, each read waits for a block, so several reads must wait together. */
 const readsAtOnce = 8
 const mostNumbers = 4_000
 
@@ -78,10 +78,7 @@ const few = 100
 const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
-/**
- * For a stream with many missing numbers, as after a wipe of Temporal. Reads recent blocks, instead of one request per
- * number.
- */
+/** Reads recent blocks instead of each number, if many numbers are missing (as after a wipe of Temporal). */
 export function createManyMissing(deps: SignedDeps) {
   const { source, streamClient, logger } = deps
   const lookBack = createLookBack(deps)

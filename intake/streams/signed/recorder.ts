@@ -6,7 +6,7 @@ import { isIgnorable } from './gaps/fetch-messages.ts'
 
 export interface RecorderOptions {
   readonly streamClient: Pick<StreamClient, 'apply' | 'view'>
-  /** Interval of recording (ms). If `many` numbers wait, they are recorded earlier. */
+  /** Interval of recording (ms). If `many` numbers wait, recording starts earlier. */
   readonly everyMs?: number
   readonly many?: number
   /** Interval (ms) while no number needs a delivery. Default: `everyMs`. */
@@ -15,7 +15,7 @@ export interface RecorderOptions {
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** Maximum numbers per update, and maximum numbers that wait while the stream is full. Audits find the others. */
+/** Maximum numbers per update, and of waiting numbers while the stream is full. Audits find dropped numbers. */
 const mostRecorded = 1_000
 const mostKept = 20_000
 

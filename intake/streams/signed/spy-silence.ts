@@ -8,25 +8,18 @@ const receivedMs = 3_600_000
 
 export type ExpectedOfSpy = ReturnType<typeof createExpectedOfSpy>
 
-/**
- * Finds out whether a spy is silent. A silent spy has missed a message that a server has and that was published during
- * its subscription.
- */
+/** A spy is silent if it missed a message that a server has, and that was published during its subscription. */
 export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'current'>, now: () => number = Date.now) {
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   const open = new Map<string, { readonly openedAt: number; readonly since: number }>()
   return {
-    /**
-     * Call this at each new subscription. `since` is the later of both clocks, because messages have the chain's time.
-     */
+    /** Call this at each new subscription. `since` takes the later clock, because messages have the chain's time. */
     begin(spy: string): void {
       const openedAt = now()
       open.set(spy, { openedAt, since: Math.max(openedAt, (heads.current?.time ?? 0) * 1_000) })
     },
     end: (spy: string): void => void open.delete(spy),
-    /**
-     * Time (ms) when the oldest open subscription began. A new subscription to another spy does not end the silence.
-     */
+    /** Time (ms) when the oldest open subscription began. A new subscription to another spy does not end a silence. */
     get openedAt(): number | undefined {
       return open.size > 0 ? Math.min(...[...open.values()].map(({ openedAt }) => openedAt)) : undefined
     },
@@ -43,7 +36,7 @@ export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMisse
   })
 }
 
-/** Clears messages that were missed before the current subscription. They do not show that the spy is silent now. */
+/** Clears messages missed before the current subscription: they do not show that the spy is silent now. */
 export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
   return async (): Promise<void> => {

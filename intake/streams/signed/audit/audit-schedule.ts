@@ -27,7 +27,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   const hasGoneBack = createLossWatch()
   const plan = createAuditPlan()
 
-  /** Filling gaps comes before the audit, because it needs no node of the source. */
+  /** Fills gaps before the audit, because filling gaps needs no node of the source. */
   async function fillGaps(now: number, count: number): Promise<boolean> {
     if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
     missing = count
@@ -91,7 +91,7 @@ function createAuditPlan(): (now: number) => number | undefined {
   }
 }
 
-/** Notices that Temporal was wiped or restored. Records that were made later are then lost. */
+/** Notices that Temporal was wiped or restored, because the stream's later records are then lost. */
 function createLossWatch(): (known: StreamView) => boolean {
   let [next, completed] = [-1n, -1]
   return (known) => {
@@ -102,13 +102,10 @@ function createLossWatch(): (known: StreamView) => boolean {
   }
 }
 
-/** The second head counts. The first head after a subscription opened may have been requested before that. */
+/** Number of heads to see after a subscription opens, because the first may have been requested before. */
 const headsToSee = 2
 
-/**
- * Shows when the source's count includes all messages from before a subscription. This is the case once a head from
- * after its opening is final.
- */
+/** The source's count covers all messages before a subscription once a head from after its opening is final. */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {

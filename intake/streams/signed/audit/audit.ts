@@ -66,10 +66,7 @@ export function createSignedAuditor(
     get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
     },
-    /**
-     * Compares the stream with the source, servers and transfers. Records all findings, and then throws the first
-     * failure.
-     */
+    /** Compares the stream with source, servers and transfers. Records all findings, and throws the first failure. */
     async audit(): Promise<SignedAudit> {
       const audit = { ...nothingFilled, restarted: 0, closed: 0, undone: 0 }
       await runAll(

@@ -30,10 +30,7 @@ export interface LostTransfersDeps extends OutcomesDeps {
   readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }
 
-/**
- * Default wait (ms) before a number counts as lost. It covers the lag of the visibility store, and differences between
- * the clocks of processes.
- */
+/** Default wait (ms) before a number counts as lost. It covers the lag of Temporal's lists and of clocks. */
 export const graceMs = 15_000
 const suspectMs = 20 * graceMs
 const mostReopened = 20
@@ -63,10 +60,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
     get suspects(): boolean {
       return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
-    /**
-     * Returns numbers to submit again: lost numbers, those of `awaiting`, and those outside the window that await new
-     * signatures. Open numbers come first, because they take room, and get up to half of each call.
-     */
+    /** Numbers to submit again: lost, or awaiting signatures. Open numbers come first, because they take room. */
     async find(state: StreamState, awaiting: readonly string[] = []): Promise<readonly string[]> {
       const lost = await findLost(state)
       const open = singles(state.open.map(({ number }) => number))
@@ -78,10 +72,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 }
 
-/**
- * Submits numbers again. A condensed number without a run is not started if it may have been cancelled or skipped long
- * ago.
- */
+/** Starts no condensed number whose run is gone, unless all orders are known: it may have been cancelled long ago. */
 export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[], state: StreamState) {
   const { source, client, streamClient, logger } = deps
   const areOrdersKnown = listsAllOrders(state)

@@ -20,9 +20,7 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
   readonly logger: Logger
 }
 
-/**
- * `own`: guardians signed the message, and it has this emitter and number. `unproved`: its guardian set is not known.
- */
+/** `own`: guardians signed the message, which fits source and run. `unproved`: its guardian set is not known. */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 
 const mostKept = 20_000
@@ -32,7 +30,7 @@ const mostCharacters = 64 * 1024 * 1024
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20
-/** Wait (ms) before an unproved run is checked again. Otherwise it would delay the other runs in every call. */
+/** Wait (ms) before an unproved run is checked again, because the check would delay other runs in every call. */
 const againMs = 60_000
 
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
@@ -52,8 +50,7 @@ export function createProvedTransfers(deps: ProvedDeps) {
 
   async function proofs(listed: readonly ListedTransfer[]): Promise<ReadonlyMap<ListedTransfer, Proof>> {
     const all = byNumber(listed.filter((one) => !knownProof(one)))
-    // Each call makes a new cursor, which begins at random. The list differs each time, so an old cursor might never
-    // reach some numbers.
+    // A new cursor begins at random. The list differs in each call, so an old cursor might never reach some numbers.
     const unknown = createAuditCursor()
       .take(singles(all.keys()), mostReads)
       .flatMap((number) => (all.get(number) ?? []).slice(0, mostOfNumber))
@@ -84,10 +81,7 @@ export function createProvedTransfers(deps: ProvedDeps) {
     async messages(listed: readonly ListedTransfer[]): Promise<readonly Transfer[]> {
       return (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? [])
     },
-    /**
-     * Leaves out ended runs without proof, and `delivered` runs whose delivery the target does not show. Ignores
-     * outages of targets.
-     */
+    /** Leaves out ended runs without proof, and `delivered` runs whose delivery the target does not show. */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
       const proved = listed.filter((one) => found.get(one) === 'own' || (one.running && found.get(one) !== 'foreign'))
@@ -114,7 +108,7 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // If no retry can help, the run counts as a stranger's. If this is wrong, its message is only fetched once more.
+    // A run counts as foreign if no retry can help. If this is wrong, its message is only fetched once more.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

@@ -16,20 +16,18 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
     get upTo(): string | undefined {
       return upTo
     },
-    /**
-     * Records the count. For a source without a node, records the messages that the probe finds. Throws read errors.
-     */
+    /** Records the count or, for a source without a node, the messages that the probe finds. Throws read errors. */
     async take(): Promise<{ height?: number } & Partial<GapReport>> {
       if (source.withoutNode) {
         const state = await streamClient.state()
         return probe(state ? undefined : await begins())
       }
-      // Read before the count. So the count is from this block or a later one.
+      // Read before the count, so that the count is from this block or a later one.
       const height = chain.heads.current?.finalized
       upTo = await source.highest(upTo)
       if (height === undefined) return {}
       const { stream, origin, maxOpen } = source.config
-      // A source without a number also updates the stream. The update shows that an intake runs.
+      // A source without a number also updates the stream, to show that an intake runs.
       const report =
         upTo === undefined
           ? { kind: 'configured' as const, stream, origin, maxOpen }
@@ -37,7 +35,7 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
       await streamClient.apply([report])
       return upTo === undefined ? {} : { height }
     },
-    /** If the count is below this number, reads it again. If reading fails, returns the last count. Never throws. */
+    /** Reads the count again if it is below this number. If the read fails, returns the last count. Never throws. */
     async atLeast(number: string): Promise<string | undefined> {
       if (upTo !== undefined && BigInt(number) <= BigInt(upTo)) return upTo
       upTo = await source.highest(upTo).catch((error: unknown) => {
@@ -62,7 +60,7 @@ export function createTailProbe({ source, bridge, submitter, lookup, streamClien
       const { next = from, room = distances.length, paused } = streamClient.view ?? {}
       if (next === undefined || paused) break
       const numbers = distances.map((distance) => BigInt(next) + distance).filter((number) => number < above)
-      // No more messages are fetched than the stream has room for, because a transfer starts before it is recorded.
+      // Fetches no more messages than the stream has room for, because transfers start before they are recorded.
       const outcomes = await fetchMessages({ source, bridge, submitter, lookup }, numbers.slice(0, room).map(String))
       const found = foundIn(outcomes)
       if (found.length === 0) break

@@ -36,14 +36,10 @@ interface Copy {
 
 type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
   readonly source: Pick<SignedSource, 'emitterChain' | 'emitter' | 'sourceChain' | 'withoutNode' | 'delivered'>
-  /** Whether this undelivered transfer may be submitted. Default: always. */
   readonly mayStart?: (transfer: Transfer) => Promise<boolean>
 }
 
-/**
- * Fetches messages and submits them. Delivered messages need no check of signatures, because the target shows their
- * digests. Does not throw for an outage.
- */
+/** Delivered messages need no check of signatures: the target shows their digests. Does not throw for an outage. */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
   const refused: Refused = new Map()
@@ -132,14 +128,12 @@ export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bri
   return !read(bridge, '', vaa).transfer && (await verify({ source, bridge }, vaa)).kind === 'valid'
 }
 
-/** Whether the target has not registered this source without a node. Nobody can then deliver its messages. */
+/** Whether the target has not registered a source without a node, whose messages nobody can then deliver. */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
 
-/**
- * Asks the source's core contract. If the source has no node, asks the first chain that answers. Throws the last error.
- */
+/** If the source has no node, asks the first chain that answers. Throws the last error. */
 async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
   const { sourceChain, withoutNode } = source
   const [first = sourceChain, ...others] = withoutNode?.judges ?? []

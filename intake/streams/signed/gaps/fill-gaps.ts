@@ -18,20 +18,14 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
 const atOnce = 50
 const mostPerRound = 2_000
-/**
- * This many numbers at each end of a gap are always looked up. A source may skip numbers at will, so each audit looks
- * up only a few of the numbers between them, in turn.
- */
+/** Length of both ends of a gap, which are always looked up. A source may skip many numbers between the ends. */
 const mostOfEnd = 5_000n
 const mostOfMiddle = 200
 /** Time (ms) in which a new gap may close by itself, because messages of one block come in any order. */
 export const settleMs = 2_000
 const receivedMs = 10_000
 
-/**
- * Fills gaps. If many numbers are missing, first reads recent blocks. Then looks at running transfers, and last at
- * servers.
- */
+/** Searches recent blocks (if many numbers are missing), then running transfers, then servers. */
 export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
   const schedule = createRetrySchedule(auditMs)
@@ -42,7 +36,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   let above = -1n
   let receivedAgainAt = Infinity
 
-  /** If clocks differ much, no gap counts as fresh. */
+  /** Whether a gap is new. If clocks differ much, no gap counts as new. */
   const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
 
   function* due({ gaps, open }: StreamState, isAudit: boolean): Generator<bigint> {
@@ -68,7 +62,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   }
 
   return {
-    /** Call this after a reconnect. The spy may have sent messages while it was disconnected. */
+    /** Call this after a reconnect, because the spy may have sent messages while it was disconnected. */
     hurry: schedule.hurry,
     /** Records each batch at once, so that an error loses no earlier batch. `upTo` is the highest finalized number. */
     async fillGaps(found: StreamState, upTo: string | undefined, isAudit = false): Promise<GapReport> {
@@ -80,7 +74,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
       receivedAgainAt = Infinity
       const numbers = due(state, isAudit)
       for (;;) {
-        // No more messages are fetched than the stream has room for, because transfers start before they are recorded.
+        // Fetches no more messages than the stream has room for, because transfers start before they are recorded.
         const room = Math.min(atOnce, streamClient.view?.room ?? atOnce)
         const taken = take(numbers, room)
         const batch = taken.map(String)

@@ -8,9 +8,7 @@ export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
   readonly rangeBlocks: number
-  /**
-   * Maximum ranges per call. If the config has a first block, the next call continues below the ranges that were read.
-   */
+  /** Maximum ranges per call. With a first block in the config, the next call continues below these ranges. */
   readonly reads?: number
 }
 
@@ -44,10 +42,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
     return above.length > 0 && numbers.every((number) => above.some((one) => one < number))
   }
 
-  /**
-   * Most nodes must agree, because the result is kept and a single node might hide a number. Returns false if nodes
-   * disagree.
-   */
+  /** Most nodes must agree, because the result is kept. Returns false if nodes disagree. */
   async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
     try {
       for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)
@@ -68,7 +63,6 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   }
 
   return {
-    /** Returns the messages of these numbers. Throws read errors. */
     async of(numbers: readonly string[], finalized: number): Promise<ReadonlyMap<string, Published>> {
       await place(numbers, finalized)
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
@@ -85,9 +79,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   }
 }
 
-/**
- * Most nodes must agree, because a number without a transfer is ignored for good. Returns nothing if nodes disagree.
- */
+/** Most nodes must agree, because a number without a transfer is ignored for good. */
 async function agreedAt({ source }: PublishedLogsOptions, height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
   try {
     return await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')

@@ -85,10 +85,7 @@ const firstWaitMs = 5_000
 
 export type RetrySchedule = ReturnType<typeof createRetrySchedule>
 
-/**
- * The wait before a number is tried again grows to `auditMs`. If the number is `unobserved`, it grows to 12 *
- * `auditMs`.
- */
+/** The wait before a number is tried again grows to `auditMs`, or to 12 * `auditMs` if it is `unobserved`. */
 export function createRetrySchedule(auditMs: number) {
   const tries = boundedMap<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>(mostNumbers)
   return {

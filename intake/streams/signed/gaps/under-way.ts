@@ -18,7 +18,7 @@ export interface UnderWayDeps {
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
-/** Times (ms) for which a list is reused: at least `keptMs`, and `keptFoundMs` if it contains all the numbers. */
+/** A list is reused for `keptMs` (or `keptTimes` its read time), and `keptFoundMs` if it has all the numbers. */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
@@ -44,13 +44,13 @@ export function createUnderWay({ source, client, logger, proved }: UnderWayDeps)
   }
 
   return {
-    /** Counts numbers of gaps that have a running transfer, proved or not. Never throws. */
+    /** Returns the number of gap numbers that have a running transfer, proved or not. Never throws. */
     async listed({ gaps }: Pick<StreamState, 'gaps'>): Promise<number> {
       if (gaps.length === 0) return 0
       const numbers = [...(await running(() => false)).keys()]
       return numbers.filter((number) => hasGap(gaps, BigInt(number))).length
     },
-    /** Never throws. */
+    /** Number → id of its running transfer, if the run is proved. Never throws. */
     async of(numbers: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const runs = await running((has) => numbers.every((number) => has.has(number)))
       const own = await proved.own(numbers.flatMap((number) => runs.get(number) ?? []))
