@@ -30,14 +30,19 @@ export interface Remains {
 export async function drain(targets: DrainTargets, stuckAfterMs: number, { streams = true } = {}): Promise<Remains> {
   let least = Infinity
   let movedAt = Date.now()
+  let remains: Remains = { transfers: [], lanes: [], streams: [] }
   for (;;) {
-    const remains = await look(targets, streams)
-    const left = remains.transfers.length + remains.lanes.length + remains.streams.length
-    if (left === 0) return remains
-    if (left < least) {
-      least = left
-      movedAt = Date.now()
-      targets.say(`left: ${remains.transfers.length} transfers, ${remains.lanes.length} lanes, ${remains.streams.length} streams`)
+    const seen = await look(targets, streams).catch((error: unknown) => `Temporal does not list the transfers: ${String(error)}`)
+    if (typeof seen === 'string') remains = { ...remains, transfers: [seen] }
+    else {
+      remains = seen
+      const left = remains.transfers.length + remains.lanes.length + remains.streams.length
+      if (left === 0) return remains
+      if (left < least) {
+        least = left
+        movedAt = Date.now()
+        targets.say(`left: ${remains.transfers.length} transfers, ${remains.lanes.length} lanes, ${remains.streams.length} streams`)
+      }
     }
     if (Date.now() - movedAt > stuckAfterMs) return remains
     await targets.wait(lookEveryMs)
