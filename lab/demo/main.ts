@@ -46,12 +46,14 @@ export async function demo(options: DemoOptions): Promise<number> {
     say(`Portage runs, after ${seconds()} s (log: ${portage.logFile}).`)
     const ends = options.keep ? '' : ' (until the demo ends; --keep leaves everything running until Ctrl-C)'
     say(`Its page: ${portage.apiUrl}/`)
-    say(`  with this access token, of the demo alone and of level write: ${await pageToken(devnet)}`)
-    say(`Temporal Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows${ends}\n`)
+    const token = await pageToken(devnet)
+    say(`  with this access token, of the demo alone and of level write: ${token}`)
+    const webUi = `${devnet.temporal.uiUrl}/namespaces/default/workflows`
+    say(`Temporal Web UI: ${webUi}${ends}\n`)
     const summary = await run(devnet, portage, options)
     if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
     else process.stdout.write(`\n${describe(summary)}\n`)
-    if (options.keep) await stayUp(devnet, portage, say)
+    if (options.keep) await stayUp([`Page: ${portage.apiUrl}/`, `Access token: ${token}`, `Web UI: ${webUi}`], say)
     await portage.stop(15_000)
     clean = isClean(summary)
     return clean ? 0 : 1
@@ -126,8 +128,8 @@ async function rpcCalls(portage: PortageProcess): Promise<number> {
   return [...values].reduce((sum, [, value]) => sum + Number(value), 0)
 }
 
-async function stayUp(devnet: Devnet, portage: PortageProcess, say: (line: string) => void): Promise<void> {
-  say(`\nStaying up. Page: ${portage.apiUrl}/  Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows  Ctrl-C ends it.`)
+async function stayUp(places: readonly string[], say: (line: string) => void): Promise<void> {
+  say(['\nStaying up. Ctrl-C ends it.', ...places].join('\n  '))
   const forever = setInterval(() => {}, 60_000)
   await new Promise<void>((resolve) => {
     process.once('SIGINT', resolve)

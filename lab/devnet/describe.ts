@@ -1,3 +1,4 @@
+import { configSchema } from '../../config/schema/schema.ts'
 import type { DevnetAccount } from './chain/accounts.ts'
 import type { Devnet } from './index.ts'
 import type { NativeBridgeEnd } from './native/native-bridge.ts'
@@ -104,13 +105,19 @@ function chainRows(chain: DevnetSummary['chains'][number], { lanes, outsiders }:
 
 function nextCommands(envFile: string, hasNative: boolean): string[] {
   const environment = `set -a; . ${envFile}; set +a`
+  const { port } = configSchema.shape.api.parse({})
   const native = [
     'npx tsx lab/devnet/send.ts --kind native',
     'npx tsx lab/devnet/native/native-owner.ts --help   # pause, roles, budget of the native bridge',
   ]
   return [
     'Next, in a second terminal:',
-    ...[environment, 'npm run portage -- config check', 'npm run portage -- doctor', 'npm run portage -- run --role all'].map(indent),
+    ...[
+      environment,
+      'npm run portage -- config check',
+      'npm run portage -- doctor',
+      `npm run portage -- run --role all   # its page: http://127.0.0.1:${port}/`,
+    ].map(indent),
     'and in a third:',
     ...[
       environment,

@@ -1,15 +1,19 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import type { Summary } from '../../lab/demo/summary.ts'
 import { run } from '../../lab/devnet/run.ts'
+import { until } from '../../lab/devnet/until.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Runs `npm run demo -- …` without the set-up. */
-function demo(...args: string[]) {
-  const command = ['--import', 'tsx', `${root}/lab/demo/main.ts`, '--in-memory', '--keys', '1', '--rate', '0', ...args]
-  return run(process.execPath, command, { timeoutMs: 170_000 })
-}
+/** The arguments of node for `npm run demo -- …` without the set-up. */
+const command = (...args: string[]) => [
+  ...['--import', 'tsx', `${root}/lab/demo/main.ts`, '--in-memory', '--keys', '1', '--rate', '0'],
+  ...args,
+]
+const demo = (...args: string[]) => run(process.execPath, command(...args), { timeoutMs: 170_000 })
 
 test('--json prints one object with the figures of the run, and nothing else on stdout', async () => {
   const { code, stdout, stderr } = await demo('--transfers', '6', '--bridge', 'both', '--json')
@@ -30,15 +34,24 @@ test('--json prints one object with the figures of the run, and nothing else on 
   expect(stderr).toMatch(/Temporal Web UI: http:.*\(until the demo ends; --keep/)
 })
 
-test('for people it prints a table; what it started is gone afterwards', async () => {
-  const { code, stdout, stderr } = await demo('--transfers', '2')
-  expect({ code, stderr }).toMatchObject({ code: 0 })
+test('for people it prints a table, and with --keep the page, its token and the Web UI, which are gone after Ctrl-C', async () => {
+  const child = spawn(process.execPath, command('--transfers', '2', '--keep'), { stdio: ['ignore', 'pipe', 'pipe'] })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const closed = once(child, 'close')
+  const giveUp = () => (child.exitCode === null ? undefined : stderr)
+  const places = /Staying up. Ctrl-C ends it.\n {2}Page: (\S+)\n {2}Access token: (\S+)\n {2}Web UI: (\S+)\n/
+  await until(() => places.test(stderr), { timeoutMs: 170_000, what: 'the demo to stay up', giveUp })
+  const [, page, token, webUi] = places.exec(stderr) ?? []
+  expect((await fetch(`${page}v1/lanes`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
+  child.kill('SIGINT')
+  expect(await closed).toEqual([0, null])
   const rows = new Map(stdout.split('\n').map((line) => [line.slice(2, 62).trim(), line.slice(62)]))
   expect(rows.get('delivered')).toBe('2 of 2, exactly once (independent checker)')
   expect(rows.get('lost / twice / wrong balance')).toBe('0 / 0 / 0')
   expect([...rows.keys()]).toEqual(expect.arrayContaining(['nonce holes', 'throughput', 'state transitions per transfer']))
-  const [, ui = ''] = /Temporal Web UI: (\S+)/.exec(stderr) ?? []
-  await expect(fetch(ui)).rejects.toThrow('fetch failed')
+  await expect(fetch(webUi ?? '')).rejects.toThrow('fetch failed')
 })
 
 test('bad usage ends with 2 and says what an option takes', async () => {
