@@ -31,7 +31,7 @@ const method = 'eth_estimateGas'
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
-/** Number of calls that are remembered. If a call is estimated again, it may have run out of gas the first time. */
+/** Maximum calls that are remembered. A call that is estimated again may have run out of gas the first time. */
 const mostCalls = 4_096
 
 /**

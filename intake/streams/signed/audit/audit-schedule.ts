@@ -105,7 +105,7 @@ function createLossWatch(): (known: StreamView) => boolean {
 /** Number of heads to see after a subscription opens, because the first may have been requested before. */
 const headsToSee = 2
 
-/** The source's count covers all messages before a subscription once a head from after its opening is final. */
+/** Shows when the source's count covers all messages before a subscription: a head after the subscription is final. */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {
