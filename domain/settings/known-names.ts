@@ -48,14 +48,8 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
     case 'unhalt':
       return assertScope(order.scope, `${path}.scope`, known)
     case 'deny':
-    case 'allow': {
-      const [chain, address] = order.value.split('/')
-      // Wormhole's chain ids end at 65,535. Native bridges use the network ids of the config.
-      if (order.what === 'token' && Number(chain) > 65_535 && known.networkIds && !known.networkIds.includes(Number(chain)))
-        fail(`${path}.value: no bridge has a chain ${chain}`)
-      if (order.what === 'recipient' && address !== undefined) one(chain, chains, 'chain', `${path}.value`)
-      return
-    }
+    case 'allow':
+      return assertDenied(order, `${path}.value`, known)
     case 'setFees':
       return assertFeeScope(order.scope, `${path}.scope`, known)
     case 'setTariff': {
@@ -64,14 +58,8 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
       if (scope.kind === 'route') assertScope({ sourceChain: scope.source, targetChain: scope.target }, `${path}.scope`, known)
       return
     }
-    case 'setNode': {
-      const { chain, name, url } = order.change
-      one(chain, chains, 'chain', `${path}.change.chain`)
-      const configured = known.nodes[chain] ?? []
-      if (url === undefined) return one(name, configured, `node of ${chain}`, `${path}.change.name`)
-      if (configured.includes(name)) fail(`${path}.change.name: ${chain} has a node ${name} in the config; call the new one something else`)
-      return
-    }
+    case 'setNode':
+      return assertNode(order.change, `${path}.change`, known)
     case 'addToken':
       for (const chain of order.token.chains ?? []) one(chain, chains, 'chain', `${path}.token.chains`)
       for (const lane of order.token.lanes ?? []) one(lane, known.lanes, 'lane', `${path}.token.lanes`)
@@ -84,6 +72,23 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
       return one(order.name, [...new Set([...(known.nodes[order.chain] ?? []), ...added])], `node of ${order.chain}`, `${path}.name`)
     }
   }
+}
+
+function assertDenied({ what, value }: Extract<SettingsOrder, { what: string }>, path: string, { nodes, networkIds }: KnownNames): void {
+  const [chain, address] = value.split('/')
+  // Wormhole's chain ids end at 65,535. Native bridges use the network ids of the config.
+  if (what === 'token' && Number(chain) > 65_535 && networkIds && !networkIds.includes(Number(chain)))
+    fail(`${path}: no bridge has a chain ${chain}`)
+  if (what === 'recipient' && address !== undefined) one(chain, Object.keys(nodes), 'chain', path)
+}
+
+type NodeChange = Extract<SettingsOrder, { kind: 'setNode' }>['change']
+
+function assertNode({ chain, name, url }: NodeChange, path: string, { nodes }: KnownNames): void {
+  one(chain, Object.keys(nodes), 'chain', `${path}.chain`)
+  const configured = nodes[chain] ?? []
+  if (url === undefined) return one(name, configured, `node of ${chain}`, `${path}.name`)
+  if (configured.includes(name)) fail(`${path}.name: ${chain} has a node ${name} in the config; call the new one something else`)
 }
 
 function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, path: string, known: KnownNames): void {

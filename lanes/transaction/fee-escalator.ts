@@ -27,7 +27,8 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
   const { chain, signer, config, fees: policyOf, logger } = deps
   const transfer = intentId === undefined ? undefined : workflowOf(intentId)
   const call = { contract: intent?.to, selector: intent && selectorOf(intent.data) }
-  const about = { chain: chain.name, lane: config.lane, transfer, ...call }
+  const policyWith = (limits: Terms | undefined) =>
+    policyOf?.({ chain: chain.name, lane: config.lane, transfer, ...call, terms: limits }) ?? {}
   let isWarned = false
   let atLimit = false
   let atTerms = false
@@ -57,31 +58,27 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
     const ordered = reason.why === 'order' ? reason : undefined
     const kind = ordered?.kind ?? last?.kind ?? 'noop'
     // The terms do not limit the fees of a no-op, because the no-op must replace the call.
-    const policy = policyOf?.({ ...about, terms: kind === 'call' ? terms : undefined }) ?? {}
+    const policy = policyWith(kind === 'call' ? terms : undefined)
     const [quote, noopGas] = await Promise.all([chain.quote(), gasOfNoop(attempts, moreGas)])
     const market = marketFor(quote, policy)
     if (reason.why === 'reprice' && last && !dearer(market, last)) return undefined
-    const cost =
-      kind === 'noop' || !last ? { gasLimit: noopGas } : { gasLimit: last.gasLimit, ...(last.dataFee && { dataFee: last.dataFee }) }
+    const cost = kind === 'noop' || !last ? { gasLimit: noopGas } : costOf(last)
     if (moreGas && noopGas === last?.gasLimit) return undefined
     const value = kind === 'call' ? intent?.value : undefined
     const urgent = moreGas || ordered !== undefined
     const raising = { ...facts, ...cost, kind, value, urgent, atLeast: ordered?.atLeast }
     const fees = nextOffer(offered, market, { ...raising, policy })
-    atTerms = !fees && terms !== undefined && nextOffer(offered, market, { ...raising, policy: policyOf?.(about) ?? {} }) !== undefined
+    atTerms = !fees && terms !== undefined && nextOffer(offered, market, { ...raising, policy: policyWith(undefined) }) !== undefined
     atLimit = !fees && !atTerms
-    if (fees) return { kind, ...cost, ...fees }
-    if (atTerms) return undefined
-    const { maxFee, tip } = last ?? {}
-    if (!isWarned)
-      logger.warn('the fee of a stuck nonce is at its limit; the best attempt is sent again', {
-        code: 'FEE_LIMIT_REACHED',
-        nonce,
-        maxFee,
-        tip,
-      })
+    if (atLimit) warnOnce(last)
+    return fees && { kind, ...cost, ...fees }
+  }
+
+  function warnOnce({ maxFee, tip }: Partial<Fees> = {}): void {
+    if (isWarned) return
     isWarned = true
-    return undefined
+    const about = { code: 'FEE_LIMIT_REACHED', nonce, maxFee, tip } as const
+    logger.warn('the fee of a stuck nonce is at its limit; the best attempt is sent again', about)
   }
 
   return {
@@ -89,6 +86,10 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
     atLimit: () => atLimit,
     atTerms: () => atTerms,
   }
+}
+
+function costOf({ gasLimit, dataFee }: Attempt): Pick<Attempt, 'gasLimit' | 'dataFee'> {
+  return { gasLimit, ...(dataFee && { dataFee }) }
 }
 
 function dearer(market: Fees, { maxFee, tip }: Fees): boolean {

@@ -34,7 +34,7 @@ test('--json prints one object with the figures of the run, and nothing else on 
   expect(stderr).toMatch(/Temporal Web UI: http:.*\(until the demo ends; --keep/)
 })
 
-test('for people it prints a table, and with --keep the page, its token and the Web UI, which are gone after Ctrl-C', async () => {
+test('a table for people; with --keep also the page, its token and the Web UI, until Ctrl-C', async () => {
   const child = spawn(process.execPath, command('--transfers', '2', '--keep'), { stdio: ['ignore', 'pipe', 'pipe'] })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
