@@ -14,28 +14,24 @@ import { isExpected, strangers, untilQuiet, watch } from './watch.ts'
 import { pause } from '../../runtime/wait.ts'
 
 export interface AlertRun {
-  /** Divides all times of the rules. */
+  /** Divisor of all times of the rules. */
   readonly scale: number
-  /** Values of `fault` of the scenarios to run. Absent: all. */
+  /** Faults to run. Absent: all. */
   readonly only?: readonly string[] | undefined
 }
 
 export interface FaultResult {
   readonly fault: string
   readonly alert: string
-  /** Seconds from the fault to the alert, with the shortened times. Absent: the alert did not fire. */
+  /** Seconds from the fault to the alert. Absent: the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
-  /**
-   * `ruleSeconds`: the shortened time after which the rule may fire. `withinSeconds`: the time after which it must have
-   * fired.
-   */
+  /** The scaled `for` and ranges of the rule, seconds. The alert must fire within `withinSeconds`. */
   readonly ruleSeconds: number
   readonly withinSeconds: number
-  /** Seconds from the end of the fault until no alert fired. */
+  /** Seconds from the end of the fault until no alert fired. Absent: an alert still fires. */
   readonly resolvedAfterSeconds: number | undefined
-  /** Alerts that fired and that this fault should not raise. */
   readonly others: readonly string[]
-  /** Alerts that fired and that follow from the fault. */
+  /** Alerts that fired and that the scenario allows as consequences of its fault. */
   readonly consequences: readonly string[]
 }
 
@@ -43,16 +39,14 @@ export interface AlertSummary {
   readonly prometheus: string
   readonly scale: number
   readonly results: readonly FaultResult[]
-  /** Alerts that fired before any fault. */
   readonly before: readonly string[]
-  /** Processes that ended by themselves. */
+  /** Processes that ended although no fault killed them. */
   readonly ended: readonly string[]
-  /** Counts of the dashboards' expressions: sent to Prometheus, refused by Prometheus, and answered without data. */
   readonly panels: { readonly asked: number; readonly refused: readonly string[]; readonly empty: number }
 }
 
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url))
-/** Time that a process, a node and Prometheus may need to notice a change. A busy machine is slow. */
+/** Extra time for a busy machine, in which processes, nodes and Prometheus notice a change. */
 const slackSeconds = 60
 
 export function isClean({ results, before, ended, panels }: AlertSummary): boolean {
@@ -61,17 +55,14 @@ export function isClean({ results, before, ended, panels }: AlertSummary): boole
   return results.every(good) && before.length + ended.length + panels.refused.length === 0
 }
 
-/**
- * Polls streams and outcomes of transfers often, because `scale` does not divide these intervals. The receiver gets
- * deliveries.
- */
+/** Audits streams every 3 s, because `scale` does not divide Portage's own intervals. */
 function quick(config: ConfigInput, receiver: AlertReceiver): ConfigInput {
   return { ...config, streams: { ...config.streams, auditMinutes: 0.05 }, notifications: [receiver.configured] }
 }
 
 /**
- * Runs each fault alone under a real Prometheus with the rules of deploy/prometheus. Starts and stops everything that
- * this needs.
+ * Runs each fault alone under a real Prometheus with the rules of deploy/prometheus. Starts the devnet, the processes
+ * and Prometheus, and stops them at the end.
  */
 export async function runAlerts(prometheusPath: string, { scale, only }: AlertRun, say: (line: string) => void): Promise<AlertSummary> {
   const chosen = scenarios.filter(({ fault }) => only === undefined || only.includes(fault))
@@ -99,7 +90,7 @@ export async function runAlerts(prometheusPath: string, { scale, only }: AlertRu
     const traffic = startTraffic(devnet)
     stops.push(() => traffic.stop())
     const scene = { devnet, client: new Client({ connection }), fleet, receiver }
-    // Gives the ranges time to fill, and the first blocks and transfers time to come.
+    // The first 30 s fill the ranges of the rules and bring the first blocks and transfers.
     const warm = await watch(prometheus, () => false, { withinMs: 30_000 })
     const panels = await askPanels(prometheus, scale)
     const results: FaultResult[] = []
@@ -160,12 +151,13 @@ interface Traffic {
   stop(): Promise<void>
 }
 
-/** Sends a transfer over each bridge every few seconds, from both chains in turn. */
+/** Sends one transfer every 3 s, over both bridges and from both chains in turn. */
 function startTraffic(devnet: Devnet): Traffic {
   let [on, stopped] = [true, false]
   const send = async () => {
     for (let index = 0; !stopped; index++) {
-      // Ignore that users cannot send from a stalled chain. This run judges the faults and not the traffic.
+      // Users cannot send from a stalled chain. This run judges alerts, so a transfer that was not sent does not
+      // matter.
       if (on)
         await sendWish(devnet, index % 2 === 0 ? 'ethereum' : 'bsc', wishOf('both', [index * 2, index * 2 + 1])).catch(() => undefined)
       await pause(3_000)
@@ -181,7 +173,7 @@ function startTraffic(devnet: Devnet): Traffic {
   }
 }
 
-/** Asks Prometheus every expression of the dashboards, as Grafana would send it. */
+/** Sends every expression of the dashboards to Prometheus, with Grafana's variables replaced. */
 async function askPanels(prometheus: Prometheus, scale: number): Promise<AlertSummary['panels']> {
   const files = (await readdir(join(deploy, 'grafana'))).filter((file) => file.endsWith('.json'))
   const expressions: string[] = []

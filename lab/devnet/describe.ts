@@ -6,7 +6,7 @@ import type { DevnetFiles } from './published-files.ts'
 import { toUniversal } from './wormhole/vaa.ts'
 import type { WormholeChain } from './wormhole/wormhole.ts'
 
-/** The running parts as data: addresses, URLs, DEVNET keys, files. */
+/** Addresses, URLs, DEVNET keys and files of a running devnet. */
 export function summarizeDevnet(devnet: Devnet, files: DevnetFiles) {
   const { temporal, guardian, chains, lanes, outsiders } = devnet
   return {

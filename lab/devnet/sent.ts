@@ -6,7 +6,7 @@ import type { SentNativeTransfer } from './native/native-users.ts'
 import type { SentNttTransfer } from './ntt/ntt-users.ts'
 import type { SentTransfer } from './wormhole/users.ts'
 
-/** A users' transfer over any bridge. */
+/** A user's transfer over any bridge. */
 export type AnySent = SentTransfer | SentNativeTransfer | SentNttTransfer | SentExecution | SentBurn
 
 export function isNative(sent: AnySent): sent is SentNativeTransfer {
@@ -44,7 +44,7 @@ export function keyOf(sent: AnySent): string {
   return `${sent.source}:${sent.emitter}:${isNative(sent) ? sent.nonce : sent.sequence}`
 }
 
-/** The id of a native transfer's workflow. */
+/** Workflow id of a native transfer. */
 export function nativeTransferId({ sourceNetworkId, emitter, nonce, id }: SentNativeTransfer): string {
   return transferId({
     bridge: 'native-bridge',
@@ -55,7 +55,6 @@ export function nativeTransferId({ sourceNetworkId, emitter, nonce, id }: SentNa
   })
 }
 
-/** The id of a burn's workflow. */
 export function burnTransferId({ sourceNetworkId, emitter, sequence, message }: SentBurn): string {
   return transferId({
     bridge: 'cctp',
@@ -66,7 +65,7 @@ export function burnTransferId({ sourceNetworkId, emitter, sequence, message }: 
   })
 }
 
-/** The id of a transfer's workflow without its digest. */
+/** Workflow id of a transfer without the digest. */
 export function idWithoutDigest(sent: AnySent): string {
   const without = (id: string) => id.split(':').slice(0, 4).join(':')
   if (isNative(sent)) return without(nativeTransferId(sent))

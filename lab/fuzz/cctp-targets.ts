@@ -27,7 +27,7 @@ const ofV2 = {
   minFinality: 1_000,
   finalityExecuted: 1_000,
 } as const
-/** An attested burn that decodes. Nobody has signed it. */
+/** A burn that decodes, without attesters' signatures. */
 export const goodBurn = Buffer.from(
   writeMessage({ ...ofV2, sender: word, recipient: word, destinationCaller: `0x${'00'.repeat(32)}`, body }),
 )
@@ -54,7 +54,7 @@ export const cctpTargets: readonly FuzzTarget[] = [
   target('cctp-log', near(data), (hex) => readCarried(sentMessage({ topics: [sentTopic], data: `0x${hex}` }))),
   target('cctp-call', near(call), (hex) => {
     const received = decodeReceive(`0x${hex}`)
-    // A key may sign only the bytes that the reader has read.
+    // A key may sign only bytes that the reader has understood.
     if (received && receiveIntent(address, received).data.toLowerCase() !== `0x${hex}`.toLowerCase()) throw new Error('other bytes')
   }),
   target('cctp-attestation', near(attestation), (hex) =>

@@ -9,9 +9,8 @@ export interface StuckOptions {
   readonly json: boolean
 }
 
-/** Exit codes other than 0. */
 export const stuckExit = { notClean: 1, usage: 2 } as const
-/** Most seconds from the fault until the row is shown. docs/runbooks/README.md promises this. */
+/** Most seconds from the fault to its row. docs/runbooks/README.md promises this. */
 export const mostSeconds = 10
 
 const help = `
@@ -24,7 +23,7 @@ Examples:
 
 Exit code: 0 if every row came within ${mostSeconds} s by both, and went; ${stuckExit.notClean} otherwise; ${stuckExit.usage} for bad usage.`
 
-/** Reads the command line. Ends the process for `--help` and for a usage error. */
+/** Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): StuckOptions {
   return new Command('stuck:live')
     .description('Every cause of `portage stuck` on real parts, with the seconds until it is shown.')

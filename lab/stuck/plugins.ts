@@ -12,14 +12,11 @@ import type { StuckCase, StuckPlugins, StuckScene } from './scene.ts'
 
 const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
 const take = 'executeVAAv1(bytes)'
-/** By name of a plug-in: the first byte of its messages. */
+/** First byte of a plug-in's messages. */
 const bytes = { invalid: '01', changed: '02', failing: '03' } as const
 type Name = keyof typeof bytes
 
-/**
- * Makes three plug-ins for messages from ethereum to a contract on bsc. Each fails while a file with its name and
- * `.flag` exists.
- */
+/** Makes three plug-ins for messages from ethereum to a contract on bsc. Each fails while its `.flag` file exists. */
 export async function makePlugins({
   dir,
   chains,
@@ -69,7 +66,7 @@ async function publish({ devnet: { chains, guardian, outsiders } }: StuckScene, 
   await guardian.waitFor(wormholeChainId, message.emitter, message.sequence)
 }
 
-/** Restarts the process, because plug-ins are loaded only at a start. */
+/** Plug-ins are loaded only at the start of a process. */
 async function restart(scene: StuckScene): Promise<void> {
   await (
     await scene.kill('chain', 'bsc')
@@ -98,7 +95,6 @@ function missing(): never {
   throw new Error('the network has no plug-ins')
 }
 
-/** Cases of plug-ins that cannot be loaded, or that fail. */
 export const pluginCases: readonly StuckCase[] = [
   fileCase('invalid', 'the file of a plug-in is away when a process starts', 'PLUGIN_INVALID', (module) =>
     rename(module, `${module}.away`),

@@ -11,30 +11,30 @@ export interface UserBurn {
   readonly version: 1 | 2
   /** 6 decimals. */
   readonly amount: bigint
-  /** Default: a fresh address. */
+  /** Default: a new address. */
   readonly recipient?: string
   /** The only account that may deliver the burn. Default: any account. */
   readonly caller?: string
-  /** `minFinality`, `maxFee` and `hookData` are for v2 only. Default of `minFinality`: 2000, finalized. */
+  /** For v2 only, like `maxFee` and `hookData`. Default: 2000, finalized. */
   readonly minFinality?: number
   readonly maxFee?: bigint
   readonly hookData?: string
 }
 
-/** A mined burn, with the values that the checker needs. */
+/** A mined burn with the values that the checker needs. */
 export interface SentBurn extends Required<Pick<UserBurn, 'version' | 'amount' | 'recipient'>> {
   readonly source: string
   readonly sourceNetworkId: number
   readonly target: string
-  /** Address of the token on the target chain, lower-case 0x. */
+  /** Token on the target chain, lower-case 0x. */
   readonly asset: string
-  /** Address of the MessageTransmitter, 64 lower-case hex digits. */
+  /** The source's MessageTransmitter, 64 lower-case hex digits. */
   readonly emitter: string
   /** Place of the message's log: block height × 1,000,000 + index. */
   readonly sequence: bigint
   readonly txHash: string
   readonly height: number
-  /** The bytes in the event MessageSent. */
+  /** Bytes of the event MessageSent. */
   readonly message: Uint8Array
   /** Seconds. */
   readonly sentAt: number
@@ -44,7 +44,7 @@ const nobody = `0x${'00'.repeat(20)}`
 
 export type CctpUsers = ReturnType<typeof startCctpUsers>
 
-/** The users of one direction. They wait for the chain's own blocks and mine none. */
+/** Users of one direction. They wait for the chain's own blocks. */
 export function startCctpUsers(source: CctpEnd, target: CctpEnd) {
   const sendCalls = createSender(source.anvil, source.user, 400_000n)
   return {

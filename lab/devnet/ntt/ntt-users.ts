@@ -6,13 +6,13 @@ import { published } from '../wormhole/wormhole.ts'
 import { managerAbi, type NttEnd } from './ntt-contracts.ts'
 
 export interface NttUserTransfer {
-  /** Amount with 8 decimals, the most that every end can carry. */
+  /** With 8 decimals, the most that every end can carry. */
   readonly amount: bigint
-  /** Default: a fresh address. */
+  /** Default: a new address. */
   readonly recipient?: string
 }
 
-/** A sent transfer, with the values that its user knows. */
+/** A sent transfer with the values that the checker needs. */
 export interface SentNttTransfer {
   readonly source: string
   readonly target: string
@@ -21,15 +21,15 @@ export interface SentNttTransfer {
   /** Emitter and sequence of the transfer's first message. */
   readonly emitter: string
   readonly sequence: bigint
-  /** One message for each transceiver of the source, in their order. `emitter`: 64 lower-case hex digits. */
+  /** One message per transceiver of the source, in the transceivers' order. `emitter`: 64 lower-case hex digits. */
   readonly messages: readonly { readonly emitter: string; readonly sequence: bigint }[]
-  /** Digest of the manager's message, 0x. All transceivers carry the same one. */
+  /** Digest of the manager's message, 0x. All transceivers carry the same digest. */
   readonly digest: string
-  /** Lower-case 0x address. So is `asset`. */
+  /** Lower-case 0x address. */
   readonly recipient: string
-  /** Amount that the recipient gets, in the smallest unit of the target's token. */
+  /** In the smallest unit of the target's token. */
   readonly amount: bigint
-  /** Address of the token on the target chain. */
+  /** Token on the target chain, lower-case 0x. */
   readonly asset: string
   readonly txHash: string
   readonly height: number
@@ -39,16 +39,15 @@ export interface SentNttTransfer {
 
 export interface NttUsers {
   /**
-   * Sends all transfers at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if
-   * one reverted.
+   * Sends all transfers at once, in as few blocks as possible. Resolves when all are mined. Throws Error if one
+   * reverted.
    */
   send(transfers: readonly NttUserTransfer[]): Promise<SentNttTransfer[]>
 }
 
-/** Gas units. Measured: 166,000 to lock and 193,000 to burn. A second transceiver adds 70,000. */
+/** Gas units. Measured: 166,000 to lock, 193,000 to burn, and 70,000 for a second transceiver. */
 const gasLimit = 500_000n
 
-/** Makes the users of one direction. */
 export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {
   const send = createSender(source.anvil, source.user, gasLimit)
   return {
@@ -62,7 +61,7 @@ export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {
 
 type Wanted = Required<NttUserTransfer>
 
-/** The calldata of a transfer. The core contract charges nothing for a message on a devnet. */
+/** Calldata of a transfer. Messages on a devnet cost nothing, so the call carries no coins. */
 function transferCall(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted): string {
   const args = [inUnitsOf(source, amount), target.wormholeChainId, `0x${toUniversal(recipient)}`]
   return managerAbi.encodeFunctionData('transfer(uint256,uint16,bytes32)', args)
