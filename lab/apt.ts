@@ -1,6 +1,6 @@
 import { run } from './devnet/run.ts'
 
-/** For about a hundred megabytes of packages. */
+/** Time limit for about a hundred megabytes of packages, ms. */
 const installMs = 600_000
 
 /** Installs Debian packages if this process is root. Returns the reason if the installation failed. Never throws. */

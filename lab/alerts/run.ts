@@ -25,7 +25,7 @@ export interface FaultResult {
   readonly alert: string
   /** Seconds from the fault to the alert. Absent: the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
-  /** The scaled `for` and ranges of the rule, seconds. The alert must fire within `withinSeconds`. */
+  /** Scaled time of the rule itself, seconds. The alert must fire within `withinSeconds`. */
   readonly ruleSeconds: number
   readonly withinSeconds: number
   /** Seconds from the end of the fault until no alert fired. Absent: an alert still fires. */
@@ -46,7 +46,7 @@ export interface AlertSummary {
 }
 
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url))
-/** Extra time for a busy machine, in which processes, nodes and Prometheus notice a change. */
+/** Seconds that processes, nodes and Prometheus may need on a busy machine to notice a change. */
 const slackSeconds = 60
 
 export function isClean({ results, before, ended, panels }: AlertSummary): boolean {
@@ -60,10 +60,7 @@ function quick(config: ConfigInput, receiver: AlertReceiver): ConfigInput {
   return { ...config, streams: { ...config.streams, auditMinutes: 0.05 }, notifications: [receiver.configured] }
 }
 
-/**
- * Runs each fault alone under a real Prometheus with the rules of deploy/prometheus. Starts the devnet, the processes
- * and Prometheus, and stops them at the end.
- */
+/** Starts the devnet, the processes and Prometheus, makes the faults one after another, and stops everything. */
 export async function runAlerts(prometheusPath: string, { scale, only }: AlertRun, say: (line: string) => void): Promise<AlertSummary> {
   const chosen = scenarios.filter(({ fault }) => only === undefined || only.includes(fault))
   const files = (await readdir(join(deploy, 'prometheus'))).filter((file) => file.endsWith('.yml'))
@@ -151,7 +148,6 @@ interface Traffic {
   stop(): Promise<void>
 }
 
-/** Sends one transfer every 3 s, over both bridges and from both chains in turn. */
 function startTraffic(devnet: Devnet): Traffic {
   let [on, stopped] = [true, false]
   const send = async () => {

@@ -10,7 +10,6 @@ export interface Order {
   readonly body: unknown
 }
 
-/** The body of an order without an author, and with an author that the caller chose. */
 const authors = [{ reason: 'urgent' }, { reason: 'urgent', by: 'root' }]
 
 /** Orders that do the most harm without a token: halts, a node of the attacker, and disabled nodes. */
@@ -23,7 +22,7 @@ export function harmfulOrders({ chain }: Pick<PlannedAttack, 'chain'>): Order[] 
   return authors.flatMap((author) => harm.map((orders) => ({ method: 'POST', path: '/v1/settings', body: { ...author, orders } }) as const))
 }
 
-/** Every order of the API's public OpenAPI document, with an empty body. */
+/** Every order in the API's public OpenAPI document, with an empty body. */
 async function everyOrder({ apiUrl, admin }: PortageProcess): Promise<Order[]> {
   const document = (await (await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin })).json()) as {
     paths?: Record<string, Record<string, unknown>>
@@ -42,7 +41,7 @@ export async function apiOrders(scene: AttackScene, attack: PlannedAttack): Prom
   return `answers: ${[...new Set(answers.flat())].toSorted((a, b) => a - b).join(', ')}`
 }
 
-/** Empty if no process answers. */
+/** Every order in the API's OpenAPI document. Empty if no process answers. */
 export async function ordersOfDocument({ fleet }: AttackScene): Promise<Order[]> {
   const [one] = fleet.alive
   return one ? everyOrder(one).catch(() => []) : []

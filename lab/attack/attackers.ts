@@ -38,7 +38,6 @@ const acts: Readonly<Record<Exclude<PlannedKind, NodeKind>, Act>> = {
   payment,
 }
 
-/** Number of attacks that were carried out, by kind. */
 export type Attacked = Partial<Record<AttackKind, number>>
 
 /** Carries out the plan and counts the attacks in `attacked`. Resolves after the last attack. */

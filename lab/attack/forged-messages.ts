@@ -98,7 +98,6 @@ async function forge({ client }: AttackScene, transfer: Transfer, taskQueue: str
   })
 }
 
-/** A digest of no message, different in each attack. */
 function digestOf({ dice }: PlannedAttack, number: bigint): string {
   return hashOf(`${dice} ${number}`)
 }

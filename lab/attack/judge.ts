@@ -39,7 +39,7 @@ export interface AttackSummary {
   readonly unnamedOrders: number
   /** Honest requests without an answer while attackers held connections of the API. */
   readonly shutOut: number
-  /** Honest transfers and lanes without an end. */
+  /** Honest transfers that never ended, and lanes that never became idle. */
   readonly stuck: number
   readonly brokenTasks: number
   /** Processes whose memory exceeded 1 GiB. */
@@ -102,7 +102,6 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
   }
 }
 
-/** Whether every honest transfer was delivered and every other count is 0. */
 export function isClean({ seed: _, honest, delivered, attacks: __, seconds: ___, ...counts }: AttackSummary): boolean {
   return honest > 0 && delivered === honest && Object.values(counts).every((count) => count === 0)
 }

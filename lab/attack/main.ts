@@ -28,7 +28,6 @@ export async function attack({
     process.stdout.write(`${JSON.stringify(planOf(run), null, 2)}\n`)
     return 0
   }
-  // Workers of the attacker log errors only.
   Runtime.install({ logger: new DefaultLogger('ERROR') })
   const dir = join(process.cwd(), '.portage', 'attack', `${seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })

@@ -45,7 +45,7 @@ function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {
   return [{ fault: { kind: 'lie', how: kind } }]
 }
 
-/** Longer than Portage caches the newest guardian set, ms. */
+/** Duration of a false guardian set, ms. Portage caches the newest set for a shorter time. */
 const guardiansForMs = 25_000
 
 /** Answers that name the attacker as the only guardian of the newest set. */
@@ -60,7 +60,7 @@ function falseGuardians(): FaultRule[] {
 }
 
 const addedWithinMs = 30_000
-/** More nodes than the chain has in the config. */
+/** Names of the added nodes, which outnumber the config's nodes. */
 const added = ['own-1', 'own-2', 'own-3', 'own-4']
 
 /** Adds lying nodes with a stolen admin token. All added nodes answer with the attacker's guardian set. */

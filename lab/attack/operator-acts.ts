@@ -36,7 +36,6 @@ export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack
   return `${ordered} of ${keys.size} transfers`
 }
 
-/** Whether Temporal accepted the order. */
 function isTaken(order: Promise<unknown>): Promise<boolean> {
   return order.then(
     () => true,
@@ -44,7 +43,6 @@ function isTaken(order: Promise<unknown>): Promise<boolean> {
   )
 }
 
-/** Orders one payment from a lane to the treasury. */
 export async function payment(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { client, devnet, payments } = scene
   const lanes = devnet.lanes.filter((lane) => lane.chain === chain)

@@ -1,7 +1,7 @@
 import { chanceOf } from '../faults/random.ts'
 import { schedule } from '../faults/schedule.ts'
 
-/** Need access to Temporal. */
+/** Attacks by a client of Temporal. */
 export const temporalKinds = [
   'forged-operator-transaction',
   'forged-batch',
@@ -14,7 +14,7 @@ export const temporalKinds = [
   'moved-coins',
   'wipe',
 ] as const
-/** Need access to the API, without a token or with an insufficient token. */
+/** Attacks by an API caller, without a token or with an insufficient token. */
 export const apiKinds = [
   'api-without-token',
   'api-forged-token',
@@ -25,18 +25,18 @@ export const apiKinds = [
   'api-slow',
   'api-flood',
 ] as const
-/** The attacker runs one node of the chain. */
+/** Attacks by the operator of one of the chain's nodes. */
 export const nodeKinds = [
   ...(['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed', 'flood', 'redirect'] as const),
   ...(['guardians', 'long-reverts'] as const),
 ] as const
-/** Needs an operator's stolen token. */
+/** Attacks by a thief of an operator's token. */
 const addedNodeKinds = ['added-nodes'] as const
-/** Need access to the spy or its gossip network. */
+/** Attacks by somebody with access to the spy or its gossip network. */
 export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-one-guardian', 'spy-foreign-emitter', 'spy-malformed'] as const
-/** Only send transfers. */
+/** Attacks by users who only send transfers. */
 export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike', 'executor-requests'] as const
-/** Orders of an honest operator during the attacks. */
+/** Acts of an honest operator during the attacks. */
 export const operatorKinds = ['cancel', 'payment'] as const
 /** Comes once, after the last honest transfer: prices rise, and lanes pay until their keys refuse. */
 export const lastKind = 'overspend'
@@ -44,7 +44,6 @@ const plannedKinds = [...temporalKinds, ...apiKinds, ...nodeKinds, ...addedNodeK
 export const attackKinds = [...plannedKinds, lastKind] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
-/** Kinds of attacks that the plan repeats. */
 export type PlannedKind = (typeof plannedKinds)[number]
 export type AttackKind = (typeof attackKinds)[number]
 

@@ -5,10 +5,9 @@ import type { PlannedAttack } from './plan.ts'
 import { falseGuardian, inventedNtt } from './forged-calls.ts'
 import { attackDevnet, type AttackScene } from './scene.ts'
 
-/** Above all sequence numbers that the bridges publish. */
+/** First invented sequence number, above all numbers that the bridges publish. */
 export const firstInvented = 10_000_000n
 
-/** Number of messages in one burst. */
 const messages = 2_000
 
 /**
@@ -28,7 +27,7 @@ export async function spyOneGuardian(scene: AttackScene, attack: PlannedAttack):
   return publish(scene, attack, (message) => signVaa(message, devnetGuardians(attackDevnet.guardians), [0]).bytes, 50)
 }
 
-/** Index after the devnet's only guardian set. */
+/** Index of the invented guardian set, after the devnet's only set. */
 export const falseSetIndex = 1
 
 /**

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { defences } from './defences.ts'
 
-/** Number of defences that one turn removes. */
 const perTurn = 3
 
 /**

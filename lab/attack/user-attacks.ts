@@ -9,7 +9,7 @@ import { inventedTransfer } from './forged-calls.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** The target's contract always refuses transfers to the zero address. */
+/** Sends transfers to the zero address, which the target's contract always refuses. */
 export async function dust(scene: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const { devnet, hostile, locks } = scene
   const transfers = Array.from({ length: 20 }, () => ({ amount: 1n, recipient: ZeroAddress }))

@@ -2,7 +2,7 @@ import { get } from 'node:http'
 import type { PortageProcess } from '../devnet/portage-process.ts'
 import type { AttackScene } from './scene.ts'
 
-/** A longer answer counts as shut out, ms. */
+/** A request that takes longer counts as shut out, ms. */
 const answeredWithinMs = 10_000
 const everyMs = 500
 

@@ -1,4 +1,3 @@
-/** One line of a chart, one value per second. */
 export interface Line {
   readonly name: string
   readonly color: string
@@ -6,7 +5,7 @@ export interface Line {
 }
 
 const [width, height, left, bottom, top, right] = [720, 320, 48, 40, 36, 16]
-/** Visible on light and dark pages. */
+/** This grey is visible on light and dark pages. */
 const grey = '#7a7a7a'
 
 /** An SVG chart of values per second. Smooths each line over `smoothS` seconds. */
@@ -40,7 +39,6 @@ export function lineChart(title: string, lines: readonly Line[], smoothS = 5): s
   ].join('\n')
 }
 
-/** Replaces each value by the mean of `span` values around it. */
 export function averaged(values: readonly number[], span: number): number[] {
   const half = Math.floor(span / 2)
   return values.map((_, index) => {

@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { until } from '../devnet/until.ts'
 
-/** A closed workflow with the server's counts. */
 export interface Closed {
   /** ms since the epoch. */
   readonly closedAt: number

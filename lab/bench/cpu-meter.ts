@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseStat, type Stat, type ThreadGroup, threadGroupOf } from './proc-stat.ts'
 
-/** CPU time of a process between two readings. */
 export interface ProcessUsage {
   readonly cpuMs: number
   /** CPU time by thread group. Covers only threads that lived at the second reading. */
@@ -79,7 +78,7 @@ async function statOf(file: string): Promise<Stat | undefined> {
   return line === undefined ? undefined : parseStat(line)
 }
 
-/** CPU time between two readings. For a process that is new in `after`, since its start. */
+/** CPU time between two readings. A process that is new in `after` counts from its start. */
 function usageOf(before: Looks | undefined, after: Looks | undefined, peak: number): ProcessUsage {
   const threadMs: Record<ThreadGroup, number> = { main: 0, workflow: 0, core: 0, gcJit: 0, pool: 0 }
   let cpuMs = 0

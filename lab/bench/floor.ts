@@ -26,7 +26,7 @@ export interface FloorSummary {
   readonly notRun: readonly NotRun[]
 }
 
-/** Number of workflows before the measurement. They open connections, fill caches and make V8 compile the code. */
+/** Workflows before the measurement, which open connections, fill caches and make V8 compile the code. */
 const warmUp = 50
 
 /**

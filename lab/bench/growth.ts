@@ -39,7 +39,6 @@ export interface GrowthRow extends Verdict {
   readonly openPeak: number
   readonly seconds: number
   readonly perSecond: number
-  /** Costs of the idle relayer before the transfers. */
   readonly fixed: FixedCosts
   /** ms of CPU per transfer, by process, minus the costs of an idle process. */
   readonly cpuMs: Readonly<Record<string, number>>

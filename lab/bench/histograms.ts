@@ -1,4 +1,3 @@
-/** One series of a Prometheus histogram. */
 export interface HistogramSeries {
   readonly labels: Readonly<Record<string, string>>
   readonly count: number
@@ -24,7 +23,6 @@ export function readHistogram(metrics: string, name: string): HistogramSeries[] 
   })
 }
 
-/** Adds up series with the same bounds. */
 export function added(all: readonly HistogramSeries[]): HistogramSeries['buckets'] {
   return (all[0]?.buckets ?? []).map(([bound], index) => [bound, all.reduce((sum, { buckets }) => sum + (buckets[index]?.[1] ?? 0), 0)])
 }

@@ -4,7 +4,6 @@ import { round } from './statistics.ts'
 /** Average number of events in a history, by type. A local activity is one `markerRecorded`. */
 export type Shape = Readonly<Record<string, number>>
 
-/** Averages the events of these workflows' histories. */
 export async function historyShape(client: Client, workflowIds: readonly string[]): Promise<Shape> {
   const histories = await Promise.all(
     workflowIds.map(async (id) => (await client.workflow.getHandle(id).fetchHistory()).events?.map(nameOf) ?? []),
@@ -12,7 +11,7 @@ export async function historyShape(client: Client, workflowIds: readonly string[
   return shapeOf(histories)
 }
 
-/** Sorted: the most frequent type first. */
+/** The most frequent type comes first. */
 export function shapeOf(histories: readonly (readonly string[])[]): Shape {
   const counts = new Map<string, number>()
   for (const name of histories.flat()) counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -41,7 +41,6 @@ export interface IdleRow {
 
 export interface IdleResult {
   readonly rows: readonly IdleRow[]
-  /** Audit interval of the streams. */
   readonly auditMinutes: number
   readonly machine: Machine
 }
@@ -50,7 +49,7 @@ export interface IdleResult {
 const settleMs = 20_000
 /** Shorter than the default of 5 minutes, so that two minutes contain an audit of each stream. */
 const auditMinutes = 2
-/** Every periodic call comes at least once in this time, s. */
+/** Length of the measurement without other sources, s. Every periodic call comes at least once in this time. */
 const aloneSeconds = 60
 
 /** A transfer (payload 1 of the token bridge) to chain 65,000, which does not exist. */

@@ -13,8 +13,8 @@ const [msPerTick, pageBytes] = [10, 4096]
 /** Parses /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat. Throws Error for other text. */
 export function parseStat(line: string): Stat {
   const [open, close] = [line.indexOf('('), line.lastIndexOf(')')]
-  // `fields` begins at field 3 (state). Field 14 is utime, 15 stime, 24 rss. The name before it is in brackets and may
-  // contain spaces and brackets.
+  // Fields from the third on: state is field 3, utime 14, stime 15, rss 24. The name in field 2 is in brackets and may
+  // itself contain spaces and brackets.
   const fields = line
     .slice(close + 2)
     .trim()

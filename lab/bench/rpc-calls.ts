@@ -26,7 +26,6 @@ export const perBlockMethods: ReadonlySet<string> = new Set([
   'eth_getBlockReceipts',
 ])
 
-/** Number of calls with one of `perBlockMethods`. */
 export function perBlockCalls(calls: readonly (readonly [method: string, count: number])[]): number {
   return calls.reduce((sum, [method, count]) => sum + (perBlockMethods.has(method) ? count : 0), 0)
 }

@@ -1,4 +1,3 @@
-/** One figure over the rounds of a run. */
 export interface Spread {
   readonly min: number
   readonly median: number
@@ -35,7 +34,6 @@ export function ratesOf(closes: readonly number[], begin: number): Rates {
   return { perSecond: (count * 1000) / (last - begin), sustainedPerSecond: ((high - low) * 1000) / (to - from) }
 }
 
-/** Number of closes in each second after `begin`. */
 export function closesPerSecond(closes: readonly number[], begin: number): number[] {
   const seconds = closes.map((at) => Math.max(0, Math.floor((at - begin) / 1000)))
   const counts = Array.from({ length: Math.max(-1, ...seconds) + 1 }, () => 0)

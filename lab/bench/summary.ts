@@ -39,7 +39,6 @@ export interface PortageSummary extends KindSummary {
   readonly firstCloseMs: Spread
   /** Mean gas of the lanes' transactions. */
   readonly gasPerTransaction: number
-  /** Events of a transfer's history, by type. */
   readonly shape: Shape
 }
 
@@ -110,7 +109,6 @@ export function cpuOf({ usage, count }: Measurement): number {
   return Object.values(usage).reduce((sum, { cpuMs }) => sum + cpuMs, 0) / count
 }
 
-/** Figures that Portage and the yardsticks share. */
 export function kindOf(all: readonly Measurement[]): KindSummary {
   const names = Object.keys(all[0]?.usage ?? {})
   const eachOf = (of: (one: Measurement) => number) => spread(all.map(of))

@@ -3,7 +3,6 @@ import { threadGroups } from './proc-stat.ts'
 import type { Spread } from './statistics.ts'
 import type { BenchSummary, KindSummary } from './summary.ts'
 
-/** Aligns the first column to the left, and all others to the right. */
 export function textTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
   const cell = (text: string, column: number) => (column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0))

@@ -14,7 +14,7 @@ export interface Used {
   readonly calls: { readonly perBlock: number; readonly others: number }
 }
 
-/** The returned function ends the period. */
+/** Starts to measure. The returned function ends the period and returns the use. */
 export async function startUseMeter(devnet: Devnet, portage: PortageProcess): Promise<() => Promise<Used>> {
   const measured: Measured = {
     temporal: [devnet.temporal.pid],

@@ -12,7 +12,6 @@ export function verdictOf(check: Omit<Verdict, 'of'>, of: number): Verdict {
   return { delivered, of, lost, duplicates, nonceHoles, foreignCompletions, revertedTransactions }
 }
 
-/** Whether every transfer was delivered exactly once, and nothing else was delivered. */
 export function isClean({ delivered, of, lost, duplicates, nonceHoles, foreignCompletions }: Verdict): boolean {
   return delivered === of && lost + duplicates + nonceHoles + foreignCompletions === 0
 }

@@ -12,7 +12,7 @@ export type Yardstick = (typeof yardsticks)[number]
 
 const worker = fileURLToPath(new URL('./empty-worker.ts', import.meta.url))
 
-/** Name of the measured worker process: the yardstick's worker or the relayer. */
+/** Name under which the yardstick's worker, or the relayer, is measured. */
 export const workerName = 'worker'
 
 /**

@@ -1,12 +1,12 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-/** Keeps Chromium from sending requests of its own. */
+/** Flags that keep Chromium from sending requests of its own. */
 const quiet = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync', '--disable-default-apps', '--disable-dev-shm-usage'],
 ]
 
-/** Runs in the browser. */
+/** This script runs in the browser. */
 const watchPolicy = `document.addEventListener('securitypolicyviolation', (event) => void sayViolation(event.violatedDirective + ' ' + event.blockedURI))`
 
 export function openBrowser(executablePath: string): Promise<Browser> {

@@ -34,7 +34,6 @@ export interface CctpVerdict {
   readonly sources: readonly string[]
 }
 
-/** Events of version 1 and version 2. */
 const receivedAbis = [
   new Interface([
     'event MessageReceived(address indexed caller, uint32 sourceDomain, uint64 indexed nonce, bytes32 sender, bytes messageBody)',

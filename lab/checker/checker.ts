@@ -66,7 +66,6 @@ export interface CheckResult {
   /** Transactions of the given lanes without a delivery: no-ops, reverted calls, and foreign uses of the lane's key. */
   readonly wastedTransactions: number
   readonly nonceHoles: number
-  /** Highest number of transactions of one lane in one block. */
   readonly maxPerLanePerBlock: number
   /** wei that the lanes paid for gas, by chain. */
   readonly gasPaid: Readonly<Record<string, bigint>>

@@ -25,7 +25,7 @@ export interface Wish {
   readonly burns: readonly UserBurn[]
 }
 
-/** Products of a run, in turn. */
+/** Products that take turns in a run. */
 const products = {
   wormhole: ['wormhole'],
   native: ['native'],
@@ -89,7 +89,7 @@ export function indexesOf(source: Source, transfers: number): number[] {
 export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
   const chosen = products[bridge]
   const over = (product: keyof Wish) => indexes.filter((index) => chosen[Math.floor(index / 2) % chosen.length] === product)
-  // Number of the transfer among those of the same product.
+  // Number of a transfer among those of its product.
   const turn = (index: number) => Math.floor(index / (2 * chosen.length)) * 2 + (index % 2)
   return {
     wormhole: over('wormhole').map((index) => wormholeTransfer(turn(index))),
@@ -131,7 +131,7 @@ function nttTransfer(index: number): NttUserTransfer {
   return { amount: (isQueued ? queuedAbove * 10n ** 8n : 0n) + 1_000n + BigInt(index) }
 }
 
-/** One request, and an underpaid copy if the request is plain. */
+/** A request. A plain request comes with an underpaid copy. */
 function executionsOf(index: number): ExecutionWish[] {
   const wishes: readonly ExecutionWish[] = [
     { form: 'plain' },

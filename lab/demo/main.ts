@@ -59,7 +59,7 @@ export async function demo(options: DemoOptions): Promise<number> {
     return clean ? 0 : 1
   } finally {
     await devnet.stop()
-    // Logs and database are kept only after a failure.
+    // Logs and database stay only after a failure.
     if (clean) await rm(dir, { recursive: true, force: true })
     else say(`Logs: ${dir}`)
   }

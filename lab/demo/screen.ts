@@ -36,7 +36,7 @@ export class Screen {
   }
 }
 
-/** At most 80 columns. */
+/** Each line has at most 80 columns. */
 export function screenLines(view: View): string[] {
   const { seen, total } = view
   const filled = Math.round((deliveredOf(seen) / total) * barWidth)

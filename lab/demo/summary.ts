@@ -99,7 +99,6 @@ function deliveredOn(findings: readonly Findings[]): Record<string, number> {
   return counts
 }
 
-/** Whether every transfer arrived exactly once, nothing else arrived, and the streams proved it. */
 export function isClean({ delivered, transfers, lost, duplicates, nonceHoles, foreignCompletions, unproved }: Summary): boolean {
   return delivered === transfers && lost + duplicates + nonceHoles + foreignCompletions + unproved.length === 0
 }

@@ -68,7 +68,7 @@ export async function startChild(command: string, args: readonly string[], optio
   }
 }
 
-/** A script that forgot to stop its children then ends, and its end kills the children. */
+/** Running children do not keep a script alive that forgot to stop them. The end of the script kills them. */
 function unreference(child: ChildProcess): void {
   child.unref()
   for (const stream of [child.stdin, child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref()
@@ -85,8 +85,8 @@ async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number)
 }
 
 /**
- * Starts a shell that ends the child once its standard input ends, which is when this process ends, even by SIGKILL.
- * Node cannot bind a child's life to its parent.
+ * Starts a shell that ends the child when this process ends, even by SIGKILL, because the shell's standard input ends
+ * then. Node cannot bind a child's life to its parent.
  */
 function startGuard(pid: number): ChildProcess {
   const script = 'read -r _; kill -TERM "$0" 2>/dev/null && sleep 2 && kill -KILL "$0" 2>/dev/null'

@@ -39,7 +39,7 @@ async function ownerOf(file: string): Promise<Owner | undefined> {
     const { pid, startedAt } = JSON.parse(await readFile(file, 'utf8')) as Partial<Owner>
     return typeof pid === 'number' && typeof startedAt === 'string' ? { pid, startedAt } : undefined
   } catch {
-    // The lock's process has removed the file in this moment, or a crash truncated the file.
+    // The owner of the lock has just removed the file, or a crash truncated the file.
     return undefined
   }
 }

@@ -164,7 +164,7 @@ type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes'
 
 async function startParts(options: DevnetOptions, dir: string, started: Started): Promise<Parts> {
   const log = options.log ?? (() => {})
-  // After the failure of one start, the other must end too, so that no part is still starting when all are stopped.
+  // Waits for both starts even if one fails, because a part that is still starting cannot be stopped.
   const [server, chains] = await Promise.allSettled([
     options.temporal ?? started.keep(startTemporal(temporalOptions(options, dir, log))),
     startChains(options, dir, started, log),
@@ -201,7 +201,7 @@ async function startChains(
   const cctp = options.cctp && (await started.keep(startCctpNetwork(chains, { log, paid: options.executor, ...options.cctp })))
   const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
   const ntt = options.ntt && (await deployNtt(chains, options.ntt))
-  // A token of its own, because either all transfers of a token are free or none is.
+  // Paid transfers need a token of their own, because either all transfers of a token are free or none is.
   const paidNtt = options.executor && options.ntt ? await deployNtt(chains, options.ntt) : undefined
   const executor = options.executor ? await startExecutorNetwork(chains, { ntt: paidNtt, cctp }) : undefined
   return { chains, nodes, guardian, lanes, native, ntt, executor, cctp }
@@ -243,7 +243,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         auditMinutes: options.auditMinutes ?? (native && 0.1),
         transferAuditMinutes: options.transferAuditMinutes,
         worker: options.worker,
-        // Absolute, because relative paths in a config file start at the file's folder.
+        // This path is absolute, because relative paths in a config file start at the file's folder.
         checkpoints: resolve(dir, 'checkpoints'),
       }),
     check(all) {

@@ -106,14 +106,12 @@ async function choosePorts(): Promise<DevnetPorts> {
   return Object.fromEntries(chosen)
 }
 
-/** Throws Error that names the option and its values. */
 function variant(text: string): 'fixed' | 'strict' | false {
   if (text === 'none') return false
   if (text === 'fixed' || text === 'strict') return text
   throw new Error(`--native takes fixed, strict or none, not "${text}"`)
 }
 
-/** Throws Error that names the option and its bounds. */
 function number(option: string, text: string, least: number, most: number, whole = false): number {
   const value = Number(text)
   if (text.trim() !== '' && value >= least && value <= most && (!whole || Number.isInteger(value))) return value

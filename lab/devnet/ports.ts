@@ -6,9 +6,9 @@ interface PortRange {
 }
 
 /**
- * Below the ports that systems use for outgoing connections and for port 0 (Linux: 32768 and up), because such a
- * connection could take a port before its server listens. Above 10080, the highest port below 32000 that fetch refuses
- * (a "bad port" of the Fetch standard).
+ * These ports are below the range for outgoing connections and for port 0 (Linux: 32768 and up), because such a
+ * connection could take a port before its server listens. They are above 10080, the highest port below 32000 that fetch
+ * refuses (a "bad port" of the Fetch standard).
  */
 const usual: PortRange = { from: 10_100, to: 32_000 }
 const tries = 100

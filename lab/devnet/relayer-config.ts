@@ -21,7 +21,7 @@ export interface RelayerConfigInput {
   /** URLs of nodes by chain name, instead of the chain's anvil. */
   readonly nodes?: Readonly<Record<string, readonly { readonly url: string }[]>>
   readonly lanes: readonly LaneKey[]
-  /** Absolute, because relative paths in a config file start at the file's folder. */
+  /** Absolute path, because relative paths in a config file start at the file's folder. */
   readonly dataFolder: string
   readonly temporalAddress: string
   /** URL of Temporal's Web UI. Undefined without a Web UI. */
@@ -31,7 +31,6 @@ export interface RelayerConfigInput {
   readonly wormholescanApi: string
   /** Most nonces of a lane in flight. Default 64, which the pool of a devnet's node accepts. */
   readonly window?: number
-  /** Where all lanes broadcast. Default: the config's own default. */
   readonly broadcast?: 'auto' | 'queue' | undefined
   readonly apiPort?: number
   readonly wormhole?: boolean | undefined
@@ -41,14 +40,10 @@ export interface RelayerConfigInput {
   readonly ntt?: NttNetwork['ends'] | undefined
   /** Ends of an NTT token whose transfers need a request to the Executor. Absent: none. */
   readonly paidNtt?: NttNetwork['ends'] | undefined
-  /** For `bridges.executor`. Absent: none. */
   readonly executor?: NonNullable<ConfigInput['bridges']>['executor']
   readonly cctp?: ConfigInput['bridges']['cctp']
-  /** Routes of the native bridge. Absent: none. */
   readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
-  /** Audit interval of streams. Default: the config's own default. */
   readonly auditMinutes?: number | undefined
-  /** Audit interval of transfers. Default: the config's own default. */
   readonly transferAuditMinutes?: number | undefined
   /** Folder for the streams' checkpoints. Absent: streams write none. */
   readonly checkpoints?: string | undefined
@@ -94,7 +89,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
           finality: { kind: 'tag' as const },
           blockTimeMs: Math.max(50, Math.round(anvil.blockTimeSeconds * 1000)),
           contracts: { core, tokenBridge },
-          // A run has the traffic of days and spikes of the base fee within minutes.
+          // High limits, because a run has the traffic of days and spikes of the base fee within minutes.
           signing: { maxSpendingPerHourWei: coins(500n), maxSpendingPerDayWei: coins(1_000n) },
           lanes: lanes
             .filter((lane) => lane.chain === name)
@@ -107,7 +102,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     ),
     bridges: bridgesOf(input),
     ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
-    // After a revert that a test or a fault caused, the recipient must not wait for the default of a minute.
+    // A short quarantine, because after a revert by a test or a fault the recipient must not wait a minute (default).
     transfers: { quarantineSeconds: 1 },
     streams: {
       ...(auditMinutes !== undefined && { auditMinutes }),

@@ -6,7 +6,6 @@ import type { SentNativeTransfer } from './native/native-users.ts'
 import type { SentNttTransfer } from './ntt/ntt-users.ts'
 import type { SentTransfer } from './wormhole/users.ts'
 
-/** A user's transfer over any bridge. */
 export type AnySent = SentTransfer | SentNativeTransfer | SentNttTransfer | SentExecution | SentBurn
 
 export function isNative(sent: AnySent): sent is SentNativeTransfer {
@@ -44,7 +43,6 @@ export function keyOf(sent: AnySent): string {
   return `${sent.source}:${sent.emitter}:${isNative(sent) ? sent.nonce : sent.sequence}`
 }
 
-/** Workflow id of a native transfer. */
 export function nativeTransferId({ sourceNetworkId, emitter, nonce, id }: SentNativeTransfer): string {
   return transferId({
     bridge: 'native-bridge',

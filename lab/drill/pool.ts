@@ -2,18 +2,17 @@ import type { Devnet } from '../devnet/index.ts'
 import { until } from '../devnet/until.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 
-/** Transactions then stay in the pool. */
+/** Stops the chain's blocks, so that transactions stay in the pool. */
 export async function stopBlocks({ chains }: Devnet, chain: ChainKey): Promise<void> {
   await chains[chain].anvil.rpc('evm_setIntervalMining', [0])
 }
 
-/** A running anvil accepts only whole seconds as block interval. */
+/** Starts the chain's blocks again. A running anvil accepts only whole seconds as interval. */
 export async function goOn({ chains }: Devnet, chain: ChainKey): Promise<void> {
   const { rpc, blockTimeSeconds } = chains[chain].anvil
   await rpc('evm_setIntervalMining', [blockTimeSeconds])
 }
 
-/** Number of the lanes' signed transactions that are in no block. */
 async function inPool({ chains, lanes }: Devnet, chain: ChainKey): Promise<number> {
   const { rpc } = chains[chain].anvil
   const count = async (address: string, at: string) => Number(await rpc<string>('eth_getTransactionCount', [address, at]))

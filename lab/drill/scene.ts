@@ -19,7 +19,6 @@ export interface DrillScene {
   readonly devnet: Devnet
   /** Client of the running Temporal server. */
   readonly client: Client
-  /** All transfers until now. */
   readonly sent: AnySent[]
   readonly payments: Payment[]
   say(line: string): void

@@ -8,7 +8,7 @@ import { type DrillScene, type Payment, treasury } from './scene.ts'
 
 /** Duration of the parts, seconds. */
 export interface DrillTimes {
-  /** pg_dump of both databases, under load. */
+  /** Duration of pg_dump for both databases, under load. */
   dump: number
   /** From the loss until the Temporal server answers again. */
   restore: number
@@ -84,7 +84,6 @@ async function paymentsOf(scene: DrillScene): Promise<(Payment & { readonly time
   }))
 }
 
-/** Whether the chains show every ordered payment. */
 export async function allPaid(scene: DrillScene): Promise<boolean> {
   return (await paymentsOf(scene)).every(({ times }) => times > 0)
 }

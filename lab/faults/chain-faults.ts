@@ -4,7 +4,6 @@ import type { LaneKey } from '../devnet/relayer-config.ts'
 import { forkFromSnapshot, reorganize, withoutBlocks } from './forks.ts'
 import type { ChainKind, PlannedFault } from './plan.ts'
 
-/** A chain with its lanes' keys. */
 export interface Place {
   readonly anvil: Anvil
   readonly lanes: readonly LaneKey[]

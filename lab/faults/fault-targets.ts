@@ -13,7 +13,6 @@ export interface FaultTargets {
   readonly fleet: Fleet
   /** Only in a fleet run. `links`: each process's proxies to the server and the nodes, by process name. */
   readonly ground?: { readonly server: FleetServer; readonly links: ReadonlyMap<string, Links> } | undefined
-  /** All transfers that users have sent. */
   readonly sent: AnySent[]
   readonly locks: Readonly<Record<ChainKey | 'temporal', Lock>>
   say(line: string): void

@@ -17,7 +17,7 @@ export async function breakFleet(targets: FaultTargets, fault: PlannedFault<Flee
       return true
     }
     case 'temporal-restart':
-      // SIGKILL, or SIGTERM as an orchestrator sends.
+      // Ends the server by SIGKILL, or by SIGTERM as an orchestrator does.
       await locks.temporal.run(() => server.restart(fault.dice < 0.5 ? 0 : 2_000))
       return true
     case 'postgres-crash':
@@ -41,7 +41,7 @@ export async function breakFleet(targets: FaultTargets, fault: PlannedFault<Flee
   }
 }
 
-/** A process and those of its links that the fault breaks. */
+/** The process that the fault strikes, and those of its links that the fault breaks. */
 function waysOf(
   { fleet, ground }: FaultTargets,
   { kind, dice, chain, node }: PlannedFault,

@@ -6,7 +6,6 @@ import type { FleetProcess } from './fleet.ts'
 import { type Links, withLinks } from './fleet-links.ts'
 import type { FleetServer } from './fleet-server.ts'
 
-/** Processes with one role each, and their links by process name. */
 export interface FleetProcesses {
   readonly started: readonly FleetProcess[]
   readonly links: ReadonlyMap<string, Links>

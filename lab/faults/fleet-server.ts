@@ -19,7 +19,7 @@ const namespace = 'default'
  * disk.
  */
 export interface FleetServer {
-  /** For the devnet, which uses only the address. Copies of the database are not possible. */
+  /** The devnet uses only the address of this server, which cannot copy its database. */
   readonly temporal: TemporalServer
   readonly postgres: Postgres
   readonly logFile: string

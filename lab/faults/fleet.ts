@@ -142,7 +142,7 @@ class SupervisedFleet implements Fleet {
   }
 
   async whole(): Promise<void> {
-    // Processes may end while others are started.
+    // Processes may end while others are started, so the wait is repeated.
     while (this.#returning.size > 0) await Promise.all(this.#returning)
   }
 

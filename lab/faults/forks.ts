@@ -36,7 +36,7 @@ export async function forkFromSnapshot(
 ): Promise<void> {
   const { depth, lost, longer } = options
   const height = async () => Number(await rpc<string>('eth_blockNumber'))
-  // Mined by hand, because one block more would make the fork deeper than finality.
+  // These blocks are mined by hand, because one block more would make the fork deeper than finality.
   const highest = await withoutBlocks(rpc, async () => {
     const snapshot = await rpc<string>('evm_snapshot')
     const from = await height()

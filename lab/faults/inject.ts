@@ -6,7 +6,6 @@ import { chainKinds, fleetKinds, guardianKinds, nodeKinds, serverKinds, temporal
 import type { FaultTargets } from './fault-targets.ts'
 import { breakTemporal, breakWorkflow } from './temporal-faults.ts'
 
-/** Number of faults that struck, by kind. */
 export type Injected = Partial<Record<FaultKind, number>>
 
 /** Faults that take a chain's lock, like users' transfers. A snapshot would undo the repair of a simultaneous fault. */
@@ -61,7 +60,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     return id !== undefined
   }
   if (is(fault, serverKinds)) {
-    // One after another, so that no fault wipes a copy that another fault restores.
+    // These faults come one after another, so that no fault wipes a copy that another restores.
     await locks.temporal.run(() => breakTemporal(devnet.temporal, fault, wait))
     return true
   }
@@ -70,7 +69,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     return true
   }
   if (is(fault, fleetKinds)) return breakFleet(targets, fault, tell)
-  // Four times as long, so that some freezes outlast the heartbeat of a broadcast.
+  // A freeze lasts four times as long as other faults, so that some freezes outlast the heartbeat of a broadcast.
   if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
   const killed = await fleet.kill(fault.dice, fault.forMs)
   // Sometimes a second process dies too. Then perhaps no process listens to the spy.

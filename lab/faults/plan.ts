@@ -1,7 +1,7 @@
 import { chanceOf } from './random.ts'
 import { schedule } from './schedule.ts'
 
-/** Injected by the fault proxies before the nodes. */
+/** Faults that proxies before the nodes inject. */
 export const nodeKinds = [
   'accept-and-hang',
   'hang',
@@ -25,15 +25,15 @@ export const nodeKinds = [
   'log-range',
   'finality-lag',
 ] as const
-/** Injected by anvil. */
+/** Faults that anvil injects. */
 export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'foreign-transaction', 'chain-stop', 'key-drained'] as const
-/** Injected by a client of Temporal. */
+/** Faults that a client of Temporal injects. */
 export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const
 /** Temporal's database is lost, or replaced by a copy that is some seconds old. */
 export const serverKinds = ['temporal-wiped', 'temporal-restored'] as const
 /** The spy drops its subscribers, or the guardians' REST API refuses requests. */
 export const guardianKinds = ['spy-drop', 'guardian-429', 'guardian-5xx'] as const
-/** SIGKILL, or SIGSTOP for a while. */
+/** Kills a process (SIGKILL), or freezes it for a while (SIGSTOP). */
 const processKinds = ['kill', 'freeze'] as const
 export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...serverKinds, ...guardianKinds, ...processKinds] as const
 /**
@@ -49,7 +49,7 @@ export const fleetKinds = [
   'node-half-open',
   'rolling-restart',
 ] as const
-/** All faults of a fleet run. Without `serverKinds`, because PostgreSQL keeps Temporal's data. */
+/** All faults of a fleet run. `serverKinds` are missing, because PostgreSQL keeps Temporal's data. */
 export const fleetFaultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...guardianKinds, ...processKinds, ...fleetKinds] as const
 
 export type NodeKind = (typeof nodeKinds)[number]

@@ -26,7 +26,7 @@ export interface FaultRun {
   readonly kinds: readonly FaultKind[]
   /** Time without progress after which pending work counts as stuck, ms. */
   readonly stuckAfterMs: number
-  /** In a fleet: per role and per key. */
+  /** Number of processes, in a fleet per role and per key. */
   readonly processes: number
   readonly meanPauseMs?: number
   /** Whether each process has one role and Temporal runs on PostgreSQL (`fleet-run.ts`). */

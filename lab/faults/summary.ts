@@ -9,7 +9,6 @@ export interface FleetFindings {
   /** Time from the SIGKILL of a lane process to the next delivery by the other process of its key. */
   readonly takeoverMs: { readonly min: number; readonly median: number; readonly max: number } | null
   readonly takeovers: readonly Takeover[]
-  /** Number of tasks of workflows and activities that each process took. */
   readonly work: WorkShares
   /** Processes that took no task although other processes of the same queue did. */
   readonly idle: readonly string[]

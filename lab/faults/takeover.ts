@@ -22,12 +22,12 @@ export interface Takeover {
  * Users' load during the kills: transfers per second over both directions, and about the number of transfers per kill.
  */
 const takeoverLoad = { perSecond: 2, transfersEach: 30 } as const
-/** One kill of this number strikes while a granted nonce has no signature. */
+/** Every third kill strikes while a granted nonce has no signature. */
 const owedEvery = 3
 /** Failpoint: kills the process at its second granted nonce, before the process signs. */
 const owed = 'after-grant=kill@2'
 
-/** Number of kills for which about half of the run's transfers suffice. */
+/** Number of kills that use about half of the run's transfers. */
 export function takeoversOf(transfers: number): number {
   return Math.floor(transfers / 2 / takeoverLoad.transfersEach)
 }

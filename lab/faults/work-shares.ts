@@ -32,7 +32,6 @@ export async function workShares(client: Client, { processes, byPid }: Fleet): P
   return shares
 }
 
-/** Processes without a task. */
 export function idleMembers(shares: WorkShares): string[] {
   return Object.keys(shares).filter((name) => shares[name] === 0)
 }

@@ -45,7 +45,7 @@ export interface FloodSummary extends FloodOptions {
 
 /** Highest ratio of a clean run. */
 export const mostRatio = 1.5
-/** Growth of the minimum between the halves of the flood that is no leak, MiB. */
+/** Memory may grow by this between the halves of a flood without a leak, MiB. */
 const mostGrowth = 100
 /** Memory limit of an API process in deploy/helm, MiB. */
 const mostMemory = 768
@@ -59,7 +59,7 @@ const strangers = fileURLToPath(new URL('strangers.ts', import.meta.url))
 
 /** Sends honest transfers, first alone, then during a flood of requests without a token. Leaves the devnet running. */
 export async function runFlood(devnet: Devnet, options: FloodOptions, say: (line: string) => void): Promise<FloodSummary> {
-  // The default rate limit of the config. The devnet's own limit is higher.
+  // Sets the config's default rate limit, because the devnet's own limit is higher.
   const portage = await startPortage(devnet, { configure: (config) => ({ ...config, api: { ...config.api, requestsPerMinute: 6_000 } }) })
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const client = new Client({ connection })
@@ -125,7 +125,6 @@ async function pathsOf({ apiUrl, admin }: PortageProcess): Promise<string[]> {
   return ['/', '/health', '/ready', '/docs', '/none', ...Object.keys(paths).map((path) => path.replaceAll(/\{\w+\}/g, 'x'))]
 }
 
-/** Reads the memory and requests `/health` every second. */
 async function watch({ pid, apiUrl }: PortageProcess, signal: AbortSignal): Promise<{ healthy: boolean; samples: number[] }> {
   let healthy = true
   const samples: number[] = []

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const [, , url = '', connections = '100', rate = '500', pathsJson = '[]'] = process.argv
 const { hostname, port } = new URL(url)
 const paths = JSON.parse(pathsJson) as readonly string[]
-/** The API allows 100 connections per address. */
+/** Several addresses, because the API allows 100 connections per address. */
 const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
 const sent: Record<string, number> = {}
 let answered = 0
@@ -37,7 +37,6 @@ function open(index: number): Socket {
   return socket
 }
 
-/** Repeats one kind of request on one connection. */
 async function flood(index: number): Promise<never> {
   const names = Object.keys(kinds) as (keyof typeof kinds)[]
   const name = names[index % names.length] ?? 'everyRoute'
@@ -45,7 +44,7 @@ async function flood(index: number): Promise<never> {
   for (;;) {
     const { text, requests } = kinds[name]()
     if (!socket.writable) socket = open(index)
-    // Full buffers get nothing more, so that they do not fill the memory of this process.
+    // A socket with a full buffer gets nothing more, so that the buffers do not fill this process's memory.
     if (socket.writableLength < 1_000_000) {
       socket.write(text)
       sent[name] = (sent[name] ?? 0) + requests

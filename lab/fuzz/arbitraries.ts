@@ -79,7 +79,7 @@ const limits = [300, 1_000, 4_000, 4_096, 32_768, 65_536, 262_144, 1_048_576] as
 /** Repeated texts that are slow to match for a pattern without an anchor. */
 const units = [' ', ')', '=', '0', 'a', '/', '-', ',', '\n', '0x', '${', 'data: ', '[', '{', '"', '\\', '\u00e9', '\ud800'] as const
 
-/** Sometimes a text near a limit: its length is a limit, or one character less or more. */
+/** The given text, or sometimes a text whose length is a limit, or one character less or more. */
 export function orLong(text: fc.Arbitrary<string>, good = ''): fc.Arbitrary<string> {
   const long = fc
     .tuple(
@@ -96,7 +96,7 @@ export function orLong(text: fc.Arbitrary<string>, good = ''): fc.Arbitrary<stri
   return fc.oneof({ arbitrary: text, weight: 20 }, { arbitrary: long, weight: 1 })
 }
 
-/** Sometimes bytes near a limit: their number is a limit, or one more. */
+/** Hex digits of the given bytes, or sometimes of bytes whose number is a limit, or one more. */
 export function orLongBytes(hex: fc.Arbitrary<string>, good: Uint8Array): fc.Arbitrary<string> {
   const long = fc.tuple(fc.constantFrom(...limits), fc.constantFrom(0, 1, 0x20, 0x29, 0xff), fc.nat(1)).map(([limit, byte, more]) =>
     Buffer.concat([good, Buffer.alloc(limit + more, byte)])

@@ -18,7 +18,7 @@ import { readProgress } from '../../operations/archive/transfers.ts'
 import { nearlyBytes, nearlyText, orLong } from './arbitraries.ts'
 import { type FuzzTarget, isTyped, target } from './fuzz.ts'
 
-/** Files of this run. */
+/** Folder for the files of this run. */
 const folder = mkdtempSync(join(tmpdir(), 'portage-fuzz-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 function write(name: string, text: string): string {

@@ -45,7 +45,6 @@ export function namesField(error: unknown): boolean {
 /** Whether operators can read a text: short, one line, printable. */
 export const wordsOf = (text: string): boolean => text.length <= 2_000 && text.search(invisible()) < 0
 
-/** Errors of an invalid command line. */
 export const isUsage = (error: unknown): boolean => error instanceof InvalidArgumentError
 
 /** Gives the reader one input. Throws errors that are not allowed, and Error if the reader was slow. */
@@ -56,7 +55,7 @@ export async function tryInput<Input>({ read, allowed }: FuzzTarget<Input>, inpu
   } catch (error) {
     if (!allowed(error)) throw error
   }
-  // CPU time, because wall time grows with the load of the machine.
+  // Measures CPU time, because wall time grows with the machine's load.
   const { user, system } = process.cpuUsage(begun)
   if (user + system > slowMs * 1_000) throw new Error(`it took longer than ${slowMs} ms`)
 }

@@ -51,7 +51,7 @@ export function startIrisTarget() {
   ]
   let asked = 0
   const ask = async (url: string, act: HttpAct) => {
-    // A new URL per request, because the client remembers limits per URL and would not read the answer.
+    // Each request has a new URL, because the client remembers limits per URL and would not read the answer.
     const iris = createIris({ urls: [`${url}/${asked++}`], timeoutMs: timeoutOf(act), restAfter429Ms: 1 })
     const answers = [
       await iris.ofTransaction({ domain: 0, txHash: '0x11' }, async ([one]) => one),

@@ -16,7 +16,7 @@ import { type FuzzTarget, isTyped, target, wordsOf } from './fuzz.ts'
 interface Frame {
   /** 0: uncompressed. 1: marked as compressed. */
   readonly flag: number
-  /** Error of the stated length, bytes. */
+  /** Difference between the stated and the true length, bytes. */
   readonly more: number
   /** A protobuf message, hex. */
   readonly payload: string
@@ -183,7 +183,7 @@ export async function flood(
   intake.start()
   try {
     const until = performance.now() + aliveMs
-    // Counts turns and no time, because a process that is paused reads nothing.
+    // Turns are counted and not time, because a paused process reads nothing.
     for (let quiet = 0; quiet < quietTurns;) {
       if (performance.now() > until) throw new Error(`the flood goes on: ${state.sent} bytes, ${intake.health.kept} kept`)
       const before = state.sent

@@ -21,7 +21,7 @@ export interface Drift {
 
 export interface Replayed {
   readonly runs: number
-  /** Number of repetitions by the model's action. */
+  /** Number of times that the reducer made each action of the model. */
   readonly actions: Readonly<Record<string, number>>
   readonly drift?: Drift
 }

@@ -29,5 +29,5 @@ export const scopes: readonly Scope[] = [
  * Bounds of the random runs, equal to those in lane-runs.cfg. They are larger than the bounds of the exhaustive checks.
  */
 export const laneRuns: LaneScope = { nonces: 4, window: 3, rounds: 3, transfers: ['t1', 't2', 't3'] }
-/** Equal to the bounds in stream-runs.cfg. */
+/** These bounds equal those in stream-runs.cfg. */
 export const streamRuns: StreamScope = { numbers: 5, maxOpen: 3, scans: true }

@@ -18,7 +18,7 @@ interface Scheduled extends Timer {
 const letEventsIn = setImmediate
 const eventsPerTurn = 5_000
 
-/** Fixed, so that equal seeds give equal traces. ms since the epoch. */
+/** Start of wall time, ms since the epoch. It is fixed, so that equal seeds give equal traces. */
 const epoch = Date.UTC(2026, 0, 1)
 
 /** Simulated time, ms since the start. Runs one event at a time; all microtasks end before the next event. */

@@ -32,7 +32,7 @@ async function load() {
 export async function simulate(options: SimulateOptions): Promise<number> {
   replaceGlobals()
   const modules = await load()
-  // Stacks of expected errors would cost a tenth of the time.
+  // Without a trace nobody reads the stacks of expected errors, which cost a tenth of the time.
   if (!options.trace) Error.stackTraceLimit = 0
   const { seed: first, transfers, json } = options
   const begun = process.hrtime.bigint()
@@ -141,6 +141,6 @@ function say(line: string): void {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const options = parseOptions(process.argv.slice(2))
-  // Dead simulated processes leave promises that never end.
+  // Dead simulated processes leave promises that never end, so the process must exit.
   process.exit(options.bug || options.bugs ? await findBugs(options) : await simulate(options))
 }

@@ -52,7 +52,6 @@ export class Simulation {
   readonly #plan: Plan
   readonly #server: Server
   readonly #networks: readonly Network[]
-  /** Sent transfers by id. */
   readonly #sent = new Map<string, Transfer>()
   readonly #log: (line: string) => void
   #processes: SimulatedProcess[] = []

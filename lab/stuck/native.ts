@@ -3,7 +3,7 @@ import { Script } from '../devnet/chain/contracts.ts'
 import { nativeBridgeAbi } from '../devnet/native/native-bridge.ts'
 import type { StuckCase, StuckScene } from './scene.ts'
 
-/** Above the daily inbound limit, in units of 8 decimals. */
+/** Amount above the daily inbound limit, in units of 8 decimals. */
 const aboveCap = 3n * 10n ** 16n
 
 function native({ devnet }: StuckScene) {

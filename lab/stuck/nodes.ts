@@ -63,7 +63,7 @@ export const nodeCases: readonly StuckCase[] = [
   },
 ]
 
-/** Nodes whose fault is visible only after some time. */
+/** Cases of nodes whose fault is visible only after some time. */
 export const slowNodeCases: readonly StuckCase[] = [
   {
     ...{ name: 'chain-stalled', fault: 'a chain has made no block for 30 s', code: 'CHAIN_STALLED' },
@@ -84,5 +84,5 @@ export const slowNodeCases: readonly StuckCase[] = [
   },
 ]
 
-/** For `chains.bsc.finality.stalledAfterMinutes` of the config. */
+/** Value of `chains.bsc.finality.stalledAfterMinutes` in the config. */
 export const finalityStalledMinutes = 0.3

@@ -66,7 +66,7 @@ async function publish({ devnet: { chains, guardian, outsiders } }: StuckScene, 
   await guardian.waitFor(wormholeChainId, message.emitter, message.sequence)
 }
 
-/** Plug-ins are loaded only at the start of a process. */
+/** Restarts the process, because plug-ins are loaded only at its start. */
 async function restart(scene: StuckScene): Promise<void> {
   await (
     await scene.kill('chain', 'bsc')

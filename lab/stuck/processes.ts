@@ -12,7 +12,7 @@ export async function oneIsStarted(scene: StuckScene): Promise<string> {
   return id
 }
 
-/** Missing processes, which the other processes report. */
+/** Cases of missing processes, which the other processes report. */
 export const processCases: readonly StuckCase[] = [
   {
     ...{

@@ -16,7 +16,7 @@ export const wormholeCases: readonly StuckCase[] = [
         async mend() {
           await spy.stop()
           await spy.start()
-          // The spy does not send messages of the time without subscriptions.
+          // Waits for the subscriptions, because the spy sends no message of the time before them.
           await until(() => spy.subscribers >= subscribers, { timeoutMs: 90_000, everyMs: 50, what: 'the subscriptions to the spy' })
         },
       }
@@ -31,7 +31,7 @@ export const wormholeCases: readonly StuckCase[] = [
   },
 ]
 
-/** Must come last: their end changes state that other cases need, or stops other processes. */
+/** These cases come last, because their end changes state that other cases need, or stops other processes. */
 export const lateWormholeCases: readonly StuckCase[] = [
   {
     ...{ name: 'spy-unavailable', fault: 'the spy is stopped', code: 'SPY_UNAVAILABLE' },

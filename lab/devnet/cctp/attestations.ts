@@ -77,7 +77,7 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
       if (known.level !== 'finalized') known.level = level
       seen.set(key, known)
     },
-    /** Sorted by log index. */
+    /** The messages are sorted by log index. */
     find(isWanted: (one: SeenMessage) => boolean): readonly SeenMessage[] {
       const found = [...seen.values()].filter((one) => isWanted(one) && treatment(one.logged) !== 'miss')
       for (const one of found) decide(one)

@@ -6,7 +6,6 @@ import { createSender } from '../chain/sender.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
 import { cctpAbis, type CctpEnd } from './cctp.ts'
 
-/** A user's transfer of dollars by a burn. */
 export interface UserBurn {
   readonly version: 1 | 2
   /** 6 decimals. */

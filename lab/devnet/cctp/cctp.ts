@@ -31,7 +31,7 @@ export interface CctpEnd extends CctpPlan {
 }
 
 export interface CctpOptions {
-  /** In ascending order of addresses. */
+  /** Sorted by address, ascending. */
   readonly attesters: readonly DevnetAccount[]
   /** Number of attesters that must sign. Default: all. */
   readonly threshold?: number
@@ -54,7 +54,6 @@ async function realArtifact(name: 'MessageTransmitter' | 'TokenMessenger', libra
   return { abi: new Interface(factory.abi), bytecode: factory.bytecode.replaceAll(libraryPlaceholder, library.slice(2)) }
 }
 
-/** ABIs of the contracts that users, owners and tests call. */
 export async function cctpAbis() {
   const real = (name: 'MessageTransmitter' | 'TokenMessenger') => realArtifact(name, `0x${'00'.repeat(20)}`)
   const own = ['CctpTransmitterV2', 'CctpMessengerV2', 'CctpToken', 'CctpMinter'].map(compiledArtifact)

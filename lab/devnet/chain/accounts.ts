@@ -23,11 +23,9 @@ export interface DevnetAccount {
 export const accountIndex = {
   /** Deploys contracts. Different accounts give the two chains' contracts different addresses. */
   deployer: 0,
-  /** Sends the users' transfers. */
   user: 2,
   /** A stranger who may redeem too. */
   outsider: 4,
-  /** Sends the users' native transfers. */
   nativeUser: 6,
   /** Deploys and administers the native bridge. */
   nativeDeployer: 8,
@@ -37,9 +35,7 @@ export const accountIndex = {
    * Sends the users' NTT transfers. From here on, indexes are above all lanes, and anvil does not fund the accounts.
    */
   nttUser: 10_000,
-  /** Deploys and owns the NTT contracts. */
   nttDeployer: 10_002,
-  /** Sends requests for execution. */
   executorUser: 10_004,
   /** Signs quotes for both chains. Has no coins. */
   quoter: 10_006,

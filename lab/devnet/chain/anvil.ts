@@ -27,7 +27,7 @@ export interface AnvilOptions {
   readonly logFile?: string
 }
 
-/** A node without control of its process. */
+/** A node that another process may have started. */
 export interface AnvilNode {
   readonly url: string
   readonly chainId: number
@@ -43,9 +43,9 @@ export interface Anvil extends AnvilNode {
   kill(signal?: NodeJS.Signals): void
 }
 
-/** As on mainnet in 2025, gas units. */
+/** Gas limit of a block on mainnet in 2025. */
 const blockGasLimit = 60_000_000
-/** Bytes. EIP-170 allows 24,576, but the packaged NttManager 2.0.0 is larger. */
+/** Size limit of a contract, bytes. EIP-170 allows 24,576, but the packaged NttManager 2.0.0 is larger. */
 const codeSizeLimit = 49_152
 
 /**
@@ -73,7 +73,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     chainId: options.chainId,
     blockTimeSeconds: options.blockTimeSeconds,
     rpc,
-    // Only a state file needs time to be written.
+    // A node without a state file writes nothing at its end.
     stop: () => child.stop(options.statePath === undefined ? 0 : 10_000),
     kill: (signal = 'SIGKILL') => child.kill(signal),
   }

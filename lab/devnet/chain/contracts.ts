@@ -23,7 +23,6 @@ export function artifact(name: string): Artifact {
   return { abi: new Interface(factory.abi), bytecode: factory.bytecode }
 }
 
-/** A mined transaction. */
 export interface Mined {
   readonly transactionHash: string
   readonly blockNumber: number
@@ -46,7 +45,6 @@ interface ScriptedTransaction {
   readonly gasLimit: bigint
 }
 
-/** Signed transactions by sender and contents. */
 const signed = new Map<string, Promise<string>>()
 
 /** All devnets of this process deploy the same bytes, so each transaction is signed only once. */

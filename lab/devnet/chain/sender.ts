@@ -11,7 +11,7 @@ export interface Call {
   readonly value?: bigint
 }
 
-/** Far above the base fees of a devnet. */
+/** Fees far above the base fees of a devnet, so that the next block takes the calls. */
 const fees = { type: 2, maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n } as const
 
 /**

@@ -38,7 +38,7 @@ async function compileAll(): Promise<ReadonlyMap<string, Artifact>> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sol')).sort()
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
   const sources = Object.fromEntries(names.map((name, index) => [name, { content: texts[index] }]))
-  // Bytecode for cancun runs on all supported networks.
+  // cancun is the oldest rule set of the supported networks, so the bytecode runs on all of them.
   const settings = {
     evmVersion: 'cancun',
     optimizer: { enabled: true, runs: 200 },

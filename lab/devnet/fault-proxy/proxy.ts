@@ -108,7 +108,10 @@ function falseResult(method: string, result: unknown, rules: FaultRules): unknow
   return lie ? lieAbout(lie.how, method, result) : result
 }
 
-/** Forwards a call, answers it, or both: then the node executes the call and the client gets an error. */
+/**
+ * The proxy forwards a call, answers it, or does both. With both, the node executes the call and the client gets an
+ * error.
+ */
 interface CallPlan {
   readonly forward?: RpcCall
   readonly answer?: RpcAnswer
@@ -132,7 +135,6 @@ function plan(call: RpcCall | RpcAnswer, rules: FaultRules): CallPlan {
   return { forward: call }
 }
 
-/** Selector of the function that an eth_call calls. */
 function selectorOf({ params }: RpcCall): string | undefined {
   const [call] = params as readonly ({ data?: unknown; input?: unknown } | undefined)[]
   const data = call?.data ?? call?.input

@@ -56,7 +56,6 @@ export interface FaultRule {
 }
 
 export interface ActiveRule {
-  /** Number of requests or calls that the fault has struck. */
   readonly strikes: number
   end(): void
 }

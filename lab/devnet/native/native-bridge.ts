@@ -39,7 +39,6 @@ export interface InitiatedTransfer {
   readonly height: number
 }
 
-/** Arguments of completeBridgeTransfer. */
 export type Completion = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
 /** Tokens of the user, of the pool that pays completions, and of the fund. 8 decimals. */

@@ -14,7 +14,6 @@ export interface Kms extends SigningService {
   readonly faults: Faults
 }
 
-/** Id of an account's key in this KMS. */
 export function kmsKeyId({ address }: Pick<DevnetAccount, 'address'>): string {
   return `devnet-${address}`
 }

@@ -18,11 +18,9 @@ export interface Answer {
   readonly status: number
   readonly type: string
   readonly body: string
-  /** Whether the answer contains a signature. */
   readonly signed?: boolean
 }
 
-/** Serves `answer` on 127.0.0.1, by default on a free port. */
 export async function startSigningService(
   answer: (request: IncomingMessage, body: string) => Answer,
   port = 0,

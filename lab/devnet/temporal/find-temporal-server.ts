@@ -39,7 +39,7 @@ export async function findTemporalServer({ env = process.env, log = say }: FindS
     const built = await goInstall({ what: 'Temporal server', module: goModule, dir: work, env, log, tried })
     if (!built) throw new RelayerError('SETUP_INCOMPLETE', { detail: `No Temporal server: ${tried.join('; ')}.` })
     const path = join(cache, `temporal-server-${serverVersion}`)
-    // Other processes must never see an incomplete file.
+    // The complete file is renamed into place, so that other processes never see a part of it.
     await rename(join(work, process.platform === 'win32' ? 'server.exe' : 'server'), path)
     return path
   } finally {

@@ -6,7 +6,6 @@ import { knownTemporalServer, serverVersion } from './find-temporal-server.ts'
 import { findPostgres, type Postgres, type PostgresPrograms, startPostgres } from './postgres.ts'
 import { type SecuredTemporal, type SecuredTemporalOptions, startSecuredTemporal, type TemporalStore } from './temporal-server.ts'
 
-/** Programs and files for a Temporal server on PostgreSQL. */
 export interface PostgresServerParts {
   /** The Temporal server's program. */
   readonly path: string

@@ -8,7 +8,6 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { run } from '../run.ts'
 import { goInstall, lastLine } from './go-install.ts'
 
-/** Place where a Temporal CLI was found. */
 export type CliOrigin = 'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go-install'
 
 export interface TemporalCli {
@@ -67,7 +66,7 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
       ((await goInstall({ what: 'Temporal CLI', module: goModule, dir: work, env, log, tried })) && 'go-install')
     if (!made) throw incomplete(tried)
     const [binary] = (await readdir(work)).filter((name) => name.startsWith('temporal'))
-    // Other processes must never see an incomplete file.
+    // The complete file is renamed into place, so that other processes never see a part of it.
     if (binary) await chmod(join(work, binary), 0o755).then(() => rename(join(work, binary), path))
     const found = await probe(path, made, tried)
     if (found) return announce(found, log)
@@ -102,7 +101,10 @@ async function probe(path: string, origin: CliOrigin, tried: string[]): Promise<
   return undefined
 }
 
-/** In a separate process, because the download may hang and the SDK's runtime can be set up only once per process. */
+/**
+ * The download runs in a separate process, because it may hang and the SDK's runtime can be set up only once per
+ * process.
+ */
 async function download(dir: string, timeoutMs: number, log: (line: string) => void, tried: string[]): Promise<boolean> {
   log(`Temporal CLI: neither TEMPORAL_CLI nor PATH has one; asking the SDK to download it (at most ${timeoutMs / 1000} s)…`)
   const script = `

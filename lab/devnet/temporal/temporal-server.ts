@@ -63,7 +63,7 @@ export interface SecuredTemporal {
   stop(): Promise<void>
 }
 
-/** Loses everything when the server ends. */
+/** SQLite in memory loses everything when the server ends. */
 const inMemory: TemporalStore = { sql: sqlite(), visibility: sqlite() }
 
 function sqlite() {

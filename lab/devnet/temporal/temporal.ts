@@ -60,8 +60,8 @@ export interface DatabaseCopy {
 }
 
 /**
- * Differences from the dev server's defaults. One partition per queue, so that a poll finds its task without
- * forwarding. No database reads for search attributes and Nexus. Limits above what one machine can reach.
+ * Settings that differ from the dev server's defaults: one partition per queue, so that polls find their task without
+ * forwarding; no database reads for search attributes and Nexus; limits above what one machine reaches.
  * docs/develop/devnet.md has the reasons.
  */
 export const devServerDynamicConfig: Readonly<Record<string, string>> = {
@@ -79,7 +79,7 @@ export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'matching.rps': '100000',
 }
 
-/** Measured by lab/bench/sqlite-pragmas.ts. docs/develop/devnet.md has the figures and the reason. */
+/** Chosen by measurements of lab/bench/sqlite-pragmas.ts. docs/develop/devnet.md has the figures. */
 export const devServerPragmas: Readonly<Record<string, string>> = { journal_mode: 'WAL', synchronous: 'NORMAL' }
 
 /**
@@ -132,7 +132,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
           timeoutMs: 60_000,
           what: 'Temporal to sleep',
         })
-        // Database and write-ahead log, as a crash would leave them.
+        // Copies database and write-ahead log as a crash would leave them.
         await replaceDatabase(dbFile, file)
       } finally {
         child.kill('SIGCONT')

@@ -16,12 +16,10 @@ export interface TokenOptions {
   readonly subject?: string
 }
 
-/** The JSON Web Key Set of these issuers. */
 export function keySetOf(...issuers: readonly TokenIssuer[]): string {
   return JSON.stringify({ keys: issuers.map(({ publicKey }) => publicKey) })
 }
 
-/** Makes an issuer with a new key. */
 export function createTokenIssuer(): TokenIssuer {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const { n, e } = publicKey.export({ format: 'jwk' })

@@ -8,10 +8,7 @@ export type GuardianApi = VaaServer
 /** Finds a VAA by chain, emitter (64 lower-case hex digits) and sequence (decimal). */
 export type FindVaa<T = Uint8Array | undefined> = (chain: number, emitter: string, sequence: string) => T
 
-/**
- * @param find finds the signed VAA
- * @param isHeld whether the Governor has queued the message
- */
+/** @param isHeld whether the Governor has queued the message */
 export function startGuardianApi(find: FindVaa, port = 0, isHeld: FindVaa<boolean> = () => false): Promise<GuardianApi> {
   return startVaaServer((method, path) => guardianAnswer(method, path, find, isHeld), port)
 }

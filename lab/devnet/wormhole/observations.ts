@@ -10,19 +10,16 @@ export interface Observation extends SignedVaa {
  */
 export type Treatment = 'sign' | 'mute' | 'hold' | 'miss'
 
-/** Messages that the guardians have seen and signed. */
 export interface Observations {
   /** In the order of signing. */
   readonly all: readonly Observation[]
   observe(message: Message): void
   treat(how: (message: Message) => Treatment): void
-  /** Signs all held messages, or only the first `most`. */
   release(most?: number): void
   /** Signs all signed messages again with the present guardian set. */
   signAgain(): void
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
   isHeld(chain: number, emitter: string, sequence: string): boolean
-  /** Resolves with the signed VAA once it exists. Throws Error after `timeoutMs` (default 60,000). */
   waitFor(chain: number, emitter: string, sequence: bigint | string, timeoutMs?: number): Promise<SignedVaa>
 }
 

@@ -20,7 +20,7 @@ export type TransferKind = (typeof transferKinds)[number] | typeof messageKind
 
 export interface UserTransfer {
   readonly kind: TransferKind
-  /** wei. The bridge keeps the rest of a division by 10^10 (dust). */
+  /** wei. Only multiples of 10^10 arrive. The bridge keeps the rest (dust). */
   readonly amount: bigint
   /** wei for the redeemer, out of `amount`. Default 0. */
   readonly fee?: bigint

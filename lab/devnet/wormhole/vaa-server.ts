@@ -75,7 +75,7 @@ export async function startVaaServer(
     const refused = refusal()
     if (refused) {
       const { status, waitMs, as } = refused
-      // Rounded up like the header, so that an obedient client is never early.
+      // The time is rounded up like the header, so that an obedient client is never early.
       const until = waitMs === undefined ? undefined : Math.ceil((Date.now() + waitMs) / 1_000) * 1_000
       if (until !== undefined && Date.now() >= closedUntil) closedFrom = Date.now() + onTheWayMs
       if (until !== undefined) closedUntil = Math.max(closedUntil, Math.min(until, Date.now() + Math.ceil((waitMs ?? 0) / 1_000) * 1_000))

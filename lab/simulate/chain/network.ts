@@ -38,7 +38,7 @@ export interface NetworkOptions {
   readonly name: string
   readonly networkId: string
   readonly blockTimeMs: number
-  /** Number of blocks above a final block. */
+  /** A block is final once this number of blocks is above it. */
   readonly depth: number
   readonly capacity: number
   /**
@@ -46,7 +46,7 @@ export interface NetworkOptions {
    * too.
    */
   readonly guards: boolean
-  /** Probability per block, in [0, 1]. */
+  /** Probabilities of a fork and of a price spike, per block, in [0, 1]. */
   readonly reorgs: number
   readonly spikes: number
   /** Probability that the pool drops a transaction, per transaction and block. */
@@ -65,9 +65,9 @@ const mostBaseFee = 7_500 * gwei
 const quietMs = 5 * 60_000
 const rareMs = 10_000
 const gasPerCall = 100_000
-/** go-ethereum's PriceBump, percent. */
+/** Least raise of the fees for a replacement, percent: go-ethereum's PriceBump. */
 const priceBump = 10
-/** go-ethereum's AccountSlots plus AccountQueue. */
+/** Most transactions of one account in the pool: go-ethereum's AccountSlots plus AccountQueue. */
 const mostPerAccount = 80
 
 /** A chain with forks, a gas market and one pool: the true state. Processes see the chain late, through `ChainView`. */

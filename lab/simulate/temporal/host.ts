@@ -10,7 +10,7 @@ export interface Worker {
   stepOf(queue: string, type: string): (input: unknown) => Promise<unknown>
 }
 
-/** A request, its answer, or the result of an activity. */
+/** Messages that can be lost: a request, its answer, or the result of an activity. */
 export type Losable = 'request' | 'answer' | 'report'
 
 /** The part of the server that runs and activities use. */
@@ -24,9 +24,9 @@ export interface Host {
   /** A living process that polls the queue, if possible `preferred`. Undefined if none polls. */
   pollerOf(queue: string, kind: 'workflow' | 'activity', preferred?: Worker): Worker | undefined
   begin(info: RunInfo): unknown
-  /** A run has ended. `result`: JSON. */
+  /** Called when a run has ended. `result`: JSON. */
   ended(info: RunInfo, result: string): void
-  /** False: no open run has this id. */
+  /** Returns false if no open run has this id. */
   signal(workflowId: string, signalName: string, input: readonly Payload[]): boolean
   /** Takes lines of the trace. Absent if nobody reads the trace. */
   readonly log: ((line: string) => void) | undefined
