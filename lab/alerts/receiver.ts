@@ -6,9 +6,7 @@ import { join } from 'node:path'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
 export interface AlertReceiver {
-  /** Entry for `notifications` of the config. */
   readonly configured: NonNullable<ConfigInput['notifications']>[number]
-  /** HTTP status that the receiver answers from now on. */
   answer: number
   stop(): Promise<void>
 }

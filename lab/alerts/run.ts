@@ -14,7 +14,6 @@ import { isExpected, strangers, untilQuiet, watch } from './watch.ts'
 import { pause } from '../../runtime/wait.ts'
 
 export interface AlertRun {
-  /** Divisor of all times of the rules. */
   readonly scale: number
   /** Faults to run. Absent: all. */
   readonly only?: readonly string[] | undefined
@@ -31,7 +30,6 @@ export interface FaultResult {
   /** Seconds from the end of the fault until no alert fired. Absent: an alert still fires. */
   readonly resolvedAfterSeconds: number | undefined
   readonly others: readonly string[]
-  /** Alerts that fired and that the scenario allows as consequences of its fault. */
   readonly consequences: readonly string[]
 }
 
@@ -169,7 +167,6 @@ function startTraffic(devnet: Devnet): Traffic {
   }
 }
 
-/** Sends every expression of the dashboards to Prometheus, with Grafana's variables replaced. */
 async function askPanels(prometheus: Prometheus, scale: number): Promise<AlertSummary['panels']> {
   const files = (await readdir(join(deploy, 'grafana'))).filter((file) => file.endsWith('.json'))
   const expressions: string[] = []

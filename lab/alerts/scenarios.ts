@@ -32,7 +32,6 @@ export interface Scenario {
    * another alert.
    */
   readonly traffic: boolean
-  /** Makes the fault. The returned function ends the fault. */
   inject(scene: AlertScene): Promise<() => Promise<unknown>>
 }
 

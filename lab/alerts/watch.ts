@@ -12,7 +12,6 @@ export type Firing = ReadonlyMap<string, ActiveAlert['labels']>
 
 const keyOf = (labels: ActiveAlert['labels']) => JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
-/** Undefined if Prometheus does not answer. */
 async function look(prometheus: Prometheus): Promise<{ firing: Firing; pending: number } | undefined> {
   const alerts = await prometheus.alerts().catch(() => undefined)
   if (!alerts) return undefined

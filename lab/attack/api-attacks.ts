@@ -63,7 +63,6 @@ export async function answersTo(scene: AttackScene, orders: readonly Order[], he
   return answers
 }
 
-/** Sends bodies that are too long, that are cut, or that are no JSON. */
 export async function apiJunk(scene: AttackScene): Promise<string> {
   const bodies = ['{', '{"a":'.repeat(50_000), 'x'.repeat(2 ** 20), '\0', '{"__proto__":{"by":"root"}}']
   const answers: number[] = []

@@ -127,7 +127,6 @@ export async function withoutDefence(name: DefenceName, dir: string): Promise<st
   return join(dir, 'bin', 'portage.js')
 }
 
-/** Whether every attack was carried out and a count of `shownBy` reveals the missing defence. */
 export function isNoticed(name: DefenceName, summary: AttackSummary): boolean {
   const { shownBy }: Defence = defences[name]
   return summary.notTried === 0 && shownBy.some((count) => summary[count] !== 0)

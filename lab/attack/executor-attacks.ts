@@ -13,7 +13,6 @@ interface Forgery extends Omit<ExecutorMessage, 'payload' | 'pay'> {
   readonly pay: bigint
 }
 
-/** Gas units: too little for any delivery. */
 const tooLittleGas = 30_000n
 
 /**

@@ -132,7 +132,6 @@ export function theft({ thief }: AttackScene): Intent {
   return { to: thief.address.toLowerCase(), data: '0x', value: String(10n ** 18n) }
 }
 
-/** Approves the thief for the lane's tokens. */
 export function approval({ devnet, thief }: AttackScene, chain: Chain): Intent {
   const spender = zeroPadValue(thief.address, 32).slice(2).toLowerCase()
   return { to: devnet.chains[chain].token, data: `0x095ea7b3${spender}${toBeHex(2n ** 255n, 32).slice(2)}`, value: '0' }

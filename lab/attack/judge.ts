@@ -55,7 +55,6 @@ export interface AttackSummary {
 export interface JudgeInput {
   readonly seed: string
   readonly kinds: readonly AttackKind[]
-  /** Honest transfers that are sent after the last attack, one per direction. */
   readonly probes: readonly AnySent[]
   readonly remains: Remains
   readonly attacked: Attacked

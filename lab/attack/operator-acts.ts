@@ -20,7 +20,6 @@ export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack
   scene.cancelled.push(...sent)
   const keys = new Set(sent.map(keyOf))
   const until = Date.now() + workflowWithinMs
-  // Transfers that need no order any more: a cancel was accepted, or the transfer ended.
   const over = new Set<string>()
   let ordered = 0
   while (over.size < keys.size && Date.now() < until) {

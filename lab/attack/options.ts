@@ -10,7 +10,6 @@ export interface AttackOptions {
   readonly only: readonly AttackKind[]
   /** Removes this defence from a copy of the sources, which the run starts. */
   readonly without?: DefenceName
-  /** Seconds without progress after which pending transfers count as stuck. */
   readonly stuckAfter: number
   readonly processes: number
   readonly keep: boolean
@@ -40,7 +39,6 @@ The same seed, duration and kinds give the same plan. Exit code: 0 if all honest
 other count is 0; 1 otherwise, with what is needed to look for the cause in the folder that is named; 2 for bad usage.
 With --without: 0 if the run noticed that the defence is missing, 1 if it was clean.`
 
-/** Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): AttackOptions {
   const program = new Command('attack')
     .description('A run of attackers against honest traffic.')

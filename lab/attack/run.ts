@@ -24,7 +24,6 @@ export interface AttackRun {
   /** Time without progress after which pending transfers count as stuck, ms. */
   readonly stuckAfterMs: number
   readonly processes: number
-  /** Launcher of a copy of the sources that lacks a defence. */
   readonly launcher?: string | undefined
 }
 
@@ -32,7 +31,6 @@ export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'du
   return planAttacks({ seed, durationMs, kinds })
 }
 
-/** Makes one attack run on a running devnet. Leaves the devnet running. */
 export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: string) => void): Promise<AttackSummary> {
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

@@ -24,7 +24,6 @@ export interface Payment {
   readonly chain: 'ethereum' | 'bsc'
   /** wei. */
   readonly amount: bigint
-  /** Workflow id of the operator transaction. */
   readonly id: string
 }
 
@@ -37,7 +36,6 @@ export interface AttackScene extends FaultTargets {
   /** Ids of transfers that exist only in messages of strangers. */
   readonly believed: Set<string>
   readonly unnamedOrders: string[]
-  /** Admin tokens that were revoked. */
   readonly revoked: string[]
   readonly shutOut: string[]
   /** Requests that reached a server of the attacker. */

@@ -149,7 +149,6 @@ async function movedCoins({ client, devnet }: AttackScene, { chain, dice }: Plan
   return `${lanes.length} payments between lanes`
 }
 
-/** Sends updates to the lane's ledger: a nonce for an invented transfer, and replacements at a ruinous price. */
 async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
   const handle = scene.client.workflow.getHandle(laneWorkflowId(lane))

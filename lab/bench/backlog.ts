@@ -21,7 +21,6 @@ import { workerName } from './yardsticks.ts'
 export interface BacklogOptions {
   readonly count: number
   readonly form: Form
-  /** Processes to measure besides the relayer. */
   readonly others: Measured
 }
 
@@ -37,7 +36,6 @@ export interface BacklogMeasurement extends Measurement {
    * already.
    */
   readonly fetchedAgain: number
-  /** Time that the relayer took to become ready, ms. */
   readonly startMs: number
   /**
    * Time from the first block with a delivery to the first close, ms. Covers the block's finality and a workflow task.

@@ -47,7 +47,6 @@ export function averaged(values: readonly number[], span: number): number[] {
   })
 }
 
-/** Rounds up to 1, 2, 5, 10, 20 … */
 function niceCeil(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   return [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= value) ?? value

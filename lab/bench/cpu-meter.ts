@@ -72,7 +72,6 @@ async function lookAt(pids: readonly number[]): Promise<Looks> {
   return new Map(looks.flat())
 }
 
-/** Undefined if the process or thread has ended. */
 async function statOf(file: string): Promise<Stat | undefined> {
   const line = await readFile(file, 'utf8').catch(() => undefined)
   return line === undefined ? undefined : parseStat(line)

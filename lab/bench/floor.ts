@@ -9,7 +9,6 @@ import { cpuOf, kindOf, type KindSummary } from './summary.ts'
 import { type Yardstick, yardstick } from './yardsticks.ts'
 
 export interface FloorOptions {
-  /** Number of workflows of each kind per round. */
   readonly transfers: number
   readonly rounds: number
 }

@@ -25,9 +25,7 @@ export interface GrowthOptions {
 
 /** Costs of an idle relayer. */
 export interface FixedCosts {
-  /** ms of CPU per second, by process. */
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
-  /** JSON-RPC calls per block of one chain. */
   readonly rpcPerBlock: number
 }
 

@@ -15,10 +15,8 @@ export interface IdleOptions {
 
 /** Costs of one idle process with all roles. */
 export interface IdleRow {
-  /** Number of streams whose source has no node in the config. */
   readonly streams: number
   readonly seconds: number
-  /** ms of CPU per second, by process. */
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
   /**
    * Actions that Temporal Cloud would bill: starts, signals, updates, queries, activities and heartbeats. Without
@@ -28,7 +26,6 @@ export interface IdleRow {
   /** Calls to Temporal by name, the most frequent first. Without long polls. */
   readonly callsPerHour: Readonly<Record<string, number>>
   readonly pollsPerHour: number
-  /** Requests to the guardians' servers. */
   readonly httpPerHour: number
   /**
    * JSON-RPC calls. `rpcPerBlock`: calls that come once per block, per block of one chain. `rpcOthersPerHour`: all
@@ -147,9 +144,6 @@ async function measured(devnet: Devnet, portage: PortageProcess, streams: number
   }
 }
 
-/**
- * Counts since the start of the process: calls to Temporal by name, long polls, and requests to the guardians' servers.
- */
 async function callsOf({ guardian }: Devnet, portage: PortageProcess) {
   const text = await metricsOf(portage)
   const counted = (metric: string) =>

@@ -38,9 +38,7 @@ export interface BridgeLatency {
   readonly targetFinalityToDelivered: Quantiles
   /** From the block that made the source's block final until the guardians signed. Undefined for the native bridge. */
   readonly finalityToSigned?: Quantiles
-  /** Durations of steps in Portage's own histogram, ms. */
   readonly steps: Readonly<Record<string, { readonly median: number; readonly p90: number }>>
-  /** Time from seen to delivered in Portage's own histogram, ms. */
   readonly seenToDelivered: { readonly median: number; readonly p90: number }
 }
 

@@ -9,7 +9,6 @@ export interface Machine {
   readonly load: readonly number[]
 }
 
-/** @param begun load before each part */
 export function machineOf(begun: readonly number[]): Machine {
   const load = [...begun, loadavg()[0] ?? 0].map((one) => round(one))
   return { cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown', node: process.version, load }

@@ -3,13 +3,11 @@ import { type Measured, type ProcessUsage, startCpuMeter } from './cpu-meter.ts'
 import { ratesOf, type Rates } from './statistics.ts'
 import type { Client } from '@temporalio/client'
 
-/** Measurement of workflows that wait in Temporal when their worker starts. */
 export interface Measurement extends Rates {
   readonly count: number
   /** Time at which the worker was ready, ms since the epoch. */
   readonly begin: number
   readonly closed: readonly Closed[]
-  /** CPU time and highest memory of each process, from `begin` to the last close. */
   readonly usage: Readonly<Record<string, ProcessUsage>>
 }
 
@@ -19,7 +17,6 @@ export interface MeasureOptions {
   readonly query: string
   readonly count: number
   readonly measured: Measured
-  /** Returns a reason to give up, such as the end of the worker, or undefined. */
   readonly giveUp: () => string | undefined
 }
 

@@ -17,9 +17,7 @@ export interface OutageOptions {
   readonly transfers: number
   /** Per chain. */
   readonly keys: number
-  /** Most completions in one transaction. Absent: one. */
   readonly batch?: number | undefined
-  /** Most open transfers per direction. */
   readonly maxOpen: number
 }
 
@@ -39,15 +37,12 @@ export interface OutageResult extends OutageOptions, Verdict {
   readonly stateTransitionsPerTransfer: number
   readonly allStateTransitionsPerTransfer: number
   readonly historyEventsPerTransfer: number
-  /** ms of CPU per transfer, by process, within `seconds`. */
   readonly cpuMs: Readonly<Record<string, number>>
   readonly rssPeakMiB: Readonly<Record<string, number>>
   readonly machine: Machine
 }
 
-/** Number of transfers that one direction sends at once, about one block. */
 const burst = 400
-/** Length of the measurement of the idle process after the run, ms. */
 const quietMs = 20_000
 
 /** Initiates native transfers, half on each chain, and then starts Portage. Throws Error after half an hour. */
@@ -111,7 +106,6 @@ async function initiate({ native }: Devnet, transfers: number, say: (line: strin
   return sent
 }
 
-/** Resolves when the watermark of each direction's stream is at the last number. */
 async function proved(
   client: Client,
   sent: readonly SentNativeTransfer[],

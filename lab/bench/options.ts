@@ -65,7 +65,6 @@ export interface BenchOptions {
 /** `--quick` sends the fewest transfers that give a meaningful rate. */
 const [many, few, rounds] = [2_000, 800, 3] as const
 
-/** Ends the process for `--help` and for a usage error. */
 export function readOptions(args: readonly string[]): BenchOptions {
   const parsed = new Command('bench')
     .option('--quick', `${few} transfers, one round`, false)

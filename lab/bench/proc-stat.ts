@@ -32,7 +32,6 @@ export function parseStat(line: string): Stat {
 export const threadGroups = ['main', 'workflow', 'core', 'gcJit', 'pool'] as const
 export type ThreadGroup = (typeof threadGroups)[number]
 
-/** Names that `name-threads.cjs` gives. */
 export const threadNames = { main: 'js-main', worker: 'js-worker' } as const
 
 /**

@@ -1,6 +1,5 @@
 import type { PortageProcess } from '../devnet/portage-process.ts'
 
-/** JSON-RPC calls of the process since its start, on all chains. The most frequent method comes first. */
 export async function rpcCallsByMethod({ apiUrl }: Pick<PortageProcess, 'apiUrl'>): Promise<[string, number][]> {
   return sumByMethod(await (await fetch(`${apiUrl}/metrics`)).text())
 }

@@ -20,7 +20,6 @@ const settings: readonly { readonly name: string; readonly pragmas?: Readonly<Re
   ),
 ]
 
-/** Runs `count` empty workflows, at most 50 at a time. Returns the starts and the ends per second. */
 async function measure(address: string, workflowBundle: { code: string }, count: number): Promise<{ started: number; done: number }> {
   const connection = await Connection.connect({ address })
   const native = await NativeConnection.connect({ address })

@@ -12,7 +12,6 @@ import { round, type Spread, spread } from './statistics.ts'
 export interface StartSummary {
   readonly rounds: number
   readonly machine: { readonly cpus: number; readonly model: string; readonly load: readonly number[] }
-  /** From the start of `portage run --role all` until the process is ready. */
   readonly portageReady: Spread
   /** CPU time until the process is ready. Undefined without /proc. */
   readonly portageCpu: Spread | undefined

@@ -12,7 +12,6 @@ export interface Round {
   readonly oneActivity: Measurement
   readonly portage: BacklogMeasurement
   readonly empty: Measurement
-  /** Load average of one minute at the start of the round. */
   readonly load: number
 }
 
@@ -33,9 +32,7 @@ export interface KindSummary {
 
 export interface PortageSummary extends KindSummary {
   readonly rpcCalls: { readonly perTransfer: number; readonly byMethod: Readonly<Record<string, number>> }
-  /** Time that the relayer took to become ready. */
   readonly startMs: Spread
-  /** From the block with the first delivery to the first close. */
   readonly firstCloseMs: Spread
   /** Mean gas of the lanes' transactions. */
   readonly gasPerTransaction: number
@@ -56,7 +53,6 @@ export interface BenchSummary {
   readonly ratioSustained: Spread
   /** The same ratio for CPU time of all processes. */
   readonly ratioCpu: Spread
-  /** Verdict of the checker on all rounds. */
   readonly delivered: number
   readonly of: number
   readonly lost: number

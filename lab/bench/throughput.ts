@@ -23,7 +23,6 @@ export interface ThroughputResult {
   readonly closes: { readonly portage: readonly number[]; readonly oneActivity: readonly number[] }
 }
 
-/** Number of histories that the average of `shape` covers. */
 const looked = 20
 
 /** Runs all rounds on one devnet. Throws Error if the workflows of a round do not all close. */

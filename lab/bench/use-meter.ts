@@ -4,10 +4,8 @@ import { type Measured, type ProcessUsage, startCpuMeter } from './cpu-meter.ts'
 import { headHeights, perBlockCalls, rpcCallsByMethod } from './rpc-calls.ts'
 import { workerName } from './yardsticks.ts'
 
-/** CPU time, calls and blocks of a period. */
 export interface Used {
   readonly seconds: number
-  /** Blocks of both chains. */
   readonly blocks: number
   readonly usage: Readonly<Record<string, ProcessUsage>>
   /** JSON-RPC calls. `perBlock`: calls that come once per block. */

@@ -9,12 +9,10 @@ export interface CctpCheckInput {
   >
 }
 
-/** One burn and its mint, read from both chains. */
 export interface CctpFinding {
   readonly transfer: SentBurn
   /** Number of MessageReceived events with the burn's recipient and amount. Correct: 1. */
   readonly received: number
-  /** Senders of the receiving transactions, lower case. */
   readonly receivedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined

@@ -15,7 +15,6 @@ import type { SentTransfer } from '../devnet/wormhole/users.ts'
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
   readonly chains: Readonly<Record<string, { readonly url: string; readonly tokenBridge: string }>>
-  /** Lane addresses by chain name. */
   readonly lanes?: Readonly<Record<string, readonly string[]>>
   readonly native?: NativeCheckInput | undefined
   readonly ntt?: NttCheckInput | undefined
@@ -28,7 +27,6 @@ export interface TransferFinding {
   readonly transfer: SentTransfer
   /** Number of TransferRedeemed events of this message. Correct: 1. */
   readonly redeemed: number
-  /** Senders of the redeeming transactions, lower case. */
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
@@ -54,7 +52,6 @@ export interface CheckResult {
    * Native completions, NTT payments and CCTP mints without a user's transfer, and unpaid deliveries of the Executor.
    */
   readonly foreignCompletions: number
-  /** Number of deliveries by sender, lower case. */
   readonly deliveredBy: Readonly<Record<string, number>>
   readonly findings: readonly TransferFinding[]
   readonly nativeFindings: readonly NativeFinding[]
@@ -150,7 +147,6 @@ function balanceOf(node: Provider, { asset, recipient }: SentTransfer): Promise<
   return new Contract(asset, abi, node).getFunction('balanceOf')(recipient) as Promise<bigint>
 }
 
-/** Fields that the judgement needs from a finding of any bridge. */
 interface Judged {
   readonly chain: string
   readonly effects: number
@@ -249,7 +245,6 @@ function ourDeliveries(judged: readonly Judged[], ours: ReadonlySet<string>): nu
   return new Set(judged.flatMap(({ chain, by, txHashes }) => (ours.has(`${chain}/${by[0]}`) ? [`${chain}/${txHashes[0]}`] : []))).size
 }
 
-/** Key of a recipient's balance of one asset. */
 function place({ target, asset, recipient }: SentTransfer): string {
   return `${target}/${asset}/${recipient}`
 }

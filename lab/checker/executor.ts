@@ -7,7 +7,6 @@ import type { NttCheckInput, NttFinding } from './ntt.ts'
 
 export interface ExecutorCheckInput {
   readonly transfers: readonly SentExecution[]
-  /** Address that signs Portage's quotes. */
   readonly quoter: string
   /** By chain name. Requests go in both directions between the two chains. */
   readonly ends: Readonly<
@@ -22,11 +21,9 @@ export interface ExecutorCheckInput {
 
 interface Products {
   readonly findings: ReadonlyMap<SentNttTransfer | SentBurn, NttFinding | CctpFinding>
-  /** Hashes of the source transactions of all deliveries. */
   readonly sources: readonly string[]
 }
 
-/** One paid request and its delivery, read from both chains. */
 export interface ExecutionFinding {
   readonly transfer: SentExecution
   /**
@@ -141,7 +138,6 @@ function readChains(input: ExecutorCheckInput, providers: ReadonlyMap<string, Js
   )
 }
 
-/** Whether gas limit and coins of the transaction are within one of the payments. */
 async function isWithin(node: JsonRpcProvider, txHash: string, bought: readonly Request['bought'][]): Promise<boolean> {
   const { gasLimit = 0n, value = 0n } = (await node.getTransaction(txHash)) ?? {}
   return bought.some((one) => one && gasLimit <= one.gas && value <= one.coins)

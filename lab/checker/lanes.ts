@@ -1,7 +1,6 @@
 import type { Provider, TransactionReceipt } from 'ethers'
 import { until } from '../devnet/until.ts'
 
-/** Transactions of one lane's account, read from blocks and receipts. */
 export interface LaneFindings {
   readonly chain: string
   /** Lower case. */
@@ -67,7 +66,6 @@ function receiptOf(node: RpcNode, hash: string): Promise<TransactionReceipt> {
   return until(look, { timeoutMs: 30_000, everyMs: 100, what: `the receipt of ${hash}, which is in a block` })
 }
 
-/** Number of nonces that the pool lacks below its highest transaction of this account. */
 async function poolHoles(node: RpcNode, address: string): Promise<number> {
   const pool = (await node.send('txpool_content', [])) as Record<'pending' | 'queued', Record<string, Record<string, unknown>>>
   // Read after the pool, so that the count covers transactions that were mined in between.

@@ -7,12 +7,10 @@ export interface NativeCheckInput {
   readonly ends: Readonly<Record<string, { readonly bridge: string; readonly token: string }>>
 }
 
-/** One native transfer, read from both chains. */
 export interface NativeFinding {
   readonly transfer: SentNativeTransfer
   /** Number of BridgeTransferCompleted events with all values of the transfer. Correct: 1. */
   readonly completed: number
-  /** Senders of the completing transactions, lower case. */
   readonly completedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined

@@ -7,7 +7,6 @@ export interface NttCheckInput {
   readonly ends: Readonly<Record<string, { readonly manager: string; readonly token: string }>>
 }
 
-/** One NTT transfer, read from both chains. */
 export interface NttFinding {
   readonly transfer: SentNttTransfer
   /**
@@ -15,7 +14,6 @@ export interface NttFinding {
    * for a transfer that was queued. Correct: 1.
    */
   readonly redeemed: number
-  /** Senders of the paying transactions, lower case. */
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined

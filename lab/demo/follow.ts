@@ -2,7 +2,6 @@ import { type TransferState, isOutcome } from '../../domain/transfer/transfer.ts
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import type { Client } from '@temporalio/client'
 
-/** A transfer's workflow, read from Temporal's list. */
 export interface Seen {
   readonly id: string
   /** `source:emitter:sequence`. */
@@ -40,7 +39,6 @@ export async function lookAtTransfers(client: Client): Promise<Seen[]> {
   return seen
 }
 
-/** Whether the transfer has ended or is parked. */
 export function isSettled({ running, state }: Seen): boolean {
   return !running || isOutcome(state) || state === 'parked'
 }

@@ -14,7 +14,6 @@ export type BridgeChoice = (typeof bridgeChoices)[number]
 type Source = 'ethereum' | 'bsc'
 const sources = ['ethereum', 'bsc'] as const satisfies Source[]
 
-/** Transfers that users of one direction send at once. */
 export interface Wish {
   readonly wormhole: readonly UserTransfer[]
   readonly native: readonly NativeUserTransfer[]
@@ -25,7 +24,6 @@ export interface Wish {
   readonly burns: readonly UserBurn[]
 }
 
-/** Products that take turns in a run. */
 const products = {
   wormhole: ['wormhole'],
   native: ['native'],
@@ -80,7 +78,6 @@ export async function sendTransfers(
   return all
 }
 
-/** Indexes below `transfers` of transfers that start on this chain. */
 export function indexesOf(source: Source, transfers: number): number[] {
   return Array.from({ length: transfers }, (_, index) => index).filter((index) => index % 2 === sources.indexOf(source))
 }

@@ -23,10 +23,8 @@ const parts = {
   all: 'the Wormhole contracts, contracts that take messages, NTT, an Executor, CCTP, a native bridge, and a guardian',
 } as const
 
-/** Seconds since the start of this process. */
 const seconds = () => (performance.now() / 1_000).toFixed(1)
 
-/** Runs the demo. Returns the exit code. */
 export async function demo(options: DemoOptions): Promise<number> {
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const dir = join(process.cwd(), '.portage', 'demo', String(Date.now()))

@@ -6,7 +6,6 @@ export interface DemoOptions {
   /** Transfers per second. 0: all at once. */
   readonly rate: number
   readonly bridge: BridgeChoice
-  /** Most native completions in one transaction. Absent: one. */
   readonly batch?: number
   readonly keys: number
   readonly keep: boolean
@@ -32,7 +31,6 @@ Examples:
 
 Exit code: 0 if every transfer was delivered exactly once, 1 otherwise, 2 for bad usage.`
 
-/** Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): DemoOptions {
   const program = new Command('demo')
     .description("Portage's main job on real parts.")

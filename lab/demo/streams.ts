@@ -14,7 +14,6 @@ export interface Watermark {
   readonly alarms: readonly string[]
 }
 
-/** Queries all streams in Temporal. */
 export async function watermarks(client: Client): Promise<Watermark[]> {
   const ids: string[] = []
   for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'stream' AND ExecutionStatus = 'Running'" })) {
@@ -59,7 +58,6 @@ function prefixOf(one: AnySent): string {
   return isNtt(one) ? 'wormhole' : 'wormhole-token-bridge'
 }
 
-/** Highest number that users sent, by stream. */
 export function lastNumbers(sent: readonly AnySent[]): Map<string, bigint> {
   const last = new Map<string, bigint>()
   for (const one of sent) {

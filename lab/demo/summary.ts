@@ -26,7 +26,6 @@ export interface Summary {
   /** Means over the run. `rpcCalls`: all calls on all chains, with polls for new heads. */
   readonly perTransfer: { readonly stateTransitions: number; readonly historyEvents: number; readonly rpcCalls: number }
   readonly deliveredBy: Readonly<Record<string, number>>
-  /** Deliveries by direction, such as `ethereum → bsc`. */
   readonly deliveredOn: Readonly<Record<string, number>>
   /** Number of transactions with deliveries. A batch counts once. */
   readonly deliveringTransactions: number

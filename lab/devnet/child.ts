@@ -13,14 +13,11 @@ export interface Child {
   stop(graceMs?: number): Promise<void>
   /** Sends a signal without waiting. Await `exited` after a signal that ends the process. */
   kill(signal: NodeJS.Signals): void
-  /** The last output of the process, for texts of errors. */
   tail(): string
 }
 
 export interface ChildOptions {
-  /** The process's output is appended to this file. */
   readonly logFile?: string
-  /** Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv
 }
 

@@ -25,7 +25,6 @@ export interface DevnetPorts {
   readonly bsc?: number
   readonly spy?: number
   readonly guardianApi?: number
-  /** Port of the API in relayerConfig(). */
   readonly api?: number
 }
 
@@ -43,11 +42,9 @@ export interface DevnetOptions {
    * node.
    */
   readonly nodesPerChain?: number
-  /** Lanes per chain. Default 1. */
   readonly keysPerChain?: number
   /** Most nonces of a lane in flight, in relayerConfig(). Default 64. */
   readonly window?: number
-  /** Where all lanes broadcast, in relayerConfig(). Default: the config's own default. */
   readonly broadcast?: 'auto' | 'queue' | undefined
   /** Whether relayerConfig() has Wormhole's token bridge. Its contracts always exist. Default true. */
   readonly wormhole?: boolean
@@ -60,31 +57,24 @@ export interface DevnetOptions {
   readonly ntt?: NttOptions | undefined
   /** Deploys an Executor on both chains, and adds a quoter's key to `env`. Default false. */
   readonly executor?: boolean
-  /** Deploys CCTP v1 and v2 for both directions. Default: none. */
   readonly cctp?: CctpNetworkOptions | undefined
   /** Deploys the native bridge for both directions, in this variant. Default: none. */
   readonly native?: NativeBridgeVariant | false
-  /** Most native completions in one transaction, in relayerConfig(). Default: one. */
   readonly batch?: number | undefined
-  /** Most open native transfers per direction, in relayerConfig(). Default: the config's own default. */
   readonly maxOpen?: number | undefined
   /**
    * Audit interval of streams, in relayerConfig(). Default: 0.1 with a native bridge, else the config's own default.
    */
   readonly auditMinutes?: number
-  /** Audit interval of transfers, in relayerConfig(). Default: the config's own default. */
   readonly transferAuditMinutes?: number | undefined
   /**
    * Times after which the work of a dead process is taken over, in relayerConfig(). Default: the config's own default.
    */
   readonly worker?: ConfigInput['worker']
-  /** Keeps Temporal's data in memory only. Default false. */
   readonly inMemory?: boolean
   /** Folder for Temporal's database and the logs. Default: a temporary folder, which `stop()` removes. */
   readonly dir?: string
-  /** Starts Temporal's Web UI. Default true. */
   readonly ui?: boolean
-  /** Default: free ports. */
   readonly ports?: DevnetPorts
   /** A running Temporal server, which `stop()` does not stop. Default: the devnet starts its own. */
   readonly temporal?: TemporalServer
@@ -98,9 +88,7 @@ export interface Devnet {
   /** Fault proxies that relayerConfig() names as nodes. Checker, users and guardians use anvil itself. */
   readonly nodes: { readonly ethereum: readonly FaultProxy[]; readonly bsc: readonly FaultProxy[] }
   readonly guardian: Guardian
-  /** Users by source chain. */
   readonly users: { readonly ethereum: Users; readonly bsc: Users }
-  /** Undefined without the option `ntt`. */
   readonly ntt: NttNetwork | undefined
   readonly executor: ExecutorNetwork | undefined
   readonly cctp: CctpNetwork | undefined
@@ -154,7 +142,6 @@ class Started {
     this.#stops.push(stop)
   }
 
-  /** A second call does nothing. */
   async stop(): Promise<void> {
     for (const stop of this.#stops.splice(0).reverse()) await stop()
   }
@@ -172,7 +159,6 @@ async function startParts(options: DevnetOptions, dir: string, started: Started)
   return { temporal: valueOf(server), ...valueOf(chains) }
 }
 
-/** Starts the parts that need no Temporal. */
 async function startChains(
   options: DevnetOptions,
   dir: string,

@@ -17,7 +17,6 @@ export interface PortageProcess extends Child {
   readonly apiUrl: string
   /** URL of the admin port, which every role has. */
   readonly adminUrl: string
-  /** Header with an admin token. */
   readonly admin: { readonly authorization: string }
   readonly configPath: string
   readonly logFile: string
@@ -28,7 +27,6 @@ export interface PortageOptions {
   /** Further arguments of `portage run`, such as --chain and --lane. */
   readonly args?: readonly string[]
   readonly env?: NodeJS.ProcessEnv
-  /** Changes the config before the process gets it. */
   readonly configure?: (config: ConfigInput) => ConfigInput
   /** `bin/portage.js` of another copy of the sources. Default: this checkout. */
   readonly launcher?: string | undefined

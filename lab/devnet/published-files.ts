@@ -19,7 +19,6 @@ export interface DevnetFiles {
   readonly chains: string
 }
 
-/** A chain in the file `chains`. */
 type PublishedSide = Omit<UserSide, 'anvil'> & {
   readonly url: string
   readonly chainId: number

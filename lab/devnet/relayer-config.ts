@@ -24,7 +24,6 @@ export interface RelayerConfigInput {
   /** Absolute path, because relative paths in a config file start at the file's folder. */
   readonly dataFolder: string
   readonly temporalAddress: string
-  /** URL of Temporal's Web UI. Undefined without a Web UI. */
   readonly temporalWebUi?: string | undefined
   readonly spyAddress: string
   readonly guardianApi: string
@@ -34,7 +33,6 @@ export interface RelayerConfigInput {
   readonly broadcast?: 'auto' | 'queue' | undefined
   readonly apiPort?: number
   readonly wormhole?: boolean | undefined
-  /** Adds routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean | undefined
   /** Ends of an NTT token. Absent: none. */
   readonly ntt?: NttNetwork['ends'] | undefined
@@ -45,7 +43,6 @@ export interface RelayerConfigInput {
   readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
   readonly auditMinutes?: number | undefined
   readonly transferAuditMinutes?: number | undefined
-  /** Folder for the streams' checkpoints. Absent: streams write none. */
   readonly checkpoints?: string | undefined
   /** Times after which the work of a dead process is taken over. Default: the config's own default. */
   readonly worker?: ConfigInput['worker'] | undefined
@@ -65,7 +62,6 @@ export const devnetTokenFee = 10_000n
 /** The same fee with 18 decimals, as users state fees. */
 export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 
-/** A config for this devnet that config/schema/schema.ts accepts. */
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
   const { chains, lanes, window = 64, apiPort, auditMinutes, transferAuditMinutes, checkpoints } = input
   const { worker, dataFolder, broadcast } = input
@@ -146,7 +142,6 @@ function tokenOf(ends: NttNetwork['ends']) {
   return { peers }
 }
 
-/** A route for each payload 3 from `source` to the redeemer of `target`. */
 function payloadRoutes(source: WormholeChain, target: WormholeChain) {
   if (source === target) return []
   const where = { '0': '03', '67': toUniversal(target.redeemer), '99': target.wormholeChainId.toString(16).padStart(4, '0') }
@@ -159,7 +154,6 @@ function payloadRoutes(source: WormholeChain, target: WormholeChain) {
   ]
 }
 
-/** Makes all lanes broadcast in this form. */
 export function withBroadcast(config: ConfigInput, broadcast: 'auto' | 'queue'): ConfigInput {
   const chains = Object.entries(config.chains).map(([name, chain]) => {
     return [name, { ...chain, lanes: chain.lanes?.map((lane) => ({ ...lane, broadcast })) }] as const

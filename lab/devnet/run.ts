@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 
-/** `code` is -1 if the command was killed or could not be started. */
 export interface RunResult {
   readonly code: number
   readonly stdout: string
@@ -11,7 +10,6 @@ export interface RunResult {
 export interface RunOptions {
   readonly timeoutMs?: number
   readonly env?: NodeJS.ProcessEnv
-  /** Gets each complete line of standard error at once. */
   readonly onLine?: (line: string) => void
 }
 

@@ -19,7 +19,6 @@ Sends users' transfers on the devnet that \`npm run devnet\` keeps up, and print
   --help             this text
 `
 
-/** Sends the transfers that the options name, and prints them. Returns the exit code. */
 async function send(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],

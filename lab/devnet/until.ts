@@ -9,7 +9,6 @@ export interface UntilOptions {
   readonly growingToMs?: number
   /** Text for the error, such as "anvil to answer". */
   readonly what: string
-  /** Returns a reason to give up early, such as the end of the awaited process. */
   readonly giveUp?: () => string | undefined
 }
 

@@ -1,13 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 
-/** Database from which Temporal starts again. */
 export const drillCases = ['dump', 'nothing'] as const
 export type DrillCase = (typeof drillCases)[number]
 
 export interface DrillOptions {
   readonly case: DrillCase
   readonly transfers: number
-  /** Seconds without progress after which pending work counts as stuck. */
   readonly stuckAfter: number
   readonly keep: boolean
   readonly json: boolean
@@ -31,7 +29,6 @@ Examples:
 Exit code: 0 if every transfer was delivered exactly once and no payment of an operator was made twice; ${drillExit.notClean} otherwise, and the folder with
 the logs is named; ${drillExit.usage} for bad usage; ${drillExit.notRun} if PostgreSQL or the Temporal server is not on this machine: nothing was run.`
 
-/** Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): DrillOptions {
   return new Command('drill')
     .description("A rehearsal of the loss of Temporal's database.")

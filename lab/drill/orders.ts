@@ -31,7 +31,6 @@ export async function portage(devnet: Devnet, args: readonly string[]): Promise<
   return JSON.parse(out.join('')) as Record<string, unknown>
 }
 
-/** The lane that operators pause. Meanwhile the chain's first lane carries the transfers. */
 function spareLane({ lanes, chains }: Devnet, chain: ChainKey): string {
   const address = lanes.filter((lane) => lane.chain === chain)[1]?.address ?? ''
   return laneId('evm', chains[chain].anvil.chainId, address)

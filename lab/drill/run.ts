@@ -73,7 +73,6 @@ export async function runDrill(given: Devnet, options: DrillOptions, say: (line:
   }
 }
 
-/** Does the work before the loss of Temporal. Returns the dump. */
 async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): Promise<DatabaseCopy> {
   const { devnet, say } = scene
   await pay(scene, 'bsc', 'made before the dump')
@@ -106,7 +105,6 @@ async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): P
   return copy
 }
 
-/** Fills the pool with signed transactions, kills Portage and Temporal, and lets users go on. */
 async function lose(scene: DrillScene, processes: PortageProcess[], send: Send): Promise<void> {
   const { devnet, say } = scene
   await stopBlocks(devnet, 'bsc')

@@ -17,7 +17,6 @@ export interface Payment {
 
 export interface DrillScene {
   readonly devnet: Devnet
-  /** Client of the running Temporal server. */
   readonly client: Client
   readonly sent: AnySent[]
   readonly payments: Payment[]
@@ -28,7 +27,6 @@ export interface DrillScene {
 /** Recipient of operators' payments. Nobody has the key of this address. */
 export const treasury = `0x${'7e'.repeat(20)}`
 
-/** Adds the treasury to the config of the devnet's processes. */
 export function withTreasury(devnet: Devnet): Devnet {
   return {
     ...devnet,

@@ -17,7 +17,6 @@ export interface DrillTimes {
   all: number
 }
 
-/** Counts that fault runs have too. */
 type Judged = Pick<
   FaultSummary,
   | 'transfers'
@@ -35,7 +34,6 @@ type Judged = Pick<
 /** Payments do not count as `wastedTransactions`. */
 export interface DrillSummary extends LogFindings, Judged {
   readonly case: DrillCase
-  /** Number of operators' payments that the chains show once, never, or several times. */
   readonly payments: { readonly once: number; readonly never: number; readonly again: number }
   readonly seconds: DrillTimes
 }
@@ -75,7 +73,6 @@ function counts(check: CheckResult) {
   return { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles }
 }
 
-/** `times`: number of transactions on the chain that make the payment. */
 async function paymentsOf(scene: DrillScene): Promise<(Payment & { readonly times: number })[]> {
   const spent = await treasuryPayments(scene)
   return scene.payments.map((payment) => ({
@@ -96,10 +93,6 @@ async function treasuryPayments({ devnet }: DrillScene): Promise<LaneTransaction
   return (await Promise.all(perChain)).flat().filter(({ to, succeeded }) => to === treasury && succeeded)
 }
 
-/**
- * Whether every transfer was delivered once, nothing was paid twice, nothing is stuck, and no payment of the dump is
- * missing.
- */
 export function isClean(summary: DrillSummary): boolean {
   const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, payments } = summary
   const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + payments.again

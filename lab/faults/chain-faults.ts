@@ -62,7 +62,6 @@ export async function spikeBaseFee({ rpc }: Anvil, wei: bigint): Promise<void> {
   await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`])
 }
 
-/** Drops these lanes' transactions from the pool. Returns their number. */
 export async function evict({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<number> {
   const pool = await rpc<Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>>('txpool_content')
   const hashes = [pool.pending, pool.queued].flatMap((part) =>
@@ -89,7 +88,6 @@ export async function useKey({ rpc, chainId }: Anvil, lane: LaneKey, at: 'latest
   )
 }
 
-/** Runs `act` while the lane has no coins. */
 export async function drained<T>({ rpc }: Anvil, { address }: LaneKey, act: () => Promise<T>): Promise<T> {
   const balance = await rpc<string>('eth_getBalance', [address, 'latest'])
   await rpc('anvil_setBalance', [address, '0x0'])

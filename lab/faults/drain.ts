@@ -17,7 +17,6 @@ export interface Remains {
   readonly transfers: readonly string[]
   /** Lanes with a nonce that is not mined yet, or whose ledger does not answer. */
   readonly lanes: readonly string[]
-  /** Streams that have not proved the numbers of all sent transfers. */
   readonly streams: readonly string[]
 }
 

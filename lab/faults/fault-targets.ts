@@ -19,7 +19,6 @@ export interface FaultTargets {
   wait(ms: number): Promise<void>
 }
 
-/** Runs tasks one after another. */
 export class Lock {
   #last: Promise<unknown> = Promise.resolve()
 

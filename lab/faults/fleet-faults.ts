@@ -41,7 +41,6 @@ export async function breakFleet(targets: FaultTargets, fault: PlannedFault<Flee
   }
 }
 
-/** The process that the fault strikes, and those of its links that the fault breaks. */
 function waysOf(
   { fleet, ground }: FaultTargets,
   { kind, dice, chain, node }: PlannedFault,

@@ -11,7 +11,6 @@ export interface FleetProcesses {
   readonly links: ReadonlyMap<string, Links>
 }
 
-/** Environment variable with the process's Temporal token. */
 const tokenVariable = 'PORTAGE_FAULTS_TOKEN'
 
 export function laneProcess({ chain, address }: LaneKey, devnet: Devnet, number: number): string {

@@ -23,9 +23,7 @@ export interface FleetServer {
   readonly temporal: TemporalServer
   readonly postgres: Postgres
   readonly logFile: string
-  /** PEM file of the CA for the server's certificate. */
   readonly caFile: string
-  /** Issues a token that may write in the namespace. */
   issueToken(subject: string): string
   /** Connects as an operator, without the fleet's proxies. */
   connect(): Promise<Connection>

@@ -8,7 +8,6 @@ interface RawBlock {
 }
 
 export interface ForkOptions {
-  /** Number of blocks to remove. */
   readonly depth: number
   /** Accounts (lower case) whose removed transactions vanish. Other accounts' transactions return to the pool. */
   readonly lost: readonly string[]

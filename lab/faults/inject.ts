@@ -81,7 +81,6 @@ function is<K extends FaultKind>(fault: PlannedFault, kinds: readonly K[]): faul
   return (kinds as readonly FaultKind[]).includes(fault.kind)
 }
 
-/** Ends all faults: links, Temporal, guardians, nodes, block interval and processes work again. */
 async function heal({ devnet, fleet, ground }: FaultTargets): Promise<void> {
   for (const links of ground?.links.values() ?? []) links.heal()
   await ground?.server.up()

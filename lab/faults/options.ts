@@ -8,15 +8,11 @@ export interface FaultOptions {
   /** Separate processes for each role, and Temporal on PostgreSQL. */
   readonly fleet: boolean
   readonly bridge: BridgeChoice
-  /** Most native completions in one transaction. Absent: one. */
   readonly batch?: number
-  /** Seconds in which faults are injected. */
   readonly duration: number
   readonly only: readonly FaultKind[]
-  /** Seconds without progress after which pending transfers count as stuck. */
   readonly stuckAfter: number
   readonly processes: number
-  /** Replaces the config's times by those of `quickTakeover`. */
   readonly quickTakeover: boolean
   readonly pause: number
   readonly window: number
@@ -49,7 +45,6 @@ The same seed, bridge, duration, kinds and pause give the same plan. Exit code: 
 without an operator; 1 otherwise, with what is needed to look for the cause in the folder that is named; 2 for bad usage; 3 if this machine
 cannot run --fleet, with NOT RUN: and what is missing on stderr.`
 
-/** Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): FaultOptions {
   const program = new Command('faults')
     .description('A random fault run.')

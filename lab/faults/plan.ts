@@ -85,8 +85,8 @@ export interface PlanInput {
 }
 
 /**
- * Faults that may strike all nodes of a chain at once, because no quorum is deceived: the nodes tell no lie, or the
- * contracts' own tables disprove the lie.
+ * Faults that may strike all nodes of a chain at once: the nodes do not lie, or the contracts' own tables disprove the
+ * lie.
  */
 const storms: readonly FaultKind[] = [
   'accept-and-hang',

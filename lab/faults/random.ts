@@ -1,4 +1,3 @@
-/** Random numbers from a seed. Equal seeds give equal numbers. */
 export interface Chance {
   /** In [0, 1). */
   next(): number

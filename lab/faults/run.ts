@@ -57,7 +57,6 @@ export function planOf(run: FaultRun): PlannedFault[] {
   return plan({ ...run, kinds, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })
 }
 
-/** Makes one fault run on a running devnet. Leaves the devnet running. */
 export async function runFaults(
   devnet: Devnet,
   run: FaultRun,
@@ -115,7 +114,6 @@ async function tellProgress({ client, sent, say, wait }: FaultTargets, started: 
   await wait(2000)
 }
 
-/** Repeats `meanwhile` until both promises have ended. Throws their errors. */
 async function untilBoth(one: Promise<void>, other: Promise<void>, meanwhile: () => Promise<void>): Promise<void> {
   let over = false
   const both = Promise.all([one, other]).finally(() => (over = true))
@@ -129,7 +127,6 @@ function callsOf(devnet: Devnet): number {
   return callsByMethod(devnet).reduce((sum, [, count]) => sum + count, 0)
 }
 
-/** Number of requests to all nodes by method, the most frequent method first. */
 function callsByMethod({ nodes }: Devnet): [string, number][] {
   const sums = new Map<string, number>()
   for (const { calls } of Object.values(nodes).flat()) {
@@ -138,7 +135,6 @@ function callsByMethod({ nodes }: Devnet): [string, number][] {
   return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
-/** Writes files for the search for the cause into the devnet's folder, next to the logs and Temporal's database. */
 async function leaveTraces(targets: FaultTargets, remains: Remains, run: FaultRun): Promise<void> {
   const { devnet, say } = targets
   const write = (name: string, value: unknown) =>

@@ -3,7 +3,6 @@ import type { Chance } from './random.ts'
 export interface ScheduleInput<K> {
   readonly kinds: readonly K[]
   readonly durationMs: number
-  /** Wait before the first action. */
   readonly firstMs: readonly [least: number, most: number]
   readonly pauseMs: readonly [least: number, most: number]
 }

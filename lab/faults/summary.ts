@@ -77,10 +77,6 @@ export function fleetFindings(takeovers: readonly Takeover[], work: WorkShares):
   return { takeoverMs, takeovers, work, idle: idleMembers(work) }
 }
 
-/**
- * Whether every transfer was delivered once, nothing is stuck or missing, no log has forbidden text, and every process
- * of a fleet did some work.
- */
 export function isClean(summary: FaultSummary): boolean {
   const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, brokenTasks, loggedKeys } =
     summary

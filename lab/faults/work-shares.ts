@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client'
 import type { Fleet } from './fleet.ts'
 
-/** Number of tasks that each process of a fleet took, by process name. */
 export type WorkShares = Readonly<Record<string, number>>
 
 const atOnce = 20

@@ -16,11 +16,9 @@ export interface FloodOptions {
   readonly connections: number
   /** Requests per second of all strangers together. */
   readonly rate: number
-  /** Honest transfers per second. */
   readonly transfers: number
 }
 
-/** Times from the source transaction until the transfer is delivered, ms. */
 interface Times {
   readonly transfers: number
   readonly median: number
@@ -37,7 +35,6 @@ export interface FloodSummary extends FloodOptions {
    * for minutes, and only the minimum shows a leak.
    */
   readonly memory: { readonly before: number; readonly firstHalf: number; readonly secondHalf: number; readonly most: number }
-  /** Number of requests by kind. */
   readonly strangers: unknown
   /** Whether the process answered `GET /health` within a second, in every second of the flood. */
   readonly healthy: boolean
@@ -116,7 +113,6 @@ async function honest(devnet: Devnet, client: Client, portage: PortageProcess, {
   return { transfers: times.length, median: times[Math.floor(times.length / 2)] ?? Number.NaN, slowest: times.at(-1) ?? Number.NaN }
 }
 
-/** Workflow id of a transfer without the digest. */
 const prefixOf = (id: string) => id.split(':').slice(0, 4).join(':')
 
 /** Every path of the API's OpenAPI document, and some pages that are not in it. */

@@ -44,7 +44,6 @@ const data = Buffer.from(
 const bytesOf = (hex: string) => Buffer.from(hex, 'hex')
 const near = (good: Buffer) => orLongBytes(nearlyBytes(good), good)
 
-/** Readers of logs of Circle's contracts, of attestations, and of calls that a key is asked to sign. */
 export const cctpTargets: readonly FuzzTarget[] = [
   target('cctp-transfer', near(carried), (hex) => decode(bytesOf(hex))),
   target('cctp-message', near(goodBurn), (hex) => {

@@ -18,7 +18,6 @@ import { readProgress } from '../../operations/archive/transfers.ts'
 import { nearlyBytes, nearlyText, orLong } from './arbitraries.ts'
 import { type FuzzTarget, isTyped, target } from './fuzz.ts'
 
-/** Folder for the files of this run. */
 const folder = mkdtempSync(join(tmpdir(), 'portage-fuzz-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 function write(name: string, text: string): string {
@@ -88,7 +87,6 @@ async function command(line: string): Promise<void> {
   if (/\bINTERNAL\b/.test(output)) throw new Error(`an untyped error: ${output.slice(0, 500)}`)
 }
 
-/** Readers of files, tokens, KMS answers and command lines. */
 export const fileTargets: readonly FuzzTarget[] = [
   target('archive-day', nearlyFile(day, jsonPieces), (text) => verifyDay(storeOf(text), date)),
   target('archive-progress', nearlyFile('{"through":"2026-01-02T00:00:00.000Z"}', jsonPieces), async (text) => [

@@ -11,7 +11,6 @@ export interface HttpAct {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Number of copies of `body`. */
   readonly times: number
   readonly gzip: boolean
   /** cut: the connection ends within the body. slow: bytes come one by one. silent: no byte comes. */

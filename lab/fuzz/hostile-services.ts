@@ -7,7 +7,6 @@ import { createIris } from '../../intake/submit/iris.ts'
 import { goodBurn } from './cctp-targets.ts'
 import { type HttpAct, httpActs, listen, perform } from './hostile-http.ts'
 
-/** Time limit for answers that never come, ms. */
 const silentMs = 250
 const timeoutMs = 15_000
 const timeoutOf = ({ end }: HttpAct) => (end === 'slow' || end === 'silent' ? silentMs : timeoutMs)
@@ -28,7 +27,6 @@ async function startTarget(
   return { target: target(name, input, read, allowed), stop: hostile.stop }
 }
 
-/** The client of a chain's node, with real HTTP. */
 export function startNodeTarget() {
   const good = [
     { jsonrpc: '2.0', id: 1, result: [{ data: '0x' }] },
@@ -63,7 +61,6 @@ export function startIrisTarget() {
   return startTarget('attestation-api', httpActs([{ messages: [complete, pending] }, complete]), ask, isTyped)
 }
 
-/** The web3signer client for one key. */
 export function startSignerTarget() {
   const publicKey = `0x04${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'.slice(0, 128)}`
   const ask = async (url: string, act: HttpAct) => {

@@ -20,7 +20,6 @@ interface Frame {
   readonly more: number
   /** A protobuf message, hex. */
   readonly payload: string
-  /** Number of copies in a row. */
   readonly times: number
   readonly gzip: boolean
 }
@@ -40,7 +39,6 @@ const grpc = { ':status': '200', 'content-type': 'application/grpc' }
 const bytesField = 0x0a
 /** The honest spy sends this message after each hostile answer. The intake must submit it. */
 const honest = Buffer.from('an honest message')
-/** Longest wait until the honest message is submitted, ms. */
 const aliveMs = 15_000
 /** After this number of turns of the event loop without a new byte, the flood counts as held up. */
 const quietTurns = 30
@@ -230,7 +228,6 @@ function frameOf(payload: string, flag = 0, more = 0): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** A protobuf message of the spy that carries `vaa`, hex. */
 function framed(vaa: Uint8Array): string {
   return Buffer.concat([Buffer.from([bytesField, ...varint(vaa.length)]), vaa]).toString('hex')
 }

@@ -30,7 +30,6 @@ Examples:
 
 Exit code: 0 if nothing was found, 1 if something was, 2 for bad usage.`
 
-/** Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): FuzzOptions {
   return new Command('fuzz')
     .description('A fuzz run.')

@@ -67,7 +67,6 @@ const receipt = {
 }
 const rpcAnswer = [{ jsonrpc: '2.0', id: 1, result: '0x1', error: { code: 3, message: 'execution reverted: x', data: '0x08c379a0' } }]
 
-/** A chain whose node returns this one log. */
 function chainWith(topics: readonly string[], data: string) {
   const place = { height: 5, hash }
   return {

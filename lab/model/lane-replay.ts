@@ -39,7 +39,6 @@ export interface LaneScope {
 export class LaneReplay {
   readonly #scope: LaneScope
   readonly #config: LaneConfig
-  /** Reducer's request id by the model's request id. */
   #requests: Map<number, string> = new Map()
   #state: LaneState
   #backup: { readonly state: LaneState; readonly requests: ReadonlyMap<number, string>; readonly height: number } | undefined

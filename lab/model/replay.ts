@@ -21,7 +21,6 @@ export interface Drift {
 
 export interface Replayed {
   readonly runs: number
-  /** Number of times that the reducer made each action of the model. */
   readonly actions: Readonly<Record<string, number>>
   readonly drift?: Drift
 }

@@ -25,7 +25,6 @@ export interface TlcResult {
   /** Number of steps from the first states to the farthest state. */
   readonly depth: number
   readonly seconds: number
-  /** Steps to the violation, as TLC prints them. */
   readonly trace: string
 }
 

@@ -105,7 +105,6 @@ export function show(value: TlaValue): string {
   return `[${fields.sort().join(', ')}]`
 }
 
-/** Parts of `found` that differ from `wanted`, by path. */
 export function differences(wanted: TlaValue, found: TlaValue, path = ''): readonly string[] {
   if (show(wanted) === show(found)) return []
   const [ours, theirs] = [fieldsOf(wanted), fieldsOf(found)]

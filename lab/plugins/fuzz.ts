@@ -50,7 +50,6 @@ function changed(payload: Uint8Array, random: (below: number) => number): Buffer
   }
 }
 
-/** The generator mulberry32. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

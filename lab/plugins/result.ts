@@ -8,7 +8,6 @@ export interface Result {
 
 export type Messages = ReturnType<typeof createPluginMessages<unknown>>
 
-/** A message in the form in which the plug-in reads it. */
 export type Sent = ReturnType<Messages['readBytes']>
 
 export async function resultOf(what: string, check: () => Promise<void>): Promise<Result> {

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 import { aptInstall } from '../apt.ts'
 
-/** Shells for which `portage completion` prints a script. */
 export const completedShells = ['bash', 'zsh', 'fish'] as const
 
 export function hasShell(name: (typeof completedShells)[number]): boolean {

@@ -30,7 +30,6 @@ export class Clock {
   #order = 0
   readonly #heap: Scheduled[] = []
 
-  /** Wall time, ms since the epoch. */
   get wall(): number {
     return this.replayed ?? Math.floor(epoch + this.now + this.#skew)
   }

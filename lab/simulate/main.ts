@@ -28,7 +28,6 @@ async function load() {
   return { ...(await import('./simulate.ts')), ...(await import('./plan.ts')), ...(await import('./shrink.ts')) }
 }
 
-/** Runs the seeds of the command line. Returns the exit code. */
 export async function simulate(options: SimulateOptions): Promise<number> {
   replaceGlobals()
   const modules = await load()

@@ -30,9 +30,7 @@ export interface Plan {
   readonly bumpAfterBlocks: number
   /** A ledger's run continues as new after this number of updates. */
   readonly updatesPerRun: number
-  /** Probability that an operator cancels a transfer, or orders a retry. */
   readonly orders: number
-  /** Time in which the transfers are sent, ms. */
   readonly sendMs: number
   readonly faults: readonly Fault[]
 }

@@ -228,7 +228,6 @@ export class Simulation {
     return this.#sent.size === this.#plan.transfers && haveOutcomes && (await this.#holes()).length === 0
   }
 
-  /** Number of ended transfers plus number of final nonces. */
   get #settled(): number {
     const ended = [...this.#sent.keys()].filter((id) => this.#server.runs.get(id)?.result).length
     const nonces = this.#plan.chains.flatMap(({ lanes }, index) => {

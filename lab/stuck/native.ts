@@ -11,7 +11,6 @@ function native({ devnet }: StuckScene) {
   return devnet.native
 }
 
-/** Sends these calls from the owner of the native bridge on bsc. */
 async function owner(scene: StuckScene, ...calls: readonly (readonly [method: string, ...args: unknown[]])[]): Promise<void> {
   const { bridge, deployer } = native(scene).ends.bsc
   const script = await Script.of(scene.devnet.chains.bsc.anvil, deployer)

@@ -6,7 +6,6 @@ import { until } from '../devnet/until.ts'
 import { oneIsStarted } from './processes.ts'
 import { type ChainKey, reason, type StuckCase, type StuckScene } from './scene.ts'
 
-/** Injects a fault into the nodes with these indexes. The returned function ends the fault. */
 function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...indexes: readonly number[]): () => Promise<void> {
   const rules = indexes.map((index) => devnet.nodes[chain][index]?.add(rule))
   return async () => {

@@ -3,7 +3,6 @@ import { stuckCases } from './cases.ts'
 import { stuckDevnet } from './scene.ts'
 
 export interface StuckOptions {
-  /** Names of cases. Empty: all cases. */
   readonly case: readonly string[]
   readonly list: boolean
   readonly json: boolean
@@ -23,7 +22,6 @@ Examples:
 
 Exit code: 0 if every row came within ${mostSeconds} s by both, and went; ${stuckExit.notClean} otherwise; ${stuckExit.usage} for bad usage.`
 
-/** Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): StuckOptions {
   return new Command('stuck:live')
     .description('Every cause of `portage stuck` on real parts, with the seconds until it is shown.')

@@ -12,7 +12,6 @@ import type { StuckCase, StuckPlugins, StuckScene } from './scene.ts'
 
 const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
 const take = 'executeVAAv1(bytes)'
-/** First byte of a plug-in's messages. */
 const bytes = { invalid: '01', changed: '02', failing: '03' } as const
 type Name = keyof typeof bytes
 
@@ -56,7 +55,6 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
 }) })
 `
 
-/** Publishes a message. Resolves when the guardians have signed it. */
 async function publish({ devnet: { chains, guardian, outsiders } }: StuckScene, name: Name): Promise<void> {
   const { anvil, core, wormholeChainId } = chains.ethereum
   const script = await Script.of(anvil, outsiders.ethereum)

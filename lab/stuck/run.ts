@@ -25,7 +25,6 @@ export interface CaseResult {
   readonly gone: number | undefined
 }
 
-/** Longest waits, ms: for a row, for its end, and for the end of all rows. */
 const waits = { rowMs: 60_000, goneMs: 120_000, quietMs: 120_000 } as const
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 
@@ -93,7 +92,6 @@ export function tell({ name, code, fault, command, api, gone }: CaseResult): str
   return `${name}: ${fault}: ${code} by the command ${text(command)}, by the API ${text(api)}; ${after}`
 }
 
-/** Watches a token, and makes finality count as stalled after less than a minute. */
 function configured(config: ConfigInput, weth: string): ConfigInput {
   const { ethereum, bsc } = config.chains
   if (!ethereum || !bsc) throw new Error('a chain is missing')
@@ -105,7 +103,6 @@ function withPlugins(config: ConfigInput, plugins: ConfigInput['bridges']['plugi
   return { ...config, bridges: { ...config.bridges, plugins } }
 }
 
-/** Makes the scene and its two sources of causes: the command in a process of its own, and the fleet's API. */
 async function sceneOf(devnet: Devnet, fleet: RoleFleet, client: Client): Promise<{ scene: StuckScene; command: Question; api: Question }> {
   const { configPath, apiUrl, admin } = processOf(fleet, 'api')
   const env = { ...process.env, PORTAGE_TOKEN: await makeToken({ dataFolder: resolve(devnet.dir, 'portage-data') }) }

@@ -23,7 +23,6 @@ export interface StuckScene {
   readonly client: TemporalClient
   /** Treatment of messages, by their amount in units of 8 decimals. `sendCoin` adds a new amount for each transfer. */
   readonly treatments: Map<bigint, Treatment>
-  /** Absent if the devnet has no plug-ins. */
   readonly plugins?: StuckPlugins
   /** Runs `portage …` as an admin. Throws Error unless the exit code is 0. */
   cli(...argv: string[]): Promise<unknown>
@@ -74,7 +73,6 @@ const dust = 10n ** 10n
 
 export const reason = ['--reason', 'a scenario'] as const
 
-/** Resolves when the present head is final. */
 async function untilFinal(anvil: Anvil): Promise<void> {
   const heightOf = async (tag: string) => Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', [tag, false])).number)
   const height = await heightOf('latest')

@@ -5,7 +5,6 @@ import type { StuckCase } from './scene.ts'
 
 export type Report = z.output<typeof causeReportSchema>
 
-/** Reads the causes from the command line or the API. */
 export type Question = () => Promise<Report>
 
 const everyMs = 250

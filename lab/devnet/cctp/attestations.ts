@@ -28,7 +28,6 @@ export interface SeenMessage {
   reattest?: true
 }
 
-/** Offsets in a v2 message that carries a burn. */
 const at = { target: 8, nonce: 12, minFinality: 140, executed: 144, amount: 216, maxFee: 280, fee: 312, expiration: 344 } as const
 
 /**
@@ -45,7 +44,6 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
   const isFast = (one: SeenMessage) =>
     asksForFast(one) && treatment(one.logged) === 'attest' && feeOf(one) <= numberAt(one.logged, at.maxFee, 32)
 
-  /** Fills in the fields of a v2 message that Circle decides. */
   function chosen({ logged, nonce, attested }: SeenMessage, fee: bigint, fast: boolean): Uint8Array {
     const expiration = fast ? heightOf(Number(numberAt(logged, at.target, 4))) + fastBlocks : 0
     const message = Uint8Array.from(logged)
@@ -77,7 +75,6 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
       if (known.level !== 'finalized') known.level = level
       seen.set(key, known)
     },
-    /** The messages are sorted by log index. */
     find(isWanted: (one: SeenMessage) => boolean): readonly SeenMessage[] {
       const found = [...seen.values()].filter((one) => isWanted(one) && treatment(one.logged) !== 'miss')
       for (const one of found) decide(one)

@@ -20,7 +20,6 @@ export interface UserBurn {
   readonly hookData?: string
 }
 
-/** A mined burn with the values that the checker needs. */
 export interface SentBurn extends Required<Pick<UserBurn, 'version' | 'amount' | 'recipient'>> {
   readonly source: string
   readonly sourceNetworkId: number
@@ -33,7 +32,6 @@ export interface SentBurn extends Required<Pick<UserBurn, 'version' | 'amount' |
   readonly sequence: bigint
   readonly txHash: string
   readonly height: number
-  /** Bytes of the event MessageSent. */
   readonly message: Uint8Array
   /** Seconds. */
   readonly sentAt: number
@@ -47,7 +45,6 @@ export type CctpUsers = ReturnType<typeof startCctpUsers>
 export function startCctpUsers(source: CctpEnd, target: CctpEnd) {
   const sendCalls = createSender(source.anvil, source.user, 400_000n)
   return {
-    /** Resolves when all burns are mined. Throws Error if one reverted. */
     async burn(burns: readonly UserBurn[]): Promise<SentBurn[]> {
       const abis = await cctpAbis()
       const wanted = burns.map((burn) => ({ ...burn, recipient: (burn.recipient ?? freshAddress()).toLowerCase() }))

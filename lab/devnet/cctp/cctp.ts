@@ -10,7 +10,6 @@ import { compiledArtifact } from '../chain/solidity.ts'
 export interface CctpPlan {
   readonly name: string
   readonly anvil: Anvil
-  /** Circle's number of the chain. */
   readonly domain: number
 }
 
@@ -25,7 +24,6 @@ export interface CctpEnd extends CctpPlan {
   readonly user: DevnetAccount
   readonly token: string
   readonly minter: string
-  /** Receives the fees of fast transfers. */
   readonly feeRecipient: string
   readonly contracts: Readonly<Record<1 | 2, CctpEndContracts>>
 }

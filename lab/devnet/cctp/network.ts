@@ -7,7 +7,6 @@ import { type CctpUsers, startCctpUsers } from './cctp-users.ts'
 import { type CctpEnd, deployCctp } from './cctp.ts'
 import { type Iris, startIris } from './iris.ts'
 
-/** CCTP v1 and v2 between a devnet's two chains, with the attestation service. */
 export interface CctpNetwork {
   readonly ends: { readonly ethereum: CctpEnd; readonly bsc: CctpEnd }
   /** Users by source chain. Nothing else uses their accounts. */

@@ -8,7 +8,6 @@ export const devnetMnemonic = 'test test test test test test test test test test
 /** The first guardian of Wormhole's own devnet. DEVNET: the key is public. */
 const devnetGuardian0 = '0xcfb12303a19cde580bb4dd771639b0d26bc68353645571a8cff516ab2ee113a0'
 
-/** A DEVNET account, whose key is public. */
 export interface DevnetAccount {
   /** Lower-case 0x. */
   readonly address: string
@@ -24,10 +23,8 @@ export const accountIndex = {
   /** Deploys contracts. Different accounts give the two chains' contracts different addresses. */
   deployer: 0,
   user: 2,
-  /** A stranger who may redeem too. */
   outsider: 4,
   nativeUser: 6,
-  /** Deploys and administers the native bridge. */
   nativeDeployer: 8,
   /** First lane of the first chain. The lanes of the second chain follow those of the first. */
   lane: 10,

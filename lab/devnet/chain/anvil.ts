@@ -120,7 +120,6 @@ function attempt<T>(get: () => T): T | undefined {
   }
 }
 
-/** Uses a node that another process started. */
 export function attachAnvil(url: string, chainId: number): AnvilNode {
   return { url, chainId, rpc: <T>(method: string, params: readonly unknown[] = []) => call<T>(url, method, params) }
 }

@@ -10,7 +10,6 @@ import type { Artifact } from './contracts.ts'
 const load = createRequire(import.meta.url)
 const folder = fileURLToPath(new URL('../contracts/', import.meta.url))
 
-/** The part of solc's standard JSON output that this file reads. */
 interface Output {
   readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[]
   readonly contracts?: Readonly<Record<string, Readonly<Record<string, { abi: InterfaceAbi; evm: { bytecode: { object: string } } }>>>>

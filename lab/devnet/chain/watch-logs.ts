@@ -5,7 +5,6 @@ import type { Mined } from './contracts.ts'
 export const levels = ['latest', 'safe', 'finalized'] as const
 export type Level = (typeof levels)[number]
 
-/** Last block that was read at each level. */
 type Cursors = Record<Level, { height: number; hash: string }>
 
 interface RawBlock {
@@ -107,7 +106,6 @@ async function headsOf(anvil: Anvil): Promise<Record<Level, RawBlock>> {
   return Object.fromEntries(levels.map((level, index) => [level, answers[index]!.result])) as Record<Level, RawBlock>
 }
 
-/** Whether the cursor's block is no longer canonical. */
 async function forked(anvil: Anvil, cursor: { height: number; hash: string }, height: number): Promise<boolean> {
   if (cursor.height < 0) return false
   if (height <= cursor.height) return true

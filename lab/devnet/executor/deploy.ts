@@ -10,15 +10,11 @@ import type { WormholeChain } from '../wormhole/wormhole.ts'
 export interface ExecutorEnd {
   readonly chain: WormholeChain
   readonly executor: string
-  /** Publishes messages and requests their delivery. */
   readonly sender: string
-  /** Receives the messages of the other chain's sender. */
   readonly receiver: string
   /** Delivers a signed message or an NTT transfer and pays a drop-off in the same call. */
   readonly dropOff: string
-  /** A DeliveryRecord. */
   readonly record: string
-  /** Gets the payments for requests. */
   readonly payee: string
   readonly user: DevnetAccount
 }
@@ -53,7 +49,6 @@ async function deployReceiver(end: Requests, other: Requests): Promise<ExecutorE
   return { ...end, receiver, dropOff, record }
 }
 
-/** Environment variable with the quoter's DEVNET key. */
 export const quoterVariable = 'PORTAGE_DEVNET_QUOTER_KEY'
 export const devnetQuoter = devnetAccount(accountIndex.quoter)
 

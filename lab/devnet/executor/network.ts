@@ -36,7 +36,6 @@ export interface ExecutionWish {
   readonly paidFor?: Pick<PaidWish, 'kind' | 'amount'>
 }
 
-/** A paid request with the values that the checker needs. */
 export interface SentExecution {
   readonly source: string
   readonly target: string
@@ -48,7 +47,6 @@ export interface SentExecution {
   readonly sequence: bigint
   /** Unique payload of the message, 0x hex. Empty if the request pays for an NTT transfer or a CCTP burn. */
   readonly payload: string
-  /** The NTT transfer or CCTP burn whose delivery is paid for. */
   readonly paidFor?: SentNttTransfer | SentBurn
   /** wei for the receiver. */
   readonly msgValue: bigint
@@ -75,9 +73,7 @@ export interface ExecutorNetwork {
   readonly ends: { readonly ethereum: ExecutorEnd; readonly bsc: ExecutorEnd }
   /** Contracts for requests that pay for the delivery of an NTT transfer or a CCTP burn. */
   readonly paid: { readonly ethereum: PaidEnd; readonly bsc: PaidEnd }
-  /** Users by source chain. */
   readonly users: { readonly ethereum: ExecutorUsers; readonly bsc: ExecutorUsers }
-  /** `bridges.executor` of the config. */
   readonly config: NonNullable<ConfigInput['bridges']['executor']>
   /**
    * Gets quotes from the first of these APIs that answers, for all later requests. The quotes are valid for an hour.
@@ -85,7 +81,6 @@ export interface ExecutorNetwork {
   askQuotes(apiUrls: readonly string[]): Promise<void>
   /** Throws Error before the first `askQuotes`. */
   quoteOf(source: 'ethereum' | 'bsc', form: ExecutionForm): Quoted
-  /** Gas units of each delivery. */
   readonly gasLimit: bigint
 }
 
@@ -135,7 +130,6 @@ export function paidNttEnds({ paid: { ethereum, bsc } }: ExecutorNetwork): NttNe
   return ethereum.ntt && bsc.ntt && { ethereum: ethereum.ntt, bsc: bsc.ntt }
 }
 
-/** Adds the contracts that pay drop-offs of NTT and CCTP. */
 function withDropOffs(config: ExecutorNetwork['config'], paid: Readonly<Record<string, PaidEnd>>): ExecutorNetwork['config'] {
   const chains = Object.entries(config.chains).map(([name, chain]) => {
     const { ntt, dropOffs } = paid[name] ?? {}

@@ -12,7 +12,6 @@ import type { ExecutorEnd } from './deploy.ts'
 
 export type PaidKind = 'ntt' | 'burnV1' | 'burnV2'
 
-/** Contracts for paid NTT transfers and CCTP burns on one chain. */
 export interface PaidEnd {
   /** A PaidSender, which sends a transfer of its caller together with a request. */
   readonly sender: string

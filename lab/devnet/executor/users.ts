@@ -14,7 +14,6 @@ export interface ExecutorMessage {
   readonly gasLimit?: bigint
   /** Coins for the receiver. Default 0. */
   readonly msgValue?: bigint
-  /** Coins for another recipient. */
   readonly dropOff?: { readonly amount: bigint; readonly recipient: string }
   /** Returns the payment in wei, which may differ from the provider's price. */
   readonly pay?: (estimatedCost: bigint) => bigint

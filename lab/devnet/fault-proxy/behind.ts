@@ -11,10 +11,8 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** An answer without its id. */
 export type RpcAnswer = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } }
 
-/** Index of the block parameter, for methods that read state. */
 const blockPosition: Readonly<Record<string, number>> = {
   eth_getBalance: 1,
   eth_getTransactionCount: 1,

@@ -1,10 +1,8 @@
 import { hexlify, keccak256, randomBytes, toBeHex, toQuantity } from 'ethers'
 
-/** Topics about which a harmful node can lie. */
 export const lieKinds = ['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed'] as const
 export type LieKind = (typeof lieKinds)[number]
 
-/** Number of blocks that a lying node invents above the head. */
 const inventedBlocks = 49n
 /** Factor of prices. A base fee of 1 gwei becomes one coin per 1,000 gas. */
 const priceFactor = 1_000_000n

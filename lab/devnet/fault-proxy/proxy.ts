@@ -12,17 +12,14 @@ import { type ActiveRule, type FaultRule, FaultRules } from './rules.ts'
 /** A proxy of a JSON-RPC node that misbehaves by rules. Several proxies of one anvil act as several nodes. */
 export interface FaultProxy {
   readonly url: string
-  /** Number of received JSON-RPC calls, by method. */
   readonly calls: ReadonlyMap<string, number>
   add(rule: FaultRule): ActiveRule
-  /** Ends all rules and cuts hanging requests. */
   clear(): void
   stop(): Promise<void>
 }
 
 const wholeRequests = ['hang', 'accept-and-hang', 'cut', 'status', 'flood', 'redirect'] as const
 
-/** Starts a proxy on 127.0.0.1, by default on a free port. */
 export async function startFaultProxy(target: string, port = 0): Promise<FaultProxy> {
   const rules = new FaultRules()
   const calls = new Map<string, number>()

@@ -47,7 +47,6 @@ export interface FaultRule {
   readonly fault: NodeFault
   /** JSON-RPC methods that can be struck. `eth_call 0x…` names a selector. Absent: every method. */
   readonly methods?: readonly string[]
-  /** Probability that a matching request or call is struck. Default 1. */
   readonly probability?: number
   /** The fault ends after this number of strikes. */
   readonly times?: number

@@ -3,7 +3,6 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 /** A TCP proxy of one server that can cut or stall its connections. Bytes pass unchanged, so TLS works. */
 export interface TcpProxy {
   readonly port: number
-  /** Number of open and stalled connections. */
   readonly connections: number
   /** Resets all connections, and each new connection at once. */
   cut(): void

@@ -12,7 +12,6 @@ export interface NativeBridgePlan {
   readonly anvil: Anvil
   /** Deploys the bridge, and is its admin and maintainer. */
   readonly deployer: DevnetAccount
-  /** Owns tokens and has approved the bridge for them. */
   readonly user: DevnetAccount
   /** Accounts that may complete transfers: the chain's lanes. At least one. */
   readonly relayers: readonly string[]
@@ -26,7 +25,6 @@ export interface NativeBridgeEnd extends NativeBridgePlan {
   readonly insuranceFund: string
 }
 
-/** A transfer as the source's contract recorded it. */
 export interface InitiatedTransfer {
   readonly id: string
   readonly nonce: bigint
@@ -35,7 +33,6 @@ export interface InitiatedTransfer {
   /** 32 bytes. The last 20 are an address of the target chain. */
   readonly recipient: string
   readonly amount: bigint
-  /** Block height on the source chain. */
   readonly height: number
 }
 

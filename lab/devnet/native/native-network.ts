@@ -4,7 +4,6 @@ import { startNativeUsers, type NativeUsers } from './native-users.ts'
 import type { LaneKey, NativeRouteInput } from '../relayer-config.ts'
 import type { WormholeChain } from '../wormhole/wormhole.ts'
 
-/** The native bridge between a devnet's two chains, in both directions. */
 export interface NativeNetwork {
   readonly variant: NativeBridgeVariant
   readonly ends: { readonly ethereum: NativeBridgeEnd; readonly bsc: NativeBridgeEnd }
@@ -16,15 +15,13 @@ export interface NativeNetwork {
 export interface NativeNetworkOptions {
   readonly variant: NativeBridgeVariant
   readonly lanes: readonly LaneKey[]
-  /** Most completions in one transaction. Absent: one. */
   readonly batch?: number | undefined
-  /** Most open transfers per direction. Absent: the config's own default. */
   readonly maxOpen?: number | undefined
 }
 
 /**
  * Deploys both ends, with the chains' lanes as relayers. The fund allows 2.5 × 10^16 units per day, and the user owns
- * 10^17, so many amounts below 10^12 are within these limits.
+ * 10^17. Tests that send less than 10^12 never reach these limits.
  */
 export async function startNativeNetwork(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },

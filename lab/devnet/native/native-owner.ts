@@ -19,7 +19,6 @@ Does what the owner of the native bridge of \`npm run devnet\` may, at the end t
 The day's budget is spent by a user: npx tsx lab/devnet/send.ts --kind native --from <source> --amount 249999000
 `
 
-/** Sends one transaction of the bridge's owner, and prints it. Returns the exit code. */
 async function own(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],

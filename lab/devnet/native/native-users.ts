@@ -13,7 +13,6 @@ export interface NativeUserTransfer {
   readonly recipient?: string
 }
 
-/** A sent transfer with the values that the checker needs. */
 export interface SentNativeTransfer {
   readonly source: string
   readonly sourceNetworkId: number
@@ -41,7 +40,6 @@ export type NativeSide = Pick<NativeBridgeEnd, 'name' | 'user' | 'bridge' | 'tok
   readonly anvil: AnvilNode
 }
 
-/** Users who send in one direction of the native bridge. */
 export interface NativeUsers {
   /**
    * Sends all transfers at once, in as few blocks as possible. Resolves when all are mined. Throws Error if one

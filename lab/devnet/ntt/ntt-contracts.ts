@@ -11,9 +11,7 @@ export interface NttEnd {
   readonly wormholeChainId: number
   readonly anvil: AnvilNode
   readonly core: string
-  /** Deploys and owns the manager and its transceivers. */
   readonly deployer: DevnetAccount
-  /** Owns tokens and has approved the manager for them. */
   readonly user: DevnetAccount
   readonly token: string
   readonly decimals: number

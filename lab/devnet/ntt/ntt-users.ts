@@ -12,7 +12,6 @@ export interface NttUserTransfer {
   readonly recipient?: string
 }
 
-/** A sent transfer with the values that the checker needs. */
 export interface SentNttTransfer {
   readonly source: string
   readonly target: string

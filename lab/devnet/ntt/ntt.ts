@@ -15,7 +15,6 @@ export interface NttNetwork {
 }
 
 export interface NttOptions {
-  /** Number of Wormhole transceivers per manager. Default 1. */
   readonly transceivers?: number
   /** Number of transceivers that must attest to a message. Default: all. */
   readonly threshold?: number

@@ -3,9 +3,7 @@ import type { DevnetAccount } from '../chain/accounts.ts'
 import { type Answer, type SigningService, startSigningService } from './signing-service.ts'
 
 interface Lies {
-  /** Replaces the data before the signature. */
   alter?: ((data: string) => string) | undefined
-  /** Replaces the signature in the answer. */
   answer?: ((signature: string) => string) | undefined
 }
 

@@ -10,7 +10,6 @@ export interface CertificateFiles {
 
 /** A test CA that issues certificates for servers on 127.0.0.1 and for clients. */
 export interface TestCa {
-  /** PEM file of the CA's own certificate. */
   readonly file: string
   /** @param days of validity from now; negative: already expired. Default: 1 */
   issue(name: string, days?: number): Promise<CertificateFiles>

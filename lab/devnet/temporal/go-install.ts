@@ -5,11 +5,9 @@ export interface GoInstallOptions {
   readonly what: string
   /** `path@version` of a module in Go's module proxy. */
   readonly module: string
-  /** Folder for the binary. */
   readonly dir: string
   readonly env: NodeJS.ProcessEnv
   readonly log: (line: string) => void
-  /** Gets the reasons of failures. */
   readonly tried: string[]
 }
 

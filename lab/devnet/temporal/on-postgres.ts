@@ -7,10 +7,8 @@ import { findPostgres, type Postgres, type PostgresPrograms, startPostgres } fro
 import { type SecuredTemporal, type SecuredTemporalOptions, startSecuredTemporal, type TemporalStore } from './temporal-server.ts'
 
 export interface PostgresServerParts {
-  /** The Temporal server's program. */
   readonly path: string
   readonly programs: PostgresPrograms
-  /** Folder with the server's schemas for PostgreSQL. */
   readonly schema: string
 }
 
@@ -41,7 +39,6 @@ export interface TemporalOnPostgres {
   stop(): Promise<void>
 }
 
-/** Name of the database, and folder of Temporal's schema for it. */
 const databases = [
   ['temporal', 'temporal'],
   ['temporal_visibility', 'visibility'],

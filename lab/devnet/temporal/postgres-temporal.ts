@@ -7,7 +7,6 @@ import type { TemporalServer } from './temporal.ts'
 
 export interface PostgresTemporalOptions {
   readonly parts: PostgresServerParts
-  /** Folder for logs, configs and copies of the database. */
   readonly dir: string
 }
 

@@ -69,7 +69,6 @@ export async function findPostgres(
   return initdb && postgres && psql && pg_dump && (await runs(initdb, folder)) ? { initdb, postgres, psql, pg_dump } : undefined
 }
 
-/** Whether PostgreSQL's user can run the program and enter the folder. */
 async function runs(initdb: string, folder: string): Promise<boolean> {
   const as = await otherUser().catch(() => 'none' as const)
   if (as === 'none') return false

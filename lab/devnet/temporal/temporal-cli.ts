@@ -13,7 +13,6 @@ export type CliOrigin = 'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go
 export interface TemporalCli {
   readonly path: string
   readonly origin: CliOrigin
-  /** The output of `temporal --version`. */
   readonly version: string
 }
 
@@ -23,7 +22,6 @@ export interface FindOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Folder for a downloaded or built CLI. Default: portage/bin in XDG_CACHE_HOME or in ~/.cache. */
   readonly cacheDir?: string
-  /** Time limit of the SDK's download, ms. Default 60,000. */
   readonly downloadTimeoutMs?: number
 }
 
@@ -88,7 +86,6 @@ async function workFolder(cacheDir: string): Promise<string> {
   }
 }
 
-/** Folder for downloaded and built programs. */
 export function programCache(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
 }

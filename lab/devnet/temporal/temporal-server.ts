@@ -20,7 +20,6 @@ export interface TemporalStore {
 
 export interface SecuredTemporalOptions {
   readonly path: string
-  /** Folder for the server's config, log and key set. */
   readonly dir: string
   /** Port of gRPC. Default: a free port. */
   readonly port?: number | undefined
@@ -40,7 +39,6 @@ export interface SecuredTemporalOptions {
   readonly dynamicConfig?: Readonly<Record<string, string>>
   /** Namespaces that `admin` makes, with their search attributes. */
   readonly namespaces: readonly string[]
-  /** Credentials of the server's administrator. */
   readonly admin: Omit<TemporalAccess, 'address' | 'namespace'>
 }
 

@@ -14,12 +14,9 @@ export interface TemporalOptions {
   readonly dir?: string
   /** Keeps the data in memory only, so that `restart()` wipes Temporal. Default: false with `dir`, true without. */
   readonly inMemory?: boolean
-  /** Port of gRPC. Default: a free port. */
   readonly port?: number
-  /** Port of the Web UI. Default: a free port. */
   readonly uiPort?: number
   readonly headless?: boolean
-  /** Path of a CLI. Default: findTemporalCli(). */
   readonly cliPath?: string
   /** Further dynamic config, key → JSON value. Overrides the values of this file. */
   readonly dynamicConfig?: Readonly<Record<string, string>>
@@ -34,7 +31,6 @@ export interface TemporalServer {
   /** host:port of gRPC. */
   readonly address: string
   readonly namespace: 'default'
-  /** URL of the Web UI. Undefined without a Web UI. */
   readonly uiUrl: string | undefined
   /** The CLI that runs the server, which can also send commands to the server. */
   readonly cliPath: string
@@ -142,7 +138,6 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   }
 }
 
-/** Replaces the database `to` by `from`. Without `from`, only removes `to`. */
 async function replaceDatabase(from: string | undefined, to: string): Promise<void> {
   for (const suffix of ['', '-wal', '-shm']) await rm(to + suffix, { force: true })
   if (from === undefined) return

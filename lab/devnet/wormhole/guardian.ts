@@ -29,7 +29,6 @@ export interface Guardian {
   readonly wormholescan: VaaServer
   /** Treats a message of a chain outside this devnet like an observed message. */
   observe(message: Message): void
-  /** Sets the treatment of later messages. */
   treat(how: (message: Message) => Treatment): void
   /**
    * Signs with the index of a new set and the same keys from now on. The servers then have all earlier messages signed
@@ -38,7 +37,6 @@ export interface Guardian {
   renew(setIndex: number): void
   /** Makes the Governor release all held messages, or only the first `most`. */
   release(most?: number): void
-  /** Signed VAAs in the order of signing. */
   readonly observations: readonly Observation[]
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
   /** Resolves with the signed VAA once it exists. Throws Error after `timeoutMs` (default 60,000). */

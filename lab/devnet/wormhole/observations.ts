@@ -11,12 +11,10 @@ export interface Observation extends SignedVaa {
 export type Treatment = 'sign' | 'mute' | 'hold' | 'miss'
 
 export interface Observations {
-  /** In the order of signing. */
   readonly all: readonly Observation[]
   observe(message: Message): void
   treat(how: (message: Message) => Treatment): void
   release(most?: number): void
-  /** Signs all signed messages again with the present guardian set. */
   signAgain(): void
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
   isHeld(chain: number, emitter: string, sequence: string): boolean

@@ -7,14 +7,12 @@ import { freePort } from '../ports.ts'
 export interface Spy {
   /** host:port. `stop` and `start` do not change the address. */
   readonly address: string
-  /** Number of open streams. */
   readonly subscribers: number
   /** Sends a VAA to each subscriber, once for each matching filter. Without a subscriber the VAA is lost. */
   publish(vaa: Uint8Array, emitterChain: number, emitter: string): void
   /** Writes bytes that are no protocol message to every stream, like a hostile spy. */
   publishRaw(bytes: Uint8Array): void
   start(): Promise<void>
-  /** Cuts every stream at once. */
   stop(): Promise<void>
 }
 
@@ -142,7 +140,6 @@ function subscriberOf(stream: Stream, filters: readonly Filter[], sendTimeoutMs:
   }
 }
 
-/** Adds raw bytes to the answers that the spy can send. */
 function withRaw(service: ServiceDefinition): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(service).map(([name, method]) => {

@@ -66,7 +66,6 @@ export interface Users {
 const bridgeAbi = artifact('BridgeImplementation').abi
 /** Smallest amount that token bridges carry, wei: messages have at most 8 decimals. */
 const dust = 10n ** 10n
-/** Gas units, enough for every kind. */
 const gasLimit = 400_000n
 
 export function startUsers(source: UserSide, target: UserSide): Users {
@@ -115,7 +114,6 @@ function plan(source: UserSide, target: UserSide, transfer: UserTransfer): Plan 
 }
 
 interface TokenPath {
-  /** ERC20 that the user gives to the bridge. Undefined for the coin. */
   readonly token: string | undefined
   readonly asset: string
   readonly home: UserSide

@@ -22,7 +22,6 @@ export interface Trouble {
   }
   /** Every answer has this status, and Retry-After if `retryAfterSeconds` is given. */
   readonly refuse?: { readonly status: number; readonly retryAfterSeconds?: number }
-  /** Accepts connections and never answers. */
   readonly silent?: boolean
 }
 

@@ -20,7 +20,6 @@ export interface Message {
   readonly payload: string
 }
 
-/** A signed VAA, and the digest by which contracts identify it. */
 export interface SignedVaa {
   readonly bytes: Uint8Array
   /** keccak256(keccak256(body)), 0x hex. */

@@ -4,9 +4,7 @@ import type { Anvil } from '../chain/anvil.ts'
 import { artifact, Script, type Mined } from '../chain/contracts.ts'
 import { governance, registerChainPayload, signVaa, toUniversal, type Message } from './vaa.ts'
 
-/** A chain before the deployment of its contracts. */
 export interface ChainPlan {
-  /** Name in the config, such as `ethereum`. */
   readonly name: string
   readonly wormholeChainId: number
   readonly anvil: Anvil
@@ -25,7 +23,6 @@ export interface WormholeChain extends ChainPlan {
   readonly token: string
   /** The other chain's WETH, wrapped on this chain. A transfer back unwraps it to the coin. */
   readonly wrappedWeth: string
-  /** The other chain's ERC20, wrapped on this chain. */
   readonly wrappedToken: string
   /** A contract that redeems every payload 3 for it at this chain's token bridge. */
   readonly redeemer: string
@@ -137,7 +134,6 @@ async function connect(site: Site, other: Site, { guardians }: DeployOptions): P
   return mined.flatMap((transaction) => published(transaction, site.core, plan.wormholeChainId))
 }
 
-/** Completes the other chain's messages, then approves the bridge for the user's tokens. */
 async function receive(site: Site, other: Site, messages: readonly Message[], { guardians }: DeployOptions): Promise<WormholeChain> {
   const { script, tokenBridge, plan } = site
   messages.forEach((message, index) => {
@@ -174,7 +170,6 @@ export async function deployRedeemer(anvil: Pick<Anvil, 'rpc'>, tokenBridge: str
   return address
 }
 
-/** Messages that the transaction published through the core contract. */
 export function published(transaction: Mined, core: string, emitterChain: number): Message[] {
   return transaction.logs
     .filter((log) => log.address.toLowerCase() === core)

@@ -105,7 +105,6 @@ export class Network {
     return this.blocks.at(-1) as SimulatedBlock
   }
 
-  /** Height of the last final block, which no fork removes. */
   get finalized(): number {
     return this.#finalized
   }
@@ -139,7 +138,6 @@ export class Network {
     return this.blocks[height]
   }
 
-  /** Number of the account's transactions in blocks up to `height`. */
   nonceAt(address: string, height: number): number {
     const all = this.#byNonce.get(address) ?? []
     let count = all.length

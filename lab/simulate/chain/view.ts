@@ -8,7 +8,6 @@ const balance = String(10n ** 24n)
 const transferGas = 21_000
 
 export interface ViewOptions {
-  /** Probability that a read fails, in [0, 1]. */
   readonly failures: number
   /** Probability that a transaction is not sent, or that the answer to a sent one is lost. */
   readonly silence: number

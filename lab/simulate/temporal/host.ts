@@ -2,7 +2,6 @@ import type { ServiceError } from '@temporalio/client'
 import type { Payload } from '@temporalio/common'
 import type { RunInfo, WorkflowFunction } from './machine.ts'
 
-/** A process of Portage, as the server sees it. */
 export interface Worker {
   readonly name: string
   readonly alive: boolean
@@ -13,11 +12,9 @@ export interface Worker {
 /** Messages that can be lost: a request, its answer, or the result of an activity. */
 export type Losable = 'request' | 'answer' | 'report'
 
-/** The part of the server that runs and activities use. */
 export interface Host {
   readonly isDown: boolean
   readonly localSteps: Set<string>
-  /** Time that one message takes, ms. */
   travelMs(): number
   loses(what: Losable): boolean
   workflowOf(type: string): WorkflowFunction

@@ -23,9 +23,7 @@ export type Command = coresdk.workflow_commands.IWorkflowCommand
 export interface Activation {
   readonly wall: number
   readonly jobs: readonly Job[]
-  /** Length of the history. */
   readonly events: number
-  /** Number of commands in the workflow's answer. */
   readonly commands: number
 }
 

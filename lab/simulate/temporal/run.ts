@@ -103,7 +103,6 @@ export class Run {
     })
   }
 
-  /** Whether the first workflow task is done. */
   get hasBegun(): boolean {
     return this.#history.length > 0
   }

@@ -23,7 +23,6 @@ export interface ServerOptions {
   readonly workflows: Readonly<Record<string, WorkflowFunction>>
   readonly localSteps: Set<string>
   readonly log?: ((line: string) => void) | undefined
-  /** Probability of each loss, in [0, 1]. */
   readonly losses: Readonly<Record<Losable, number>>
 }
 
@@ -62,7 +61,6 @@ export class Server implements Host {
     return !this.#isCalm && world.chance.next() < this.#options.losses[what]
   }
 
-  /** Ends losses and outages. */
   calm(): void {
     this.#isCalm = true
     this.isDown = false
