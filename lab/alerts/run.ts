@@ -15,7 +15,6 @@ import { pause } from '../../runtime/wait.ts'
 
 export interface AlertRun {
   readonly scale: number
-  /** Faults to run. Absent: all. */
   readonly only?: readonly string[] | undefined
 }
 

@@ -22,7 +22,6 @@ export function harmfulOrders({ chain }: Pick<PlannedAttack, 'chain'>): Order[] 
   return authors.flatMap((author) => harm.map((orders) => ({ method: 'POST', path: '/v1/settings', body: { ...author, orders } }) as const))
 }
 
-/** Every order in the API's public OpenAPI document, with an empty body. */
 async function everyOrder({ apiUrl, admin }: PortageProcess): Promise<Order[]> {
   const document = (await (await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin })).json()) as {
     paths?: Record<string, Record<string, unknown>>

@@ -14,12 +14,12 @@ import type { AttackScene } from './scene.ts'
 /** Index of an account that signs like a guardian but is no guardian. */
 export const falseGuardian = 99
 
-/** Amount of an invented transfer: below the bridge's daily limit. */
+/** Amount of an invented transfer, below the bridge's daily limit. */
 const booty = 10n ** 10n
 
 type Chain = 'ethereum' | 'bsc'
 
-/** A native transfer to the thief that no user initiated. The target's contract would pay this id. */
+/** A native transfer to the thief that no user initiated, with an id that the target's contract would accept. */
 export function inventedTransfer(
   { devnet, thief }: AttackScene,
   target: Chain,

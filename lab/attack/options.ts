@@ -8,7 +8,6 @@ export interface AttackOptions {
   /** Seconds. */
   readonly duration: number
   readonly only: readonly AttackKind[]
-  /** Removes this defence from a copy of the sources, which the run starts. */
   readonly without?: DefenceName
   readonly stuckAfter: number
   readonly processes: number

@@ -10,14 +10,14 @@ import { type AttackScene, mostPerDay, mostPerHour, type Payment, treasury } fro
 
 const gwei = 10n ** 9n
 /**
- * wei per gas. A payment costs up to 0.3 coins at `steep`, which exceeds the limit of a transaction, and 0.07 coins at
- * `spike`.
+ * Gas prices in wei. A payment costs up to 0.3 coins at `steep`, which exceeds the limit of a transaction, and 0.07
+ * coins at `spike`.
  */
 const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
 const [pricedWithinMs, decidedWithinMs] = [30_000, 120_000]
 /** At `spike`, this number of payments costs about twice the limits of a key. */
 const payments = 25
-/** wei. Each payment has another amount, so the chain shows how often each was made. */
+/** Amount in wei of the first payment. Each payment has another amount, so the chain shows how often each was made. */
 const firstAmount = 10n ** 6n
 
 /**
@@ -91,7 +91,7 @@ function counts({ devnet: { lanes, chains } }: AttackScene): Promise<number[]> {
   return Promise.all(lanes.map(async ({ chain, address }) => Number(await count(chain as ChainKey, address))))
 }
 
-/** Waits for two blocks at this price on each chain, because Portage may have read the block before the first one. */
+/** Waits for two blocks at this price on each chain, because Portage may still use the block before the first one. */
 async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promise<void> {
   const twoBlocks = async ({ anvil }: (typeof chains)[ChainKey]) => {
     const dear = new Set<string>()

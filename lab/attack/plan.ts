@@ -63,7 +63,7 @@ export interface AttackPlanInput {
   readonly kinds: readonly AttackKind[]
 }
 
-/** Plans the attacks of a run, sorted by time: all kinds in random order, again and again. Pure. */
+/** Plans the attacks of a run, sorted by time. Pure. */
 export function planAttacks({ seed, durationMs, kinds }: AttackPlanInput): PlannedAttack[] {
   const chance = chanceOf(seed)
   const planned = kinds.filter((kind) => kind !== lastKind)

@@ -21,7 +21,6 @@ export interface AttackRun {
   readonly transfers: number
   readonly durationMs: number
   readonly kinds: readonly AttackKind[]
-  /** Time without progress after which pending transfers count as stuck, ms. */
   readonly stuckAfterMs: number
   readonly processes: number
   readonly launcher?: string | undefined

@@ -6,7 +6,6 @@ export interface Closed {
   readonly closedAt: number
   readonly stateTransitions: number
   readonly historyEvents: number
-  /** Size of the history as the server counts it. */
   readonly historyBytes: number
   readonly workflowId: string
 }

@@ -2,15 +2,15 @@ import { laneSchema } from '../../config/schema/lane-schema.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
 /**
- * Place of the step `broadcast`. `queue`: a worker of the lane's queue. `auto`: if possible the process that admitted
- * the transfer, else such a worker.
+ * Place of the step `broadcast`. `queue`: a worker of the lane's queue. `auto`: the process that admitted the transfer,
+ * or such a worker if that process cannot.
  */
 export const forms = ['queue', 'auto'] as const
 export type Form = (typeof forms)[number]
 
 const field = 'broadcast'
 
-/** Makes all lanes broadcast in this form. Throws Error for `auto` if the config schema has no such field. */
+/** Makes all lanes broadcast in this form. Throws Error for `auto` if the config schema has no field `broadcast`. */
 export function withForm(config: ConfigInput, form: Form): ConfigInput {
   if (!Object.hasOwn(laneSchema.shape, field)) {
     if (form === 'auto') throw new Error('This Portage knows only the form `queue`.')

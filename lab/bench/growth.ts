@@ -105,7 +105,8 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
       const run = createRun(devnet, client, portage, say)
       await run.deliver(warm.length)
       const fixed = await run.quiet()
-      // Sent only now, because a process that starts fetches all published messages from the guardians' servers.
+      // The measured transfers are sent only now, because a process that starts fetches all published messages from the
+      // guardians' servers.
       const sent = await sendTokens(devnet, size * rounds)
       await untilHeld(sent)
       say(`${size} in flight: ${sent.length} sent, and held.`)

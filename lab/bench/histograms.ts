@@ -5,7 +5,6 @@ export interface HistogramSeries {
   readonly buckets: readonly (readonly [bound: number, atMost: number])[]
 }
 
-/** Reads one histogram from the text of a metrics endpoint. */
 export function readHistogram(metrics: string, name: string): HistogramSeries[] {
   const series = new Map<string, { labels: Record<string, string>; buckets: [number, number][] }>()
   for (const [, text = '', value] of metrics.matchAll(new RegExp(`^${name}_bucket\\{(.*)\\} (\\S+)$`, 'gm'))) {

@@ -23,7 +23,6 @@ export interface OutageOptions {
 
 export interface OutageResult extends OutageOptions, Verdict {
   readonly deliveringTransactions: number
-  /** Mean. */
   readonly gasPerTransaction: number
   /** Time from the start of the process until both streams have proved all numbers. */
   readonly seconds: number

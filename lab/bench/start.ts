@@ -88,7 +88,6 @@ const signs: Readonly<Record<keyof DemoTimes, RegExp>> = {
   firstDelivered: /^[1-9]\d*\/\d+ delivered/m,
 }
 
-/** Throws Error if the demo ends before a delivery. */
 async function demoTimes(): Promise<DemoTimes> {
   const began = performance.now()
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'

@@ -34,7 +34,6 @@ export interface PortageSummary extends KindSummary {
   readonly rpcCalls: { readonly perTransfer: number; readonly byMethod: Readonly<Record<string, number>> }
   readonly startMs: Spread
   readonly firstCloseMs: Spread
-  /** Mean gas of the lanes' transactions. */
   readonly gasPerTransaction: number
   readonly shape: Shape
 }
@@ -51,7 +50,7 @@ export interface BenchSummary {
   /** Portage's rate divided by the rate of one-activity workflows, per round. */
   readonly ratio: Spread
   readonly ratioSustained: Spread
-  /** The same ratio for CPU time of all processes. */
+  /** CPU time of all processes in Portage's run, divided by that of the one-activity run, per round. */
   readonly ratioCpu: Spread
   readonly delivered: number
   readonly of: number

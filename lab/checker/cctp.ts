@@ -3,7 +3,7 @@ import type { SentBurn } from '../devnet/cctp/cctp-users.ts'
 
 export interface CctpCheckInput {
   readonly transfers: readonly SentBurn[]
-  /** By chain name. `transmitters`: version 1, then version 2. */
+  /** Ends by chain name. `transmitters` has version 1, then version 2. */
   readonly ends: Readonly<
     Record<string, { readonly domain: number; readonly transmitters: readonly [string, string]; readonly token: string }>
   >

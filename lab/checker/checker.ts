@@ -8,9 +8,9 @@ import { provider } from './provider.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 /**
- * Input of the checker of the demo and the tests. The checker shares no code with the relayer: its provider, ABIs and
- * decoders are its own. It believes only balances, TransferRedeemed events, and events of the native bridge, NTT's
- * managers, the Executor's receivers and CCTP's transmitters.
+ * Input of the checker, which the demo and the tests use. The checker shares no code with the relayer: its provider,
+ * ABIs and decoders are its own. It believes only balances, TransferRedeemed events, and events of the native bridge,
+ * NTT's managers, the Executor's receivers and CCTP's transmitters.
  */
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
@@ -240,7 +240,6 @@ function judgedCctp({ transfer, received, receivedBy, txHashes, used, balance, e
   return { chain: transfer.target, effects: received, by: receivedBy, txHashes, right: used && balance === expected }
 }
 
-/** Number of lane transactions with a delivery. A batch counts once. */
 function ourDeliveries(judged: readonly Judged[], ours: ReadonlySet<string>): number {
   return new Set(judged.flatMap(({ chain, by, txHashes }) => (ours.has(`${chain}/${by[0]}`) ? [`${chain}/${txHashes[0]}`] : []))).size
 }

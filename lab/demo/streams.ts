@@ -9,7 +9,7 @@ export interface Watermark {
   readonly completedNonceHeight: string | undefined
   readonly completedBlockHeight: number | undefined
   readonly open: number
-  /** Number of numbers in gaps, decimal. */
+  /** How many numbers are in gaps, decimal. */
   readonly gaps: string
   readonly alarms: readonly string[]
 }

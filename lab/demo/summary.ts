@@ -18,7 +18,7 @@ export interface Summary {
   readonly foreignCompletions: number
   readonly revertedTransactions: number
   readonly nonceHoles: number
-  /** From the first send to the last delivery that Portage reports as final. */
+  /** Transfers divided by the time from the first send to the last delivery that Portage reports as final. */
   readonly transfersPerSecond: number
   /** From the block of the user's transaction to the block of the delivery. */
   readonly latencyMs: { readonly p50: number; readonly p95: number }
@@ -104,7 +104,7 @@ export function isClean({ delivered, transfers, lost, duplicates, nonceHoles, fo
 
 export function describe(summary: Summary): string {
   const { perTransfer, latencyMs } = summary
-  // `--json` has every wei.
+  // Four digits are enough here, because `--json` has every wei.
   const coins = (amount: string) => Number(formatEther(BigInt(amount))).toPrecision(4)
   const rows: [string, string][] = [
     ['delivered', `${summary.delivered} of ${summary.transfers}, exactly once (independent checker)`],

@@ -128,7 +128,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
   }
 }
 
-/** Started parts. They stop in reverse order, because later parts may need earlier ones. */
+/** Started parts stop in reverse order, because later parts may need earlier ones. */
 class Started {
   readonly #stops: (() => Promise<unknown>)[] = []
 
@@ -182,8 +182,8 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  // One after another, because the first start compiles contracts, and this blocks the event loop and the timers of
-  // other starts.
+  // These networks start one after another, because the first start compiles contracts and blocks the event loop, which
+  // delays timers of other starts.
   const cctp = options.cctp && (await started.keep(startCctpNetwork(chains, { log, paid: options.executor, ...options.cctp })))
   const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
   const ntt = options.ntt && (await deployNtt(chains, options.ntt))
@@ -229,7 +229,6 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         auditMinutes: options.auditMinutes ?? (native && 0.1),
         transferAuditMinutes: options.transferAuditMinutes,
         worker: options.worker,
-        // This path is absolute, because relative paths in a config file start at the file's folder.
         checkpoints: resolve(dir, 'checkpoints'),
       }),
     check(all) {

@@ -34,7 +34,6 @@ export interface RelayerConfigInput {
   readonly apiPort?: number
   readonly wormhole?: boolean | undefined
   readonly receivers?: boolean | undefined
-  /** Ends of an NTT token. Absent: none. */
   readonly ntt?: NttNetwork['ends'] | undefined
   /** Ends of an NTT token whose transfers need a request to the Executor. Absent: none. */
   readonly paidNtt?: NttNetwork['ends'] | undefined
@@ -44,13 +43,12 @@ export interface RelayerConfigInput {
   readonly auditMinutes?: number | undefined
   readonly transferAuditMinutes?: number | undefined
   readonly checkpoints?: string | undefined
-  /** Times after which the work of a dead process is taken over. Default: the config's own default. */
   readonly worker?: ConfigInput['worker'] | undefined
 }
 
 /**
- * For tests that kill processes and wait for a takeover. Shorter times fail on a machine with a load of 8. Frequent
- * heartbeats cost state transitions.
+ * Times for tests that kill processes and wait for a takeover. Shorter times fail on a machine with a load of 8.
+ * Frequent heartbeats cost state transitions.
  */
 export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbeatSeconds: 5 } as const satisfies ConfigInput['worker']
 
@@ -59,7 +57,7 @@ export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbe
  * a fee is declined (FEE_TOO_LOW) and coins are delivered.
  */
 export const devnetTokenFee = 10_000n
-/** The same fee with 18 decimals, as users state fees. */
+/** `devnetTokenFee` with 18 decimals, as users state fees. */
 export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
@@ -98,7 +96,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     ),
     bridges: bridgesOf(input),
     ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
-    // A short quarantine, because after a revert by a test or a fault the recipient must not wait a minute (default).
+    // The quarantine is short, so that recipients need not wait the default minute after a revert by a test or a fault.
     transfers: { quarantineSeconds: 1 },
     streams: {
       ...(auditMinutes !== undefined && { auditMinutes }),

@@ -20,7 +20,7 @@ export const drillDevnet = { keysPerChain: 2, blockTimeSeconds: 1, native: 'fixe
 
 const both: readonly ChainKey[] = ['ethereum', 'bsc']
 const parts = 6
-/** Most signed transactions for which the drill waits. Far below a lane's window, so that the lane signs this many. */
+/** Most signed transactions for which the drill waits, far below a lane's window, which limits how many are signed. */
 const mostAwaited = 16
 
 /** Runs one drill on a devnet whose Temporal has no namespace yet. Leaves the devnet running. */

@@ -106,7 +106,7 @@ const storms: readonly FaultKind[] = [
   'node-half-open',
 ]
 
-/** Plans the faults of a run, sorted by time: all kinds in random order, again and again. Pure. */
+/** Plans the faults of a run, sorted by time. Pure. */
 export function planFaults(input: PlanInput): PlannedFault[] {
   const { meanPauseMs = 700 } = input
   const chance = chanceOf(input.seed)

@@ -24,7 +24,6 @@ export interface FaultRun {
   readonly transfers: number
   readonly durationMs: number
   readonly kinds: readonly FaultKind[]
-  /** Time without progress after which pending work counts as stuck, ms. */
   readonly stuckAfterMs: number
   /** Number of processes, in a fleet per role and per key. */
   readonly processes: number

@@ -26,9 +26,6 @@ export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
   readonly nonceHoles: number
   /** Transfers that have not ended as delivered, lanes with an unmined nonce, and streams with open numbers. */
   readonly stuck: number
-  /**
-   * Mined transactions of the lanes that delivered nothing: no-ops, reverted calls, and uses of the key by strangers.
-   */
   readonly wastedTransactions: number
   readonly revertedTransactions: number
   readonly restarts: number

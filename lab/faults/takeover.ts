@@ -19,7 +19,8 @@ export interface Takeover {
 }
 
 /**
- * Users' load during the kills: transfers per second over both directions, and about the number of transfers per kill.
+ * Users' load during the kills. `perSecond`: transfers per second over both directions. `transfersEach`: transfers per
+ * kill, roughly.
  */
 const takeoverLoad = { perSecond: 2, transfersEach: 30 } as const
 /** Every third kill strikes while a granted nonce has no signature. */

@@ -53,7 +53,7 @@ export const cctpTargets: readonly FuzzTarget[] = [
   target('cctp-log', near(data), (hex) => readCarried(sentMessage({ topics: [sentTopic], data: `0x${hex}` }))),
   target('cctp-call', near(call), (hex) => {
     const received = decodeReceive(`0x${hex}`)
-    // A key may sign only bytes that the reader has understood.
+    // A key may sign only bytes that encode exactly what the reader has read.
     if (received && receiveIntent(address, received).data.toLowerCase() !== `0x${hex}`.toLowerCase()) throw new Error('other bytes')
   }),
   target('cctp-attestation', near(attestation), (hex) =>

@@ -6,7 +6,7 @@ import { type MessagePlace, createVaaLookup } from '../../intake/submit/vaa-look
 import { nearly, nearlyText } from './arbitraries.ts'
 import { type FuzzTarget, target, wordsOf } from './fuzz.ts'
 
-/** A hostile answer to every request. Plain JSON. */
+/** One hostile answer to every request. */
 export interface HttpAct {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -105,7 +105,7 @@ export function perform({ status, headers, body, times, gzip, end }: HttpAct, re
     if (end === 'whole' && !isShort) return void response.end(bytes)
     response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)))
   } catch {
-    // Node refuses to send such a header.
+    // Node refuses to send invalid headers.
     response.destroy()
   }
   if (end === 'cut' || end === 'whole') return void setImmediate(() => response.destroy())

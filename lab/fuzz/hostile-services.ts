@@ -49,7 +49,7 @@ export function startIrisTarget() {
   ]
   let asked = 0
   const ask = async (url: string, act: HttpAct) => {
-    // Each request has a new URL, because the client remembers limits per URL and would not read the answer.
+    // Rate limits and rests are per URL, so a new URL for each request makes the client read every answer.
     const iris = createIris({ urls: [`${url}/${asked++}`], timeoutMs: timeoutOf(act), restAfter429Ms: 1 })
     const answers = [
       await iris.ofTransaction({ domain: 0, txHash: '0x11' }, async ([one]) => one),

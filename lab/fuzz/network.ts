@@ -19,5 +19,5 @@ export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTar
   }
 }
 
-/** Names for --help, which starts no servers. */
+/** Names of the network targets for --help, which starts no servers. */
 export const networkTargets = ['guardian-api', 'spy-stream', 'node-http', 'remote-signer', 'attestation-api']

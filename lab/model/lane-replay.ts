@@ -52,7 +52,6 @@ export class LaneReplay {
     this.#state = newLane(this.#config)
   }
 
-  /** Throws Error if the ledger's answer differs from the model's. */
   step({ name, args }: ModelStep): void {
     switch (name) {
       case 'Ask':

@@ -26,7 +26,6 @@ export class StreamReplay {
     this.#state = initialStream(this.#config)
   }
 
-  /** Throws Error if the stream's answer or checkpoint differs from the model's. */
   step({ name, args }: ModelStep): void {
     switch (name) {
       case 'Seen':

@@ -2,7 +2,6 @@ import type { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 
 export interface Result {
   readonly what: string
-  /** Absent if the check passed. */
   readonly problem?: string
 }
 

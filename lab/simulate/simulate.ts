@@ -21,7 +21,6 @@ export interface Verdict {
   readonly duplicateEffects: number
   readonly nonceHoles: number
   readonly stuck: number
-  /** Calls that the contract reverted because the transfer was already delivered. */
   readonly wasted: number
   /** Workflow tasks that threw, and runs that failed. */
   readonly brokenTasks: number

@@ -37,11 +37,10 @@ export interface Fault {
 }
 
 export interface StuckCase {
-  /** Name for `--case`. */
   readonly name: string
   readonly fault: string
   readonly code: CauseCode
-  /** Makes the fault. Resolves when the fault is visible, and from then on seconds count. */
+  /** Makes the fault. Resolves when the fault is visible, which starts the count of seconds. */
   make(scene: StuckScene): Promise<Fault>
 }
 

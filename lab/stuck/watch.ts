@@ -9,7 +9,6 @@ export type Question = () => Promise<Report>
 
 const everyMs = 250
 
-/** @param where id of the row's place; undefined: any place */
 export function hasRow({ causes }: Report, { code }: Pick<StuckCase, 'code'>, where: string | undefined): boolean {
   return causes.some((cause) => cause.code === code && (where === undefined || cause.where.id === where))
 }

@@ -10,7 +10,6 @@ export interface UserBurn {
   readonly version: 1 | 2
   /** 6 decimals. */
   readonly amount: bigint
-  /** Default: a new address. */
   readonly recipient?: string
   /** The only account that may deliver the burn. Default: any account. */
   readonly caller?: string
@@ -58,7 +57,6 @@ export function startCctpUsers(source: CctpEnd, target: CctpEnd) {
   }
 }
 
-/** Throws Error if the transaction burnt nothing. */
 export async function burnOutcome(
   source: CctpEnd,
   target: CctpEnd,

@@ -18,7 +18,6 @@ interface CctpEndContracts {
   readonly messenger: string
 }
 
-/** CCTP on one chain. Addresses are lower-case 0x. */
 export interface CctpEnd extends CctpPlan {
   readonly deployer: DevnetAccount
   readonly user: DevnetAccount
@@ -29,7 +28,7 @@ export interface CctpEnd extends CctpPlan {
 }
 
 export interface CctpOptions {
-  /** Sorted by address, ascending. */
+  /** Attesters in ascending order of their addresses. */
   readonly attesters: readonly DevnetAccount[]
   /** Number of attesters that must sign. Default: all. */
   readonly threshold?: number

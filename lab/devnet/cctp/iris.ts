@@ -6,7 +6,7 @@ import { asksForFast, type Attestations, createAttestations, type FastTerms, typ
 import { cctpAbis, type CctpEnd } from './cctp.ts'
 
 export interface IrisOptions extends FastTerms {
-  /** Sorted by address, ascending. All attesters sign. */
+  /** Attesters in ascending order of their addresses. All sign. */
   readonly attesters: readonly DevnetAccount[]
   readonly port?: number
   /** Gets errors of the watchers, which go on by themselves. Default: errors are ignored. */

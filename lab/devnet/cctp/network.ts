@@ -9,7 +9,6 @@ import { type Iris, startIris } from './iris.ts'
 
 export interface CctpNetwork {
   readonly ends: { readonly ethereum: CctpEnd; readonly bsc: CctpEnd }
-  /** Users by source chain. Nothing else uses their accounts. */
   readonly users: { readonly ethereum: CctpUsers; readonly bsc: CctpUsers }
   readonly iris: Iris
   /** `bridges.cctp` of a config. */

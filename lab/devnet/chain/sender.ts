@@ -38,7 +38,7 @@ export function createSender(
   }
   let line: Promise<unknown> = Promise.resolve()
   return async (calls) => {
-    // One batch at a time, so that no two batches take the same nonces.
+    // Only one batch is sent at a time, so that no two batches take the same nonces.
     const sending = line.then(() => sendAll(calls))
     line = sending.catch(() => {})
     const { hashes, next } = await sending

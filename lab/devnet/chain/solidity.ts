@@ -52,7 +52,7 @@ async function compileAll(): Promise<ReadonlyMap<string, Artifact>> {
   )
 }
 
-/** Cached, because compiling takes 10 s of CPU on a busy machine. */
+/** The compiler's output is cached, because compiling takes 10 s of CPU on a busy machine. */
 async function kept(input: string): Promise<string> {
   const { version } = load('solc/package.json') as { version: string }
   const key = createHash('sha256').update(`${version}\n${input}`).digest('hex').slice(0, 32)
@@ -66,8 +66,8 @@ async function kept(input: string): Promise<string> {
 }
 
 /**
- * Renames a complete file, so that other processes never read a part. Fails in a read-only folder; then each process
- * compiles for itself.
+ * Renames a complete file, so that other processes never read a part. In a read-only folder nothing is stored, and each
+ * process compiles for itself.
  */
 async function store(folder: string, file: string, output: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`

@@ -99,7 +99,7 @@ async function look(watched: Watched, cursors: Cursors, seen: string, onLogs: Pa
 
 const noLogs = /^0x0*$/
 
-/** One request, because three cost three times as much. */
+/** Reads all heads in one request, because three requests cost three times as much. */
 async function headsOf(anvil: Anvil): Promise<Record<Level, RawBlock>> {
   const calls = levels.map((level, id) => ({ jsonrpc: '2.0', id, method: 'eth_getBlockByNumber', params: [level, false] }))
   const answers = (await postJson(anvil.url, calls)) as { result: RawBlock }[]

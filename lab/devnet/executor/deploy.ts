@@ -21,7 +21,6 @@ export interface ExecutorEnd {
 
 const userBalance = 10_000n * 10n ** 18n
 
-/** Throws Error with the name of the transaction that reverted. */
 export async function deployExecutors(chains: readonly [WormholeChain, WormholeChain]): Promise<[ExecutorEnd, ExecutorEnd]> {
   const [a, b] = await Promise.all([deployRequests(chains[0], 0), deployRequests(chains[1], 1)])
   return Promise.all([deployReceiver(a, b), deployReceiver(b, a)])

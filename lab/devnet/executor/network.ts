@@ -39,7 +39,6 @@ export interface ExecutionWish {
 export interface SentExecution {
   readonly source: string
   readonly target: string
-  /** Wormhole chain id of the source. */
   readonly emitterChain: number
   /** The Executor contract, 64 hex digits. */
   readonly emitter: string
@@ -125,7 +124,6 @@ export async function startExecutorNetwork(
   }
 }
 
-/** NTT contracts of the transfers whose deliveries are paid for. */
 export function paidNttEnds({ paid: { ethereum, bsc } }: ExecutorNetwork): NttNetwork['ends'] | undefined {
   return ethereum.ntt && bsc.ntt && { ethereum: ethereum.ntt, bsc: bsc.ntt }
 }

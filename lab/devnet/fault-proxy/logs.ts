@@ -6,7 +6,6 @@ interface RawLog {
   readonly data: string
 }
 
-/** one-less: hides the first log. forked: shows logs of another branch. */
 export function falsified(logs: readonly unknown[], how: 'one-less' | 'forked'): unknown[] {
   return how === 'one-less' ? logs.slice(1) : logs.map((log) => onAFork(log as RawLog))
 }

@@ -7,7 +7,6 @@ import type { WormholeChain } from '../wormhole/wormhole.ts'
 export interface NativeNetwork {
   readonly variant: NativeBridgeVariant
   readonly ends: { readonly ethereum: NativeBridgeEnd; readonly bsc: NativeBridgeEnd }
-  /** Users by source chain. Nothing else uses their accounts. */
   readonly users: { readonly ethereum: NativeUsers; readonly bsc: NativeUsers }
   readonly routes: readonly NativeRouteInput[]
 }

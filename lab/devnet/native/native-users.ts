@@ -7,9 +7,8 @@ import { initiatedIn, nativeBridgeAbi, type InitiatedTransfer, type NativeBridge
 import { toUniversal } from '../wormhole/vaa.ts'
 
 export interface NativeUserTransfer {
-  /** In the token's smallest unit (8 decimals). */
+  /** Amount in the token's smallest unit (8 decimals). */
   readonly amount: bigint
-  /** Default: a new address. */
   readonly recipient?: string
 }
 
@@ -31,7 +30,6 @@ export interface SentNativeTransfer {
   readonly asset: string
   readonly txHash: string
   readonly height: number
-  /** Seconds. */
   readonly sentAt: number
 }
 
@@ -48,7 +46,7 @@ export interface NativeUsers {
   send(transfers: readonly NativeUserTransfer[]): Promise<SentNativeTransfer[]>
 }
 
-/** Gas units. An initiation uses about 150,000. */
+/** Gas limit. An initiation uses about 150,000. */
 const gasLimit = 250_000n
 
 export function startNativeUsers(source: NativeSide, target: NativeSide): NativeUsers {
@@ -71,7 +69,6 @@ export function startNativeUsers(source: NativeSide, target: NativeSide): Native
 
 type Wanted = Required<NativeUserTransfer>
 
-/** Throws Error if the contract's event differs from the user's request. */
 function outcome(
   source: NativeSide,
   target: NativeSide,

@@ -10,7 +10,6 @@ export interface QueuedTransfer {
   /** Decimals of `amount`, at most 8. */
   readonly decimals: number
   readonly since: number
-  /** Lower-case 0x address. */
   readonly recipient: string
 }
 

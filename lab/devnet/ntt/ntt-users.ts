@@ -6,16 +6,14 @@ import { published } from '../wormhole/wormhole.ts'
 import { managerAbi, type NttEnd } from './ntt-contracts.ts'
 
 export interface NttUserTransfer {
-  /** With 8 decimals, the most that every end can carry. */
+  /** Amount with 8 decimals, which every end can carry. */
   readonly amount: bigint
-  /** Default: a new address. */
   readonly recipient?: string
 }
 
 export interface SentNttTransfer {
   readonly source: string
   readonly target: string
-  /** Wormhole chain id of the source. */
   readonly emitterChain: number
   /** Emitter and sequence of the transfer's first message. */
   readonly emitter: string
@@ -26,13 +24,11 @@ export interface SentNttTransfer {
   readonly digest: string
   /** Lower-case 0x address. */
   readonly recipient: string
-  /** In the smallest unit of the target's token. */
+  /** Amount in the smallest unit of the target's token. */
   readonly amount: bigint
-  /** Token on the target chain, lower-case 0x. */
   readonly asset: string
   readonly txHash: string
   readonly height: number
-  /** Seconds. */
   readonly sentAt: number
 }
 
@@ -44,7 +40,7 @@ export interface NttUsers {
   send(transfers: readonly NttUserTransfer[]): Promise<SentNttTransfer[]>
 }
 
-/** Gas units. Measured: 166,000 to lock, 193,000 to burn, and 70,000 for a second transceiver. */
+/** Gas limit. Locking costs 166,000 gas, burning 193,000, and a second transceiver 70,000. */
 const gasLimit = 500_000n
 
 export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {
@@ -71,7 +67,6 @@ export function inUnitsOf({ decimals }: NttEnd, amount: bigint): bigint {
   return amount * 10n ** BigInt(decimals - 8)
 }
 
-/** Throws Error if the transaction sent no transfer. */
 export function nttOutcome(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted, mined: Mined): SentNttTransfer {
   const event = managerAbi.getEvent('TransferSent(bytes32)')
   const sent = mined.logs.find(({ address, topics }) => address.toLowerCase() === source.manager && topics[0] === event?.topicHash)

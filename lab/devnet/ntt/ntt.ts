@@ -10,7 +10,6 @@ import { startNttUsers, type NttUsers } from './ntt-users.ts'
 /** A token that is locked on ethereum (18 decimals), and minted and burnt on bsc (9 decimals). */
 export interface NttNetwork {
   readonly ends: { readonly ethereum: NttEnd; readonly bsc: NttEnd }
-  /** Users by source chain. Nothing else uses their accounts. */
   readonly users: { readonly ethereum: NttUsers; readonly bsc: NttUsers }
 }
 
@@ -25,7 +24,6 @@ export interface NttOptions {
   readonly rateLimitSeconds?: number
   /** Inbound limit, whole tokens. Larger transfers are queued. Default: unlimited until `orderNtt` sets a limit. */
   readonly inboundLimit?: bigint
-  /** Consistency level of the messages: 1 finalized (default), 200 instant, 201 safe. */
   readonly consistencyLevel?: number
 }
 

@@ -14,7 +14,6 @@ const goModule = `go.temporal.io/server/cmd/server@v${serverVersion}`
 
 export interface FindServerOptions {
   readonly env?: NodeJS.ProcessEnv
-  /** Gets one line of progress. Default: prints it to standard error. */
   readonly log?: (line: string) => void
 }
 

@@ -17,7 +17,6 @@ export interface TemporalCli {
 }
 
 export interface FindOptions {
-  /** Gets one line of progress. Default: prints it to standard error. */
   readonly log?: (line: string) => void
   readonly env?: NodeJS.ProcessEnv
   /** Folder for a downloaded or built CLI. Default: portage/bin in XDG_CACHE_HOME or in ~/.cache. */

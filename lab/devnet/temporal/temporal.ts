@@ -22,7 +22,6 @@ export interface TemporalOptions {
   readonly dynamicConfig?: Readonly<Record<string, string>>
   /** Further SQLite pragmas. Override the values of this file. */
   readonly sqlitePragmas?: Readonly<Record<string, string>>
-  /** Gets one line of progress, such as the search for the CLI. Default: prints it to standard error. */
   readonly log?: (line: string) => void
 }
 

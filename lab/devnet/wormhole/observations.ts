@@ -39,7 +39,7 @@ export function createObservations(sign: (message: Message) => SignedVaa, gossip
   return {
     all,
     observe(message) {
-      // A watcher reads messages again after its cursor was set back. The digest identifies them.
+      // Known messages are skipped, because a watcher reads messages again after its cursor was set back.
       const digest = digestOf(message)
       if (seen.has(digest)) return
       seen.add(digest)

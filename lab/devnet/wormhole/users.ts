@@ -24,21 +24,20 @@ export interface UserTransfer {
   readonly amount: bigint
   /** wei for the redeemer, out of `amount`. Default 0. */
   readonly fee?: bigint
-  /** Default: a new address. */
   readonly recipient?: string
 }
 
-/** A sent transfer with the values that the checker needs. Amounts in wei, without dust. */
+/**
+ * A sent transfer with the values that the checker needs. Amounts in wei, without dust. Addresses are lower-case 0x.
+ */
 export interface SentTransfer {
   readonly kind: TransferKind
   readonly source: string
   readonly target: string
-  /** Wormhole chain id of the source. */
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
   readonly emitter: string
   readonly sequence: bigint
-  /** Lower-case 0x address. */
   readonly recipient: string
   readonly amount: bigint
   readonly fee: bigint
@@ -131,7 +130,6 @@ function tokens(source: UserSide, target: UserSide): Record<TransferKind, TokenP
   }
 }
 
-/** Throws Error if the transaction published no message, because then it reverted. */
 function receipt(source: UserSide, mined: Mined): Pick<SentTransfer, 'sequence' | 'txHash' | 'sentAt'> {
   const [message] = published(mined, source.core, source.wormholeChainId)
   if (!message) throw new Error(`The user's transaction ${mined.transactionHash} on ${source.name} reverted`)

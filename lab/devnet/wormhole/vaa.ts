@@ -10,7 +10,6 @@ export interface Message {
   readonly timestamp: number
   /** A number that the publisher chooses. Unrelated to an account's nonce. */
   readonly vaaNonce: number
-  /** Wormhole chain id. */
   readonly emitterChain: number
   /** 64 lower-case hex digits without 0x. */
   readonly emitter: string

@@ -24,7 +24,7 @@ export interface WormholeChain extends ChainPlan {
   /** The other chain's WETH, wrapped on this chain. A transfer back unwraps it to the coin. */
   readonly wrappedWeth: string
   readonly wrappedToken: string
-  /** A contract that redeems every payload 3 for it at this chain's token bridge. */
+  /** A contract that redeems each payload 3 to its own address at this chain's token bridge. */
   readonly redeemer: string
   /**
    * First sequence number of users at the token bridge. Lower numbers are the deployment's attestations and seed
@@ -35,7 +35,6 @@ export interface WormholeChain extends ChainPlan {
 
 export interface DeployOptions {
   readonly guardians: readonly DevnetAccount[]
-  /** Consistency level of the token bridges' messages: 1 finalized (default), 200 instant, 201 safe. */
   readonly consistencyLevel?: number
 }
 

@@ -25,7 +25,6 @@ export interface Host {
   ended(info: RunInfo, result: string): void
   /** Returns false if no open run has this id. */
   signal(workflowId: string, signalName: string, input: readonly Payload[]): boolean
-  /** Takes lines of the trace. Absent if nobody reads the trace. */
   readonly log: ((line: string) => void) | undefined
   taskFailed(info: RunInfo, error: unknown): void
   unavailable(): ServiceError
