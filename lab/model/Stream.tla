@@ -168,7 +168,7 @@ Unskip(n) == /\ n \in ledger.exceptions /\ saved = Nil /\ backup = Nil
              /\ ledger' = AfterReopen([ledger EXCEPT !.exceptions = @ \ {n}], n) /\ named' = named \ {n} /\ act' = <<"Unskip", n>>
              /\ UNCHANGED <<head, runs, delivered, saved, backup, left>>
 
-\* A reorg below the target's finality removes a delivery. Not covered: a reorg between a checkpoint or copy and its use.
+\* A reorg below the target's finality removes a delivery. Not covered: reorgs between a checkpoint or copy and its use.
 Revert(n) == /\ Spend("revert") /\ n \in delivered /\ saved = Nil /\ backup = Nil
              /\ delivered' = delivered \ {n} /\ runs' = [runs EXCEPT ![n].ended = FALSE] /\ act' = <<"Revert", n>>
              /\ ledger' = AfterReopen([ledger EXCEPT !.unknown = @ \ {n}], n)
@@ -198,7 +198,7 @@ Next == \/ Publish \/ Audit \/ Save \/ Backup \/ \E restored \in BOOLEAN : Lose(
 
 Spec == Init /\ [][Next]_vars
 
-\* Steps that agents take in the end, even if the spy sends nothing and only blocks and the source's count show messages.
+\* Steps that agents take in the end, even if only blocks and the source's count, and not the spy, show messages.
 NextBlock == IF ledger.cursor = 0 THEN head ELSE ledger.cursor + 1
 Shown(n) == n \in Unresolved(ledger) \/ n \in ledger.unread \/ (Scans /\ n = NextBlock)
 Fairness == /\ WF_view(\E n \in K : \/ (Shown(n) /\ Start(n)) \/ (runs[n].open > 0 /\ Deliver(n))
