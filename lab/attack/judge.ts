@@ -168,7 +168,6 @@ function paymentsOf(spent: readonly LaneTransaction[], chain: string, amount: bi
   return spent.filter((one) => one.chain === chain && one.to === treasury && one.value === amount && one.succeeded).length
 }
 
-/** Number of coins and tokens of which the thief has more than before. */
 async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
   const balances = await Promise.all(
     (['ethereum', 'bsc'] as const).flatMap((name) => {

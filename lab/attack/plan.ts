@@ -1,7 +1,6 @@
 import { chanceOf } from '../faults/random.ts'
 import { schedule } from '../faults/schedule.ts'
 
-/** Attacks by a client of Temporal. */
 export const temporalKinds = [
   'forged-operator-transaction',
   'forged-batch',
@@ -25,7 +24,6 @@ export const apiKinds = [
   'api-slow',
   'api-flood',
 ] as const
-/** Attacks by the operator of one of the chain's nodes. */
 export const nodeKinds = [
   ...(['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed', 'flood', 'redirect'] as const),
   ...(['guardians', 'long-reverts'] as const),

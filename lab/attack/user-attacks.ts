@@ -70,7 +70,6 @@ async function coinsHomeTo(
   return `${transfers.length} coins home to a contract on ${target} ${what}`
 }
 
-/** Code that deploys `runtime`, at most 32 bytes. */
 function deploying(runtime: string): string {
   const size = dataLength(runtime)
   return concat([toBeHex(0x5f + size, 1), runtime, '0x600052', '0x60', toBeHex(size, 1), '0x60', toBeHex(32 - size, 1), '0xf3'])

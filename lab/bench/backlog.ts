@@ -107,7 +107,6 @@ async function submit(devnet: Devnet, client: Client, sent: readonly SentTransfe
   }
 }
 
-/** Number of requests for the signed messages of these transfers. */
 export function fetches(requests: readonly string[], sent: readonly Pick<SentTransfer, 'emitterChain' | 'emitter' | 'sequence'>[]): number {
   const paths = new Set(sent.map(({ emitterChain, emitter, sequence }) => `/v1/signed_vaa/${emitterChain}/${emitter}/${sequence}`))
   return requests.filter((path) => paths.has(path)).length

@@ -19,7 +19,6 @@ export function shapeOf(histories: readonly (readonly string[])[]): Shape {
   return Object.fromEntries(ordered.map(([name, count]) => [name, round(count / histories.length)]))
 }
 
-/** Type of an event, from the name of its attributes: `workflowTaskCompleted`. */
 function nameOf(event: object): string {
   const attributes = Object.entries(event).find(([key, value]) => key.endsWith('EventAttributes') && value)
   return attributes?.[0].replace('EventAttributes', '') ?? 'unknown'

@@ -12,7 +12,6 @@ export type Yardstick = (typeof yardsticks)[number]
 
 const worker = fileURLToPath(new URL('./empty-worker.ts', import.meta.url))
 
-/** Name under which the yardstick's worker, or the relayer, is measured. */
 export const workerName = 'worker'
 
 /**

@@ -66,7 +66,6 @@ export interface CheckResult {
   readonly maxPerLanePerBlock: number
   /** wei that the lanes paid for gas, by chain. */
   readonly gasPaid: Readonly<Record<string, bigint>>
-  /** Average gas of the lanes' transactions. 0 without transactions. */
   readonly gasPerTransaction: number
   /** Fees that deliveries of the given lanes earned, by the token's origin. 18 decimals. */
   readonly feesEarned: Readonly<Record<string, bigint>>

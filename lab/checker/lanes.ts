@@ -78,7 +78,6 @@ async function poolHoles(node: RpcNode, address: string): Promise<number> {
   return highest - latest + 1 - new Set(waiting).size
 }
 
-/** All blocks with their transactions. Lanes on the same node share one read. */
 function allBlocks(node: RpcNode): Promise<Chain> {
   const known = cache.get(node)
   if (known) return known

@@ -15,7 +15,6 @@ const ownLauncher = fileURLToPath(new URL('../../bin/portage.js', import.meta.ur
 /** A process of `portage run`, started like an operator's. */
 export interface PortageProcess extends Child {
   readonly apiUrl: string
-  /** URL of the admin port, which every role has. */
   readonly adminUrl: string
   readonly admin: { readonly authorization: string }
   readonly configPath: string

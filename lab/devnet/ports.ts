@@ -48,7 +48,6 @@ function listens(at: ListenOptions, then: 'stays' | 'closes'): Promise<boolean> 
   })
 }
 
-/** Whether something accepts connections on this port of 127.0.0.1. */
 export function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

@@ -63,7 +63,6 @@ export function burnTransferId({ sourceNetworkId, emitter, sequence, message }: 
   })
 }
 
-/** Workflow id of a transfer without the digest. */
 export function idWithoutDigest(sent: AnySent): string {
   const without = (id: string) => id.split(':').slice(0, 4).join(':')
   if (isNative(sent)) return without(nativeTransferId(sent))

@@ -69,7 +69,6 @@ class SupervisedFleet implements Fleet {
   readonly processes: readonly FleetProcess[]
   readonly #devnet: Devnet
   readonly #wait: (ms: number) => Promise<void>
-  /** Entries by index of the process, undefined while the process is down. */
   readonly #started: (PortageProcess | undefined)[]
   readonly #returning = new Set<Promise<void>>()
   readonly #frozen = new Set<PortageProcess>()

@@ -37,7 +37,6 @@ const rules: Readonly<Record<NodeKind, (fault: PlannedFault) => FaultRule>> = {
   'finality-lag': ({ depth }) => ({ fault: { kind: 'finality-behind', blocks: 3 * depth } }),
 }
 
-/** Returns a function that ends the fault. */
 export function breakNodes(nodes: readonly FaultProxy[], fault: PlannedFault<NodeKind>): () => void {
   const struck = fault.node === 'all' ? nodes : nodes.slice(fault.node, fault.node + 1)
   const random = chanceOf(String(fault.dice)).next

@@ -33,7 +33,6 @@ export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-ter
 export const serverKinds = ['temporal-wiped', 'temporal-restored'] as const
 /** The spy drops its subscribers, or the guardians' REST API refuses requests. */
 export const guardianKinds = ['spy-drop', 'guardian-429', 'guardian-5xx'] as const
-/** Kills a process (SIGKILL), or freezes it for a while (SIGSTOP). */
 const processKinds = ['kill', 'freeze'] as const
 export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...serverKinds, ...guardianKinds, ...processKinds] as const
 /**

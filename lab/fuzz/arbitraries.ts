@@ -50,7 +50,6 @@ export function nearlyBytes(good: Uint8Array): fc.Arbitrary<string> {
     .map((bytes) => bytes.toString('hex'))
 }
 
-/** A valid text with pieces inserted and removed. */
 export function nearlyText(good: string, pieces: readonly string[]): fc.Arbitrary<string> {
   const piece = fc.oneof({ arbitrary: fc.constantFrom(...pieces), weight: 5 }, { arbitrary: fc.string({ maxLength: 12 }), weight: 1 })
   const change = fc.tuple(fc.nat(good.length), fc.nat(8), piece)

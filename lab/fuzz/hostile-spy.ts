@@ -31,7 +31,6 @@ export interface SpyAct {
   /** Bytes per write. A write may end within a frame. */
   readonly piece: number
   readonly trailers: Readonly<Record<string, string>>
-  /** trailers: regular end of gRPC. reset: the stream is reset. cut: the connection is cut. */
   readonly end: 'trailers' | 'reset' | 'cut'
 }
 

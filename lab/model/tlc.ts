@@ -51,7 +51,6 @@ export async function runTlc(
   }
 }
 
-/** Reads TLC's output. Unknown output is a failure. */
 export function readTlc({ stdout, stderr, code, timedOut }: RunResult): Omit<TlcResult, 'seconds'> {
   const [, states = '0', distinct = '0'] = /^([\d,]+) states generated, ([\d,]+) distinct states found/m.exec(stdout) ?? []
   const [, depth = '0'] = /^The depth of the complete state graph search is (\d+)/m.exec(stdout) ?? []

@@ -1,6 +1,6 @@
 import { TlaReader, type TlaRecord, type TlaValue } from './value.ts'
 
-/** One step of a run of the model. `state`: the state after the step. */
+/** `state`: the state after the step. */
 export interface ModelStep {
   readonly name: string
   readonly args: readonly TlaValue[]

@@ -28,7 +28,6 @@ export interface Plan {
   readonly kms: boolean
   readonly local: boolean
   readonly bumpAfterBlocks: number
-  /** A ledger's run continues as new after this number of updates. */
   readonly updatesPerRun: number
   readonly orders: number
   readonly sendMs: number

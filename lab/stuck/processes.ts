@@ -12,7 +12,6 @@ export async function oneIsStarted(scene: StuckScene): Promise<string> {
   return id
 }
 
-/** Cases of missing processes, which the other processes report. */
 export const processCases: readonly StuckCase[] = [
   {
     ...{

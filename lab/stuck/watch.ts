@@ -13,7 +13,6 @@ export function hasRow({ causes }: Report, { code }: Pick<StuckCase, 'code'>, wh
   return causes.some((cause) => cause.code === code && (where === undefined || cause.where.id === where))
 }
 
-/** Undefined if no report matched within `withinMs`. */
 export async function secondsUntil(ask: Question, isSo: (report: Report) => boolean, withinMs: number): Promise<number | undefined> {
   const begun = performance.now()
   let seconds: number | undefined

@@ -97,7 +97,6 @@ export function asksForFast({ version, logged }: Pick<SeenMessage, 'version' | '
   return version === 2 && numberAt(logged, at.minFinality, 4) <= 1_000n
 }
 
-/** Signatures of all attesters over keccak256 of the message. */
 export function signMessage(message: Uint8Array, attesters: readonly DevnetAccount[]): string {
   return concat(attesters.map(({ privateKey }) => new SigningKey(privateKey).sign(keccak256(message)).serialized))
 }

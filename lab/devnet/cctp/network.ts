@@ -11,7 +11,6 @@ export interface CctpNetwork {
   readonly ends: { readonly ethereum: CctpEnd; readonly bsc: CctpEnd }
   readonly users: { readonly ethereum: CctpUsers; readonly bsc: CctpUsers }
   readonly iris: Iris
-  /** `bridges.cctp` of a config. */
   readonly config: NonNullable<ConfigInput['bridges']['cctp']>
   stop(): Promise<void>
 }

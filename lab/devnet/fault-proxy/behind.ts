@@ -49,7 +49,6 @@ export function answerBehind(method: string, result: unknown, { head }: Behind):
   return Number(blockNumber ?? number ?? 0) > head ? null : result
 }
 
-/** Undefined for a block hash. */
 function heightOf(block: unknown, { head, safe, finalized }: Behind): number | undefined {
   if (block === undefined || block === 'latest' || block === 'pending') return head
   if (block === 'finalized') return finalized

@@ -41,7 +41,6 @@ function higher(method: string, result: unknown): unknown {
   return { ...result, number: plus(number, inventedBlocks), hash: hexlify(randomBytes(32)), parentHash: keccak256(toBeHex(number, 32)) }
 }
 
-/** Inverts booleans. Changes other words to 0. */
 function otherWord(result: unknown): unknown {
   if (typeof result !== 'string' || result.length !== 66) return result
   return toBeHex(BigInt(result) === 0n ? 1 : 0, 32)

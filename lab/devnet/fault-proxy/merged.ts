@@ -50,7 +50,6 @@ function callsOfMerged(data: string): readonly ContractCall[] | undefined {
   return calls
 }
 
-/** @param returned undefined for a failed call */
 function mergedResult(returned: readonly (string | undefined)[]): string {
   const entries = returned.map(
     (bytes) => word(bytes === undefined ? '0' : '1') + word((((bytes?.length ?? 2) - 2) / 2).toString(16)) + (bytes ?? '0x').slice(2),

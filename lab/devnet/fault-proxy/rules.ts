@@ -50,7 +50,6 @@ export interface FaultRule {
   readonly probability?: number
   /** The fault ends after this number of strikes. */
   readonly times?: number
-  /** Random numbers in [0, 1). Default: Math.random. */
   readonly random?: () => number
 }
 

@@ -66,7 +66,6 @@ interface OwnerCall {
   readonly amount?: bigint
 }
 
-/** Undefined for an unknown order or a missing option. */
 function callOf(order: string | undefined, { lane, amount }: { lane: string; amount: string }): OwnerCall | undefined {
   if (order === 'pause' || order === 'unpause') return { method: 'togglePause', pause: order === 'pause' }
   if ((order === 'revoke' || order === 'grant') && /^0x[0-9a-f]{40}$/i.test(lane)) return { method: `${order}Role`, lane }

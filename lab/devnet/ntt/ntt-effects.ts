@@ -19,7 +19,6 @@ export interface NttEffects {
   attestations(digest: string): Promise<number>
   /** Also true for a queued transfer, before and after its completion. */
   isMessageExecuted(digest: string): Promise<boolean>
-  /** Undefined if the transfer is not queued, or is completed. */
   queued(digest: string): Promise<QueuedTransfer | undefined>
   balanceOf(owner: string): Promise<bigint>
 }

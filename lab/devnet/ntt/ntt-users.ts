@@ -62,7 +62,6 @@ function transferCall(source: NttEnd, target: NttEnd, { amount, recipient }: Wan
   return managerAbi.encodeFunctionData('transfer(uint256,uint16,bytes32)', args)
 }
 
-/** Converts an amount with 8 decimals to the smallest unit of the end's token. */
 export function inUnitsOf({ decimals }: NttEnd, amount: bigint): bigint {
   return amount * 10n ** BigInt(decimals - 8)
 }

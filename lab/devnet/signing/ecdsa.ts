@@ -14,7 +14,6 @@ export function signWithRandom(digest: Uint8Array, privateKey: string): { r: big
   for (;;) {
     const random = BigInt(`0x${randomBytes(32).toString('hex')}`)
     if (random === 0n || random >= order) continue
-    // r is the x coordinate of random·G, the public key of `random`.
     const x = SigningKey.computePublicKey(`0x${random.toString(16).padStart(64, '0')}`).slice(4, 68)
     const r = BigInt(`0x${x}`) % order
     const z = BigInt(`0x${Buffer.from(digest).toString('hex')}`)

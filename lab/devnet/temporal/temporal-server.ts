@@ -21,7 +21,6 @@ export interface TemporalStore {
 export interface SecuredTemporalOptions {
   readonly path: string
   readonly dir: string
-  /** Port of gRPC. Default: a free port. */
   readonly port?: number | undefined
   /** Default: SQLite in memory. */
   readonly store?: TemporalStore

@@ -25,7 +25,6 @@ export interface TemporalOptions {
   readonly log?: (line: string) => void
 }
 
-/** A running Temporal dev server on 127.0.0.1. */
 export interface TemporalServer {
   /** host:port of gRPC. */
   readonly address: string

@@ -20,7 +20,6 @@ export interface Trouble {
     readonly retryAfter?: 'seconds' | 'date'
     readonly blockMs?: number
   }
-  /** Every answer has this status, and Retry-After if `retryAfterSeconds` is given. */
   readonly refuse?: { readonly status: number; readonly retryAfterSeconds?: number }
   readonly silent?: boolean
 }

@@ -70,7 +70,6 @@ export function toUniversal(address: string): string {
   return zeroPadValue(address.toLowerCase(), 32).slice(2)
 }
 
-/** The governance emitter of every Wormhole network. */
 export const governance = { chain: 1, emitter: '4'.padStart(64, '0') } as const
 
 /** Governance payload that registers another chain's token bridge (BridgeGovernance.sol, registerChain). */

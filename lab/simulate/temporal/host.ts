@@ -21,7 +21,6 @@ export interface Host {
   /** A living process that polls the queue, if possible `preferred`. Undefined if none polls. */
   pollerOf(queue: string, kind: 'workflow' | 'activity', preferred?: Worker): Worker | undefined
   begin(info: RunInfo): unknown
-  /** Called when a run has ended. `result`: JSON. */
   ended(info: RunInfo, result: string): void
   /** Returns false if no open run has this id. */
   signal(workflowId: string, signalName: string, input: readonly Payload[]): boolean
