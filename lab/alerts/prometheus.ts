@@ -96,7 +96,7 @@ export async function startPrometheus(path: string, rules: readonly string[], di
   return {
     version,
     async scrape(targets) {
-      // Rename the complete file into place, because Prometheus may read the file at any time.
+      // The complete file is renamed into place, because Prometheus may read the file at any time.
       await writeFile(`${targetsFile}.new`, JSON.stringify([{ targets }]))
       await rename(`${targetsFile}.new`, targetsFile)
     },
