@@ -1,12 +1,9 @@
 import { run } from './devnet/run.ts'
 
-/** Longest time of an installation, ms. The packages have about a hundred megabytes. */
+/** Time limit for about a hundred megabytes of packages, ms. */
 const installMs = 600_000
 
-/**
- * Installs Debian packages if this process is root. Returns the reason if it could not install them, else undefined.
- * Never throws.
- */
+/** Installs Debian packages if this process is root. Returns the reason if the installation failed. Never throws. */
 export async function aptInstall(...packages: string[]): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return `only root can install it: apt-get install ${packages.join(' ')}`
   const install = () => apt('install', '--yes', '--no-install-recommends', ...packages)
@@ -15,7 +12,6 @@ export async function aptInstall(...packages: string[]): Promise<string | undefi
   return why === undefined ? undefined : ((await apt('update')) ?? (await install()))
 }
 
-/** Runs apt-get. Returns the last line of its output if it failed. */
 async function apt(...args: string[]): Promise<string | undefined> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const done = await run('apt-get', ['--quiet', ...args], { timeoutMs: installMs, env }).catch((error: unknown) => String(error))

@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url'
 
 export interface Change {
   readonly file: string
-  /** Texts to replace. Each `from` is in the file exactly once. */
+  /** Replacements. Each `from` is in the file exactly once. */
   readonly edits: readonly (readonly [from: string, to: string])[]
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Copies the sources except the folders in `without`, and changes one file of the copy. */
+/** Copies the sources except the folders in `without`, then applies the change to the copy. */
 export async function copyEdited(change: Change, dir: string, without: readonly string[]): Promise<void> {
   const { stdout } = await promisify(execFile)('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: root,

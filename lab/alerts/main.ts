@@ -1,7 +1,8 @@
 /**
- * Runs one fault after another under a real Prometheus with the rules of deploy/prometheus. All times of the rules are
- * divided by `--scale`. The right alert must fire in time and end with the fault, and no other alert may fire. Options:
- * `--scale N` (60), `--only <fault>` (repeatable), `--list`, `--json`. Prints NOT RUN where Prometheus cannot be had.
+ * Runs one fault after another under a real Prometheus with the rules of deploy/prometheus. Divides all times of the
+ * rules by `--scale`. Passes if each fault raises its own alert in time, no other alert fires, and the alert ends with
+ * the fault. Options: `--scale N` (60), `--only <fault>` (repeatable), `--list`, `--json`. Prints NOT RUN if Prometheus
+ * is missing and cannot be installed.
  */
 import { parseArgs } from 'node:util'
 import { findPrometheus } from './prometheus.ts'

@@ -8,13 +8,13 @@ import { lastLine } from '../devnet/temporal/go-install.ts'
 import { programCache } from '../devnet/temporal/temporal-cli.ts'
 import { until } from '../devnet/until.ts'
 
-/** Path of a program of Debian's package in the cache. */
+/** Path of a program in the unpacked Debian package of Prometheus. */
 export const cachedProgram = (name: 'prometheus' | 'promtool', env: NodeJS.ProcessEnv) =>
   join(programCache(env), '..', 'prometheus', 'usr', 'bin', name)
 
 /**
- * Finds Prometheus in PROMETHEUS, in PATH or in the cache. If none has it, unpacks Debian's package into the cache,
- * which leaves the system unchanged. Returns `why` if there is no Prometheus.
+ * Finds Prometheus in PROMETHEUS, in PATH or in the cache. Otherwise unpacks Debian's package into the cache, without
+ * installing the package. Returns `why` if there is no Prometheus.
  */
 export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly path: string } | { readonly why: string }> {
   const { PROMETHEUS, PATH = '' } = env
@@ -30,7 +30,7 @@ export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly
     if (got.code !== 0 || file === undefined) return { why: `apt-get download prometheus: ${lastLine(got.stderr)}` }
     const unpacked = await run('dpkg', ['-x', join(work, file), join(work, 'prometheus')])
     if (unpacked.code !== 0) return { why: `dpkg: ${lastLine(unpacked.stderr)}` }
-    // Rename it only when it is complete, because another process may unpack the same package.
+    // Another process may unpack the same package at this time, so the complete folder is renamed into place.
     await rename(join(work, 'prometheus'), join(cache, 'prometheus')).catch(() => {})
     return existsSync(cached) ? { path: cached } : { why: 'the package has no program' }
   } finally {
@@ -38,7 +38,6 @@ export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly
   }
 }
 
-/** An alert that is pending or firing. */
 export interface ActiveAlert {
   readonly labels: Readonly<Record<string, string>> & { readonly alertname: string }
   readonly state: 'pending' | 'firing'
@@ -46,11 +45,11 @@ export interface ActiveAlert {
 
 export interface Prometheus {
   readonly version: string
-  /** Replaces the processes that Prometheus scrapes. */
+  /** Replaces the list of processes that Prometheus scrapes. Addresses: `host:port` of admin ports. */
   scrape(targets: readonly string[]): Promise<void>
   alerts(): Promise<readonly ActiveAlert[]>
   /**
-   * The number of series that an expression has now. Throws Error with Prometheus' message if Prometheus refuses the
+   * Number of series that an expression has now. Throws Error with Prometheus' message if Prometheus refuses the
    * expression.
    */
   count(expr: string): Promise<number>
@@ -60,7 +59,7 @@ export interface Prometheus {
 /**
  * Starts a real Prometheus that scrapes every second.
  * @param rules texts of rule files
- * @param dir folder for its data
+ * @param dir folder for the data of Prometheus
  */
 export async function startPrometheus(path: string, rules: readonly string[], dir: string): Promise<Prometheus> {
   await mkdir(dir, { recursive: true })
@@ -97,7 +96,7 @@ export async function startPrometheus(path: string, rules: readonly string[], di
   return {
     version,
     async scrape(targets) {
-      // Replace the file at once, because Prometheus may read it at any time.
+      // The complete file is renamed into place, because Prometheus may read the file at any time.
       await writeFile(`${targetsFile}.new`, JSON.stringify([{ targets }]))
       await rename(`${targetsFile}.new`, targetsFile)
     },

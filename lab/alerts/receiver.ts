@@ -5,18 +5,15 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
-/** A receiver of notifications that answers with the status in `answer`. */
 export interface AlertReceiver {
-  /** The receiver's entry in `notifications` of the config. */
   readonly configured: NonNullable<ConfigInput['notifications']>[number]
-  /** HTTP status of all further answers. */
   answer: number
   stop(): Promise<void>
 }
 
 /**
- * Listens on loopback and subscribes to every delivery.
- * @param dir folder for its secret
+ * Starts an HTTP receiver on loopback that is notified of every delivered transfer.
+ * @param dir folder for the receiver's secret
  */
 export async function startAlertReceiver(dir: string): Promise<AlertReceiver> {
   const secretFile = join(dir, 'receiver-secret')

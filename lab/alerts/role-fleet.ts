@@ -15,7 +15,7 @@ export class RoleFleet {
     this.#onChange = onChange
   }
 
-  /** Starts every process that does not run. Throws Error if a process does not become ready. */
+  /** Starts the processes that do not run. Throws Error if a process does not become ready. */
   async whole(): Promise<void> {
     const missing = [...this.#all()].filter(([name]) => !this.#running.has(name))
     await Promise.all(
@@ -28,7 +28,7 @@ export class RoleFleet {
   }
 
   /**
-   * Kills a process with kill -9.
+   * Kills a process with SIGKILL. Throws Error for an unknown name.
    * @param name such as `ledger`, or `lane-` with the key's number
    */
   async kill(name: string): Promise<void> {
@@ -40,12 +40,11 @@ export class RoleFleet {
     await this.#changed()
   }
 
-  /** Running processes, by name. */
   get processes(): ReadonlyMap<string, PortageProcess> {
     return this.#running
   }
 
-  /** Names of the processes that ended by themselves, each with the way it ended. */
+  /** Processes that ended without `kill` or `stop`: name and exit code or signal. */
   get ended(): readonly string[] {
     return [...this.#running].flatMap(([name, one]) => (one.ended === undefined ? [] : [`${name} ${one.ended}`]))
   }

@@ -14,28 +14,21 @@ import { isExpected, strangers, untilQuiet, watch } from './watch.ts'
 import { pause } from '../../runtime/wait.ts'
 
 export interface AlertRun {
-  /** Divides all times of the rules. */
   readonly scale: number
-  /** Values of `fault` of the scenarios to run. Absent: all. */
   readonly only?: readonly string[] | undefined
 }
 
 export interface FaultResult {
   readonly fault: string
   readonly alert: string
-  /** Seconds from the fault to the alert, with the shortened times. Absent: the alert did not fire. */
+  /** Seconds from the fault to the alert. Absent: the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
-  /**
-   * `ruleSeconds`: the shortened time after which the rule may fire. `withinSeconds`: the time after which it must have
-   * fired.
-   */
+  /** Scaled time of the rule itself, seconds. The alert must fire within `withinSeconds`. */
   readonly ruleSeconds: number
   readonly withinSeconds: number
-  /** Seconds from the end of the fault until no alert fired. */
+  /** Seconds from the end of the fault until no alert fired. Absent: an alert still fires. */
   readonly resolvedAfterSeconds: number | undefined
-  /** Alerts that fired and that this fault should not raise. */
   readonly others: readonly string[]
-  /** Alerts that fired and that follow from the fault. */
   readonly consequences: readonly string[]
 }
 
@@ -43,16 +36,14 @@ export interface AlertSummary {
   readonly prometheus: string
   readonly scale: number
   readonly results: readonly FaultResult[]
-  /** Alerts that fired before any fault. */
   readonly before: readonly string[]
-  /** Processes that ended by themselves. */
+  /** Processes that ended although no fault killed them. */
   readonly ended: readonly string[]
-  /** Counts of the dashboards' expressions: sent to Prometheus, refused by Prometheus, and answered without data. */
   readonly panels: { readonly asked: number; readonly refused: readonly string[]; readonly empty: number }
 }
 
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url))
-/** Time that a process, a node and Prometheus may need to notice a change. A busy machine is slow. */
+/** Seconds that processes, nodes and Prometheus may need on a busy machine to notice a change. */
 const slackSeconds = 60
 
 export function isClean({ results, before, ended, panels }: AlertSummary): boolean {
@@ -61,18 +52,12 @@ export function isClean({ results, before, ended, panels }: AlertSummary): boole
   return results.every(good) && before.length + ended.length + panels.refused.length === 0
 }
 
-/**
- * Polls streams and outcomes of transfers often, because `scale` does not divide these intervals. The receiver gets
- * deliveries.
- */
+/** Audits streams every 3 s, because `scale` does not divide Portage's own intervals. */
 function quick(config: ConfigInput, receiver: AlertReceiver): ConfigInput {
   return { ...config, streams: { ...config.streams, auditMinutes: 0.05 }, notifications: [receiver.configured] }
 }
 
-/**
- * Runs each fault alone under a real Prometheus with the rules of deploy/prometheus. Starts and stops everything that
- * this needs.
- */
+/** Starts the devnet, the processes and Prometheus, makes the faults one after another, and stops everything. */
 export async function runAlerts(prometheusPath: string, { scale, only }: AlertRun, say: (line: string) => void): Promise<AlertSummary> {
   const chosen = scenarios.filter(({ fault }) => only === undefined || only.includes(fault))
   const files = (await readdir(join(deploy, 'prometheus'))).filter((file) => file.endsWith('.yml'))
@@ -99,7 +84,7 @@ export async function runAlerts(prometheusPath: string, { scale, only }: AlertRu
     const traffic = startTraffic(devnet)
     stops.push(() => traffic.stop())
     const scene = { devnet, client: new Client({ connection }), fleet, receiver }
-    // Gives the ranges time to fill, and the first blocks and transfers time to come.
+    // The first 30 s fill the ranges of the rules and bring the first blocks and transfers.
     const warm = await watch(prometheus, () => false, { withinMs: 30_000 })
     const panels = await askPanels(prometheus, scale)
     const results: FaultResult[] = []
@@ -160,12 +145,12 @@ interface Traffic {
   stop(): Promise<void>
 }
 
-/** Sends a transfer over each bridge every few seconds, from both chains in turn. */
 function startTraffic(devnet: Devnet): Traffic {
   let [on, stopped] = [true, false]
   const send = async () => {
     for (let index = 0; !stopped; index++) {
-      // Ignore that users cannot send from a stalled chain. This run judges the faults and not the traffic.
+      // Users cannot send from a stalled chain. This run judges alerts, so a transfer that was not sent does not
+      // matter.
       if (on)
         await sendWish(devnet, index % 2 === 0 ? 'ethereum' : 'bsc', wishOf('both', [index * 2, index * 2 + 1])).catch(() => undefined)
       await pause(3_000)
@@ -181,7 +166,6 @@ function startTraffic(devnet: Devnet): Traffic {
   }
 }
 
-/** Asks Prometheus every expression of the dashboards, as Grafana would send it. */
 async function askPanels(prometheus: Prometheus, scale: number): Promise<AlertSummary['panels']> {
   const files = (await readdir(join(deploy, 'grafana'))).filter((file) => file.endsWith('.json'))
   const expressions: string[] = []

@@ -1,7 +1,7 @@
 import { parser } from '@prometheus-io/lezer-promql'
 import { parse, stringify } from 'yaml'
 
-/** Shortest times after scaling, s. They cover several scrapes, so that one late scrape raises no alert. */
+/** Lower bounds of scaled times, s. They cover several scrapes, so that one late scrape raises no alert. */
 const least = { for: 3, range: 6 } as const
 
 const unitSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, y: 31_536_000 }
@@ -13,18 +13,15 @@ export function durationSeconds(text: string): number {
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0), 0)
 }
 
-/**
- * Divides a duration by `scale`, in whole milliseconds. The result is not below `atLeast` seconds, unless the given
- * duration already was.
- */
+/** Divides a duration by `scale`. Returns whole milliseconds, at least `atLeast` seconds unless `text` is shorter. */
 function shorter(text: string, scale: number, atLeast: number): string {
   const seconds = durationSeconds(text)
   return `${Math.round(Math.max(seconds / scale, Math.min(seconds, atLeast)) * 1_000)}ms`
 }
 
 /**
- * Divides all times of an expression: ranges, offsets, and bounds of metrics in seconds (`…_seconds > 3600`). Bounds of
- * buckets stay, because transfers do not run faster.
+ * Divides the ranges and offsets of an expression, and bounds of metrics in seconds (`…_seconds > 3600`). Bounds of
+ * histogram buckets do not change, because transfers take their real time.
  */
 export function scaleExpression(expr: string, scale: number): string {
   const changes: { from: number; to: number; text: string }[] = []
@@ -65,8 +62,7 @@ export function scaleRules(text: string, scale: number): string {
 }
 
 /**
- * By alert: seconds from the start of the condition until the alert fires. This is the rule's `for` and the longest
- * range that must fill first.
+ * Seconds from the start of the condition until the alert fires, by alert: the rule's `for`, plus the longest range.
  */
 export function alertSeconds(text: string): ReadonlyMap<string, number> {
   const { groups } = parse(text) as { groups: { rules: Rule[] }[] }

@@ -21,18 +21,17 @@ export interface AlertScene {
   readonly receiver: AlertReceiver
 }
 
-/** A fault, the alert that it should raise, and other alerts that it may raise. */
+/** A fault and the alert that the fault must raise. `consequences` may fire too. */
 export interface Scenario {
   readonly fault: string
   readonly alert: string
   readonly labels?: Readonly<Record<string, string>>
   readonly consequences?: readonly string[]
   /**
-   * Whether users send transfers during the fault. False if they cannot send, or if waiting transfers would raise
+   * Whether users send transfers during the fault. False if sending is impossible, or if waiting transfers would raise
    * another alert.
    */
   readonly traffic: boolean
-  /** Makes the fault. Returns the function that ends it. */
   inject(scene: AlertScene): Promise<() => Promise<unknown>>
 }
 
@@ -62,7 +61,9 @@ function missing(name: string): Scenario['inject'] {
   }
 }
 
-/** Makes the receiver answer with this status. The end of the fault delivers all waiting notifications at once. */
+/**
+ * Makes the receiver answer with `status`. Enabling the receiver at the end sends all waiting notifications at once.
+ */
 function receiverAnswers(status: number): Scenario['inject'] {
   return ({ client, receiver }) => {
     receiver.answer = status
@@ -131,7 +132,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...{ fault: 'a route is halted', alert: 'PortageHalted', traffic: false },
-    // Pending transfers stay open, so the stream's watermark does not move.
+    // Halted transfers stay open, so the stream's watermark does not move.
     consequences: ['PortageStreamWatermarkStalled'],
     inject: async ({ client, devnet }) => {
       const scope = { targetChain: 'bsc' }
@@ -165,7 +166,7 @@ export const scenarios: readonly Scenario[] = [
   { fault: 'the process with a key is missing', alert: 'PortageLaneNotServed', traffic: false, inject: missing('lane-1') },
   {
     ...{ fault: 'the only process of a role is missing', alert: 'PortageRoleNotReady', labels: { role: 'ledger' }, traffic: false },
-    // No stream records what was read while the ledger is missing.
+    // Streams record nothing while the ledger's process is missing.
     consequences: ['PortageStreamStalled'],
     inject: missing('ledger'),
   },

@@ -3,17 +3,15 @@ import type { Scenario } from './scenarios.ts'
 import { pause } from '../../runtime/wait.ts'
 
 const everyMs = 500
-/** Before the next fault, no alert may be pending or fire for this time, ms. */
+/** Time without pending or firing alerts before the next fault, ms. */
 const quietMs = 5_000
-/** After the expected alert, the run waits this long for further alerts of the same fault, ms. */
+/** Time that a watch goes on after the expected alert, to see further alerts of the same fault, ms. */
 const lingerMs = 8_000
 
-/** Firing alerts, each by its name and labels. */
 export type Firing = ReadonlyMap<string, ActiveAlert['labels']>
 
 const keyOf = (labels: ActiveAlert['labels']) => JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
-/** The firing alerts, and the number of pending ones. Undefined if Prometheus does not answer in time. */
 async function look(prometheus: Prometheus): Promise<{ firing: Firing; pending: number } | undefined> {
   const alerts = await prometheus.alerts().catch(() => undefined)
   if (!alerts) return undefined
@@ -21,12 +19,11 @@ async function look(prometheus: Prometheus): Promise<{ firing: Firing; pending: 
   return { firing: new Map(firing), pending: alerts.length - firing.length }
 }
 
-/** Whether the fault should raise this alert. */
 export function isExpected({ alert, labels = {} }: Pick<Scenario, 'alert' | 'labels'>, found: ActiveAlert['labels']): boolean {
   return found.alertname === alert && Object.entries(labels).every(([name, value]) => found[name] === value)
 }
 
-/** Names of firing alerts that are neither the fault's alert nor one of its consequences. */
+/** Names of firing alerts that are neither the fault's alert nor one of its consequences, sorted. */
 export function strangers(
   { alert, consequences = [] }: Pick<Scenario, 'alert' | 'consequences'>,
   found: readonly ActiveAlert['labels'][],
@@ -36,13 +33,15 @@ export function strangers(
 }
 
 export interface Watched {
-  /** Time until the condition held. Undefined if it never held. */
+  /** Time until the condition held, ms. Undefined if it never held. */
   readonly afterMs: number | undefined
-  /** Every alert that fired during the watch. */
   readonly fired: readonly ActiveAlert['labels'][]
 }
 
-/** Reads alerts until the condition holds or the time is over. Then waits for `linger` for further alerts. */
+/**
+ * Reads alerts until the condition holds or `withinMs` is over. `linger`: goes on for `lingerMs` after the condition
+ * held.
+ */
 export async function watch(
   prometheus: Prometheus,
   holds: (firing: Firing, pending: number) => boolean,
@@ -63,9 +62,7 @@ export async function watch(
   return { afterMs, fired: [...fired.values()] }
 }
 
-/**
- * Resolves with true once nothing has been pending or firing for a while. False: an alert is still pending or firing.
- */
+/** Resolves with true once no alert was pending or firing for `quietMs`, and with false after `withinMs`. */
 export async function untilQuiet(prometheus: Prometheus, withinMs: number): Promise<boolean> {
   let since: number | undefined
   const quiet = (firing: Firing, pending: number) => {

@@ -4,20 +4,15 @@ import type { PortageProcess } from '../devnet/portage-process.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** A request that orders something. */
 export interface Order {
   readonly method: 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly body: unknown
 }
 
-/** Two bodies of an order: without a name, and with a name that the caller chose. */
 const authors = [{ reason: 'urgent' }, { reason: 'urgent', by: 'root' }]
 
-/**
- * The orders that would do most harm without a token: halts, nodes of the attacker, all nodes disabled, all but one
- * disabled.
- */
+/** Orders that do the most harm without a token: halts, a node of the attacker, and disabled nodes. */
 export function harmfulOrders({ chain }: Pick<PlannedAttack, 'chain'>): Order[] {
   const url = 'http://${SIGNER_URL}.example:8545'
   const node = { kind: 'setNode', change: { chain, name: 'own', disabled: false, url, use: 'all' } }
@@ -27,10 +22,6 @@ export function harmfulOrders({ chain }: Pick<PlannedAttack, 'chain'>): Order[] 
   return authors.flatMap((author) => harm.map((orders) => ({ method: 'POST', path: '/v1/settings', body: { ...author, orders } }) as const))
 }
 
-/**
- * Also sends every order of the API's OpenAPI document, with a body that does not fit. The attacker knows this public
- * document.
- */
 async function everyOrder({ apiUrl, admin }: PortageProcess): Promise<Order[]> {
   const document = (await (await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin })).json()) as {
     paths?: Record<string, Record<string, unknown>>
@@ -42,25 +33,22 @@ async function everyOrder({ apiUrl, admin }: PortageProcess): Promise<Order[]> {
   )
 }
 
-/**
- * Sends orders without a token, with tokens signed by foreign keys, and from a page whose name resolves to this
- * machine.
- */
+/** Sends orders without a token, with tokens signed by foreign keys, or with a foreign Host header (DNS rebinding). */
 export async function apiOrders(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const orders = [...harmfulOrders(attack), ...(await ordersOfDocument(scene))]
   const answers = await Promise.all(headersOf(attack.kind).map((headers) => answersTo(scene, orders, headers)))
   return `answers: ${[...new Set(answers.flat())].toSorted((a, b) => a - b).join(', ')}`
 }
 
-/** Every order of the API's OpenAPI document. Empty if no process answers. */
+/** Every order in the API's OpenAPI document. Empty if no process answers. */
 export async function ordersOfDocument({ fleet }: AttackScene): Promise<Order[]> {
   const [one] = fleet.alive
   return one ? everyOrder(one).catch(() => []) : []
 }
 
 /**
- * Sends these orders with these headers to each process. Returns the statuses of the answers, 0 for no answer. An
- * accepted order is a finding, because no token allows it.
+ * Sends each order with these headers to each process. Records accepted orders as findings, because no token allows
+ * them. Returns the statuses of the answers, 0 for no answer.
  */
 export async function answersTo(scene: AttackScene, orders: readonly Order[], headers: Record<string, string>): Promise<number[]> {
   const answers: number[] = []
@@ -74,7 +62,6 @@ export async function answersTo(scene: AttackScene, orders: readonly Order[], he
   return answers
 }
 
-/** Sends bodies that are too long, end too early, or are no JSON. */
 export async function apiJunk(scene: AttackScene): Promise<string> {
   const bodies = ['{', '{"a":'.repeat(50_000), 'x'.repeat(2 ** 20), '\0', '{"__proto__":{"by":"root"}}']
   const answers: number[] = []
@@ -91,7 +78,7 @@ function headersOf(kind: PlannedAttack['kind']): Record<string, string>[] {
   return forgedTokens().map((token) => ({ authorization: `Bearer ${token}` }))
 }
 
-/** Tokens of the highest level: unsigned, signed with a guessed secret, and signed with a key of the attacker's own. */
+/** Admin tokens: unsigned, signed with a guessed secret, and signed with the attacker's own key. */
 function forgedTokens(): string[] {
   const now = Math.floor(Date.now() / 1000)
   const claims = { sub: 'root', level: 'admin', iss: 'portage', aud: 'portage/default', iat: now, exp: now + 3600, jti: 'forged' }
@@ -108,7 +95,6 @@ function forgedTokens(): string[] {
   ]
 }
 
-/** Sends an order. Does not use fetch, which cannot send a foreign Host header. */
 function send(apiUrl: string, { method, path, body }: Order, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const call = request(

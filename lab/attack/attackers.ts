@@ -38,10 +38,9 @@ const acts: Readonly<Record<Exclude<PlannedKind, NodeKind>, Act>> = {
   payment,
 }
 
-/** How often each kind of attack was carried out. */
 export type Attacked = Partial<Record<AttackKind, number>>
 
-/** Carries out the plan and counts the attacks in `attacked`. Resolves when the last attack is over. */
+/** Carries out the plan and counts the attacks in `attacked`. Resolves after the last attack. */
 export async function attackAll(scene: AttackScene, plan: readonly PlannedAttack[], attacked: Attacked): Promise<void> {
   const started = Date.now()
   const running: Promise<void>[] = []
@@ -59,8 +58,7 @@ async function attackOnce(scene: AttackScene, attack: PlannedAttack, attacked: A
     tell(isOfNode(attack) ? await lyingNode(scene, attack) : await acts[attack.kind as keyof typeof acts](scene, attack))
     attacked[attack.kind] = (attacked[attack.kind] ?? 0) + 1
   } catch (error) {
-    // An attack that could not be carried out shows nothing about Portage. The judge counts kinds of attacks that never
-    // were.
+    // An attack that failed to start shows nothing about Portage, so the attack is not counted in `attacked`.
     tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

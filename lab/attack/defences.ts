@@ -3,17 +3,13 @@ import { type Change, copyEdited } from '../edited-copy.ts'
 import type { AttackSummary } from './judge.ts'
 import type { AttackKind } from './plan.ts'
 
-/**
- * A defence of the product: the edits that remove it, the attacks that then succeed, and the counts that then are not
- * 0.
- */
+/** A defence of the product, the edits that remove the defence, and the attacks that then succeed. */
 interface Defence extends Change {
   readonly exposedBy: readonly AttackKind[]
-  /** Without the defence, one of these counts must not be 0. If another count is not 0, there is another fault. */
+  /** Without the defence, at least one of these counts is not 0. */
   readonly shownBy: readonly (keyof AttackSummary)[]
 }
 
-/** The defences. A run removes one of them, and must not be clean. */
 export const defences = {
   'cost-limit': {
     file: 'chains/evm/signers/policy.ts',
@@ -98,7 +94,7 @@ export const defences = {
       ['(shortMethods.has(method) ? shortAnswer : (longAnswers[method] ?? mib))', 'mostBytes + 0 * method.length'],
     ],
     exposedBy: ['flood'],
-    // Also counts crashes, because a process that runs out of memory ends.
+    // A process that runs out of memory ends, and counts as a crash.
     shownBy: ['bloated', 'crashes'],
   },
   revocation: {
@@ -123,15 +119,14 @@ export const defences = {
 export type DefenceName = keyof typeof defences
 
 /**
- * Copies the sources without a defence. Returns the path of the copy's launcher. The product has no switch for this,
- * because a switch would be a hole. Throws Error if an edit no longer fits the source.
+ * Copies the sources without a defence. The product has no switch for a defence, because a switch would be a hole.
+ * Returns the path of the copy's launcher. Throws Error if an edit no longer fits the source.
  */
 export async function withoutDefence(name: DefenceName, dir: string): Promise<string> {
   await copyEdited(defences[name], dir, ['docs', 'lab', 'scripts', 'test', 'deploy'])
   return join(dir, 'bin', 'portage.js')
 }
 
-/** Whether every attack was carried out and a count of `shownBy` shows that the defence is missing. */
 export function isNoticed(name: DefenceName, summary: AttackSummary): boolean {
   const { shownBy }: Defence = defences[name]
   return summary.notTried === 0 && shownBy.some((count) => summary[count] !== 0)

@@ -13,20 +13,19 @@ interface Forgery extends Omit<ExecutorMessage, 'payload' | 'pay'> {
   readonly pay: bigint
 }
 
-/** Gas units: too little for any delivery. The request for them is genuine, because it is paid. */
 const tooLittleGas = 30_000n
 
 /**
- * Makes requests with real messages and quotes that Portage must not deliver. Some quotes are signed by the thief, are
- * changed after the signature, or are reused for more gas, below their price, or for coins to the thief. One paid
- * request has too little gas. Two paid requests name the same message.
+ * Makes requests that Portage must not deliver, for real messages. Most quotes are forged, changed after the signature,
+ * or reused for more gas or coins than they cost. One paid request has too little gas. Two paid requests name the same
+ * message.
  */
 export async function forgedRequests({ devnet, locks, thief }: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const network = devnet.executor
   if (!network) throw new Error('The devnet was started without an Executor')
   const [from, to] = chain === 'ethereum' ? [network.ends.ethereum, network.ends.bsc] : [network.ends.bsc, network.ends.ethereum]
   const { signedQuote: quote, estimatedCost: price } = network.quoteOf(chain, 'plain')
-  // Let an outsider get the payments. The judge counts the thief's coins, which must not include payments.
+  // Payments go to an outsider, because every coin that the thief gets counts as stolen.
   const payee = zeroPadValue(devnet.outsiders[chain].address, 32)
   const body = (quoter: string) => concat([dataSlice(quote, 0, 4), quoter, payee, dataSlice(quote, 56, 68), free])
   const signed = (bytes: string) => concat([bytes, thief.signingKey.sign(keccak256(bytes)).serialized])
@@ -63,7 +62,8 @@ export async function forgedRequests({ devnet, locks, thief }: AttackScene, { ch
 }
 
 /**
- * Requests deliveries of another user's NTT transfer and of burns that nobody sent: paid, underpaid, and with coins.
+ * Requests deliveries of another user's NTT transfer and of burns that nobody sent. Each is requested at the right
+ * price, below the price, and with coins.
  */
 async function transfersOfOthers(
   network: ExecutorNetwork,
@@ -90,7 +90,7 @@ async function transfersOfOthers(
     concat(['0x45524e31', toBeHex(source.wormholeChainId, 2), `0x${toUniversal(ntt?.manager ?? executor)}`, toBeHex(1, 32)]),
     concat(['0x45524331', toBeHex(cctp?.domain ?? 0, 4), toBeHex(0, 8)]),
     '0x4552433201',
-    // Unknown forms.
+    // Forms that Portage does not know.
     '0x4552433202',
     '0x45524331',
   ]
@@ -104,5 +104,5 @@ async function transfersOfOthers(
 
 const nobody = toBeHex(0, 32)
 
-/** The prices in a quote: base fee 0, gas price 0, and a price of 1 for both coins. */
+/** Prices for a quote that costs nothing. */
 const free = concat([toBeHex(0, 8), toBeHex(0, 8), toBeHex(1, 8), toBeHex(1, 8)])

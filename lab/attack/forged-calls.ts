@@ -11,15 +11,15 @@ import { signVaa, toUniversal } from '../devnet/wormhole/vaa.ts'
 import { devnetAccount } from '../devnet/chain/accounts.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Index of an account that signs like a guardian but is not one. */
+/** Index of an account that signs like a guardian but is no guardian. */
 export const falseGuardian = 99
 
-/** Amount of an invented transfer: large enough to be noticed, and below the daily limit. */
+/** Amount of an invented transfer, below the bridge's daily limit. */
 const booty = 10n ** 10n
 
 type Chain = 'ethereum' | 'bsc'
 
-/** A native transfer to the thief that no user initiated. Its id is right, so the target's contract would pay it. */
+/** A native transfer to the thief that no user initiated, with an id that the target's contract would accept. */
 export function inventedTransfer(
   { devnet, thief }: AttackScene,
   target: Chain,
@@ -44,7 +44,7 @@ export function inventedTransfer(
   }
 }
 
-/** An NTT transfer to the thief that no user sent, in the form in which the source's transceiver would publish it. */
+/** An NTT transfer to the thief that no user sent, encoded like a message of the source's transceiver. */
 export function inventedNtt({ devnet, thief }: AttackScene, target: Chain): { emitter: string; payload: string } {
   const ends = devnet.ntt?.ends
   if (!ends) throw new Error('The devnet was started without NTT')
@@ -57,9 +57,7 @@ export function inventedNtt({ devnet, thief }: AttackScene, target: Chain): { em
   return { emitter: toUniversal(from.transceivers[0] ?? ''), payload }
 }
 
-/**
- * Calls that receive an NTT message without guardians' signatures, and that complete a transfer that is in no queue.
- */
+/** Calls for an NTT message that no guardian signed, and for a queued NTT transfer that does not exist. */
 export function forgedNtt(scene: AttackScene, target: Chain, dice: number): Intent[] {
   const end = scene.devnet.ntt?.ends[target]
   if (!end) throw new Error('The devnet was started without NTT')
@@ -74,7 +72,7 @@ export function forgedNtt(scene: AttackScene, target: Chain, dice: number): Inte
   ]
 }
 
-/** Mints to the thief by both CCTP versions, without a burn. Two accounts that are no attesters signed them. */
+/** Mints of CCTP v1 and v2 to the thief, without a burn. The signers are no attesters. */
 export async function forgedMints({ devnet, thief }: AttackScene, target: Chain, dice: number): Promise<Intent[]> {
   const ends = devnet.cctp?.ends
   if (!ends) throw new Error('The devnet was started without CCTP')
@@ -98,8 +96,8 @@ export async function forgedMints({ devnet, thief }: AttackScene, target: Chain,
 }
 
 /**
- * The forged NTT receipt and the forged mints, through the contracts that pay drop-offs. The drop-offs would give a
- * lane's coins to the thief.
+ * Wraps the forged NTT message and the forged mints in calls that also pay a drop-off from the lane's coins to the
+ * thief.
  */
 export async function forgedDropOffs(scene: AttackScene, target: Chain, dice: number): Promise<Intent[]> {
   const { devnet, thief } = scene
@@ -125,17 +123,15 @@ export async function forgedDropOffs(scene: AttackScene, target: Chain, dice: nu
   return [{ to: network.ends[target].dropOff, data, value }, ...mints]
 }
 
-/** A nonce far above those of users, so that it equals none of them. */
+/** A nonce that no user's transfer has, because it is far above users' nonces. */
 export function inventedNonce(dice: number): bigint {
   return 1_000_000n + BigInt(Math.floor(dice * 1_000_000_000))
 }
 
-/** Pays all coins of a lane to the thief. */
 export function theft({ thief }: AttackScene): Intent {
   return { to: thief.address.toLowerCase(), data: '0x', value: String(10n ** 18n) }
 }
 
-/** A call of a lane that approves the thief for the bridge's token. */
 export function approval({ devnet, thief }: AttackScene, chain: Chain): Intent {
   const spender = zeroPadValue(thief.address, 32).slice(2).toLowerCase()
   return { to: devnet.chains[chain].token, data: `0x095ea7b3${spender}${toBeHex(2n ** 255n, 32).slice(2)}`, value: '0' }

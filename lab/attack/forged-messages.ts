@@ -10,11 +10,10 @@ import { inventedTransfer } from './forged-calls.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** In one attack, at most this many workflows of one type get junk. */
 const most = 10
 
 const long = 'x'.repeat(100_000)
-/** Arguments that Portage never sends in a signal. None is a valid order. */
+/** Arguments that no signal of Portage accepts. */
 const junk: readonly unknown[][] = [
   [],
   [null],
@@ -27,7 +26,7 @@ const junk: readonly unknown[][] = [
   [{ window: 'wide' }],
   [{ message: '%%%' }],
 ]
-/** Texts that are no sequence number of any source. */
+/** Sequence numbers that no source issues. */
 const noNumbers = ['junk', '-1', '1e9', '', '0x1', '01', '1.5', '2:3', ' ', 'NaN']
 const requests: readonly unknown[] = [
   ...[undefined, null, 5, 'text', [], {}, { requests: null }, { requests: [null] }, { requests: [{ kind: 'nope', id: '1' }] }],
@@ -42,8 +41,8 @@ const requests: readonly unknown[] = [
 ]
 
 /**
- * Sends signals and updates that no workflow can parse to every ledger, stream and operator transaction, to the
- * settings and to pending transfers.
+ * Sends signals and updates that no workflow can parse to ledgers, streams, operator transactions, the settings and
+ * pending transfers.
  */
 export async function forgedMessages({ client, devnet }: AttackScene): Promise<string> {
   const ledgers = devnet.lanes.map(({ chain, address }) =>
@@ -66,8 +65,9 @@ export async function forgedMessages({ client, devnet }: AttackScene): Promise<s
 }
 
 /**
- * Starts transfer workflows that contradict their source: they have the numbers of honest transfers, or no number, and
- * other contents. They must not stop honest transfers. Those over Wormhole never end.
+ * Starts 30 transfer workflows with invented contents: under nonces of the native bridge, under the next sequences of
+ * the token bridge, and under texts that are no number. Honest transfers must arrive nevertheless. No worker serves
+ * `strangersQueue`.
  */
 export async function forgedMismatch(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { tokenBridge, wormholeChainId, name } = scene.devnet.chains[attack.chain === 'ethereum' ? 'bsc' : 'ethereum']
@@ -98,7 +98,6 @@ async function forge({ client }: AttackScene, transfer: Transfer, taskQueue: str
   })
 }
 
-/** A digest that belongs to no message. It differs between attacks. */
 function digestOf({ dice }: PlannedAttack, number: bigint): string {
   return hashOf(`${dice} ${number}`)
 }

@@ -12,45 +12,41 @@ import { findBelieved } from './believed.ts'
 import { overspentKeys } from './overspend.ts'
 import { type AttackScene, treasury, worstCost } from './scene.ts'
 
-/** Summary of an attack run. All counts except `honest` and `delivered` must be 0. */
+/** Summary of an attack run. In a clean run, all counts except `honest` and `delivered` are 0. */
 export interface AttackSummary {
   readonly seed: string
   readonly honest: number
   readonly delivered: number
-  /** Honest transfers that have no effect on their target. */
   readonly lost: number
   readonly duplicateEffects: number
   /**
-   * Completions of transfers that nobody sent, transactions from lanes to strangers, and balances of the thief that
-   * grew.
+   * Completions of transfers that nobody sent, transactions of lanes to strangers, and growth of the thief's balances.
    */
   readonly stolen: number
   readonly paidTwice: number
-  /** Transactions of lanes that may cost more than the config allows. */
+  /** Lane transactions that may cost more than the config allows. */
   readonly overCap: number
-  /** Keys that signed for more than the config allows in an hour or a day. */
+  /** Keys that signed for more than their limit of an hour or a day. */
   readonly overspent: number
-  /** Strangers' messages that became transfers. */
+  /** Messages of strangers that became transfers. */
   readonly believed: number
-  /** Directions of a bridge that no longer deliver. One transfer is sent over each after the attacks. */
+  /** Directions of bridges that delivered nothing after the attacks. */
   readonly stoppedRoutes: number
-  /** Transfers that ended as cancelled although the chain shows their effect. */
+  /** Transfers that ended as cancelled although the target shows a delivery. */
   readonly falseCancels: number
-  /** Secrets that reached logs, Temporal's database or strangers. */
   readonly leaks: number
-  /** Orders without permission that the API accepted. */
+  /** Orders that the API accepted without permission. */
   readonly unnamedOrders: number
-  /** Honest requests that the API did not answer while an attacker held its connections. */
+  /** Honest requests without an answer while attackers held connections of the API. */
   readonly shutOut: number
-  /** Honest transfers and lanes that have not ended. */
+  /** Honest transfers that never ended, and lanes that never became idle. */
   readonly stuck: number
-  /** Failed workflow tasks. No input from outside may break a workflow. */
   readonly brokenTasks: number
-  /** Processes that used more than 1 GiB of memory at some time. */
+  /** Processes whose memory exceeded 1 GiB. */
   readonly bloated: number
-  /** Processes that ended by themselves. The fleet starts them again. */
+  /** Processes that ended by themselves and were started again. */
   readonly crashes: number
-  /** Kinds of attacks that were never carried out. The run shows nothing about them. */
+  /** Kinds of attacks that were never carried out, so that the run shows nothing about them. */
   readonly notTried: number
   readonly attacks: Attacked
   readonly seconds: number
@@ -59,14 +55,12 @@ export interface AttackSummary {
 export interface JudgeInput {
   readonly seed: string
   readonly kinds: readonly AttackKind[]
-  /** Honest transfers that were sent after the last attack. */
   readonly probes: readonly AnySent[]
   readonly remains: Remains
   readonly attacked: Attacked
   readonly elapsedMs: number
 }
 
-/** Judges a finished run by the state of the chains, the processes' logs, and their data. */
 export async function judge(scene: AttackScene, { seed, kinds, probes, remains, attacked, elapsedMs }: JudgeInput): Promise<AttackSummary> {
   const { devnet, sent, hostile, cancelled } = scene
   const check = await devnet.check([...sent, ...cancelled, ...hostile])
@@ -107,12 +101,10 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
   }
 }
 
-/** True if nothing was stolen, lost or leaked, and at least one honest transfer was sent. */
 export function isClean({ seed: _, honest, delivered, attacks: __, seconds: ___, ...counts }: AttackSummary): boolean {
   return honest > 0 && delivered === honest && Object.values(counts).every((count) => count === 0)
 }
 
-/** Text of the summary. */
 export function describe({ attacks, ...figures }: AttackSummary): string {
   const rows = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(24)}${value}`)
   const done = Object.entries(attacks).toSorted(([a], [b]) => a.localeCompare(b))
@@ -134,7 +126,7 @@ function transactionsOf({ devnet }: AttackScene, chain: 'ethereum' | 'bsc'): Pro
   return laneTransactions(chain, devnet.chains[chain].anvil.url, addresses)
 }
 
-/** Memory limit of the Helm chart's larger roles, KiB. */
+/** Memory limit of the larger roles in the Helm chart, KiB. */
 const mostKib = 1_048_576
 
 async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
@@ -146,7 +138,9 @@ async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
   return peaks.filter((kib) => kib > mostKib).length
 }
 
-/** Whether the recipient is not a bridge contract, not the treasury for an ordered payment, and not the lane itself. */
+/**
+ * Whether the recipient is neither a bridge contract, nor the treasury with an ordered payment, nor the lane itself.
+ */
 function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value }: LaneTransaction): boolean {
   const name = chain as 'ethereum' | 'bsc'
   const { tokenBridge, redeemer } = devnet.chains[name]
@@ -174,7 +168,6 @@ function paymentsOf(spent: readonly LaneTransaction[], chain: string, amount: bi
   return spent.filter((one) => one.chain === chain && one.to === treasury && one.value === amount && one.succeeded).length
 }
 
-/** In how many coins and tokens the thief's balance has grown, over all chains. */
 async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
   const balances = await Promise.all(
     (['ethereum', 'bsc'] as const).flatMap((name) => {
@@ -196,7 +189,7 @@ async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
   return balances.filter((balance) => BigInt(balance) > 0n).length
 }
 
-/** Counts where the canary or a key is found: in Temporal's database, in logs and in requests to strangers. */
+/** Number of secrets (canary, keys) in Temporal's database and in logs, plus requests that reached strangers. */
 async function leaksOf({ devnet, overheard, canary }: AttackScene): Promise<number> {
   const files = (await readdir(devnet.dir)).filter((name) => /^temporal\.db(\.copy-\d+)?(-wal)?$|\.log$/.test(name))
   const secrets = [canary, ...devnet.lanes.map(({ privateKey }) => privateKey.slice(2))].map((secret) => Buffer.from(secret))

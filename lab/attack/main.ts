@@ -11,7 +11,6 @@ import { type AttackOptions, parseOptions } from './options.ts'
 import { type AttackRun, planOf, runAttacks } from './run.ts'
 import { attackDevnet } from './scene.ts'
 
-/** Makes an attack run with the options of the command line. Returns the exit code. */
 export async function attack({
   seed,
   transfers,
@@ -29,7 +28,6 @@ export async function attack({
     process.stdout.write(`${JSON.stringify(planOf(run), null, 2)}\n`)
     return 0
   }
-  // The attacker's own workers log only errors.
   Runtime.install({ logger: new DefaultLogger('ERROR') })
   const dir = join(process.cwd(), '.portage', 'attack', `${seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })

@@ -11,12 +11,12 @@ import type { AttackScene } from './scene.ts'
 import { falseGuardian } from './forged-calls.ts'
 import { falseSetIndex, spyFalseSet } from './spy-attacks.ts'
 
-/** Longest wait until a process reads a lie, ms. It is this long because gas is estimated only for deliveries. */
+/** Longest wait for the first read of a lie, ms. Gas is estimated only for deliveries. */
 const struckWithinMs = 20_000
 
 /**
- * Makes the first node of a chain lie for a while, at least until a process has read one lie. Portage sends reads of
- * one node to this node first. The other nodes are honest, because a quorum needs honest nodes.
+ * Makes the first node of a chain lie, at least until a process has read one lie. Portage prefers this node for reads
+ * that one node answers. The other nodes are honest, because a quorum needs honest nodes.
  */
 export async function lyingNode(scene: AttackScene, { kind, chain, forMs: least, dice }: PlannedAttack<NodeKind>): Promise<string> {
   const [node] = scene.devnet.nodes[chain]
@@ -45,10 +45,10 @@ function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {
   return [{ fault: { kind: 'lie', how: kind } }]
 }
 
-/** Portage caches the newest guardian set for a shorter time than this, ms. */
+/** Duration of a false guardian set, ms. Portage caches the newest set for a shorter time. */
 const guardiansForMs = 25_000
 
-/** Makes the node answer that the newest guardian set is the next one, with the attacker as its only guardian. */
+/** Answers that name the attacker as the only guardian of the newest set. */
 function falseGuardians(): FaultRule[] {
   const coder = AbiCoder.defaultAbiCoder()
   const set = coder.encode(['tuple(address[],uint32)'], [[[devnetAccount(falseGuardian).address], 0]])
@@ -59,12 +59,11 @@ function falseGuardians(): FaultRule[] {
   })
 }
 
-/** Longest time until the API accepts a change of nodes, ms. */
 const addedWithinMs = 30_000
-/** Names of the added nodes. There are more of them than the chain has nodes. */
+/** Names of the added nodes, which outnumber the config's nodes. */
 const added = ['own-1', 'own-2', 'own-3', 'own-4']
 
-/** Adds more nodes than the config has, with a stolen token. All answer with the attacker's guardian set. */
+/** Adds lying nodes with a stolen admin token. All added nodes answer with the attacker's guardian set. */
 export async function addNodes(scene: AttackScene, { chain, forMs, dice }: PlannedAttack): Promise<string> {
   const liar = await startFaultProxy(scene.devnet.chains[chain].anvil.url)
   for (const rule of falseGuardians()) liar.add(rule)
@@ -77,10 +76,10 @@ export async function addNodes(scene: AttackScene, { chain, forMs, dice }: Plann
   }
   try {
     const adds = added.map((name) => ({ kind: 'setNode', change: { chain, name, url: liar.url, disabled: false, use: 'all' } }))
-    // Repeat the order, because Temporal may be away.
+    // Temporal may be away at this moment, so the order is repeated.
     await until(async () => (await change(adds)) === 200, { timeoutMs: addedWithinMs, everyMs: 500, what: 'the API to add nodes' })
     for (const end = Date.now() + 2 * forMs; Date.now() < end; await scene.wait(1_000)) spyFalseSet(scene, { chain, dice })
-    // After a wipe, the API does not know the added nodes and answers 400.
+    // The API answers 400 after a wipe, because it does not know the added nodes then.
     const cleared = async () => [200, 400].includes(await change(added.map((name) => ({ kind: 'clearNode', chain, name }))))
     await until(cleared, { timeoutMs: addedWithinMs, everyMs: 500, what: 'the API to remove nodes' })
     const asked = [...liar.calls.values()].reduce((sum, count) => sum + count, 0)
@@ -91,7 +90,7 @@ export async function addNodes(scene: AttackScene, { chain, forMs, dice }: Plann
   }
 }
 
-/** Starts the host to which a lying node redirects its clients. A request to this host is a leak. */
+/** A host to which a lying node redirects its clients. Each request to this host counts as a leak. */
 async function listenElsewhere({ overheard }: AttackScene): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createServer((request, response) => {
     overheard.push(`${request.method} ${request.url} at a host that a node named`)

@@ -5,12 +5,10 @@ import { type AttackKind, attackKinds } from './plan.ts'
 export interface AttackOptions {
   readonly seed: string
   readonly transfers: number
-  /** Length of the attacks, s. */
+  /** Seconds. */
   readonly duration: number
   readonly only: readonly AttackKind[]
-  /** Runs a copy of the sources without this defence. */
   readonly without?: DefenceName
-  /** If nothing ends for this number of seconds, the rest counts as stuck. */
   readonly stuckAfter: number
   readonly processes: number
   readonly keep: boolean
@@ -40,7 +38,6 @@ The same seed, duration and kinds give the same plan. Exit code: 0 if all honest
 other count is 0; 1 otherwise, with what is needed to look for the cause in the folder that is named; 2 for bad usage.
 With --without: 0 if the run noticed that the defence is missing, 1 if it was clean.`
 
-/** Reads the command line. Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): AttackOptions {
   const program = new Command('attack')
     .description('A run of attackers against honest traffic.')

@@ -10,20 +10,19 @@ import { type AttackScene, mostPerDay, mostPerHour, type Payment, treasury } fro
 
 const gwei = 10n ** 9n
 /**
- * wei per gas. At `steep` a payment may cost about 0.3 coins, which is above the limit of a transaction. At `spike` it
- * may cost 0.07 coins, which is below.
+ * Gas prices in wei. A payment costs up to 0.3 coins at `steep`, which exceeds the limit of a transaction, and 0.07
+ * coins at `spike`.
  */
 const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
-/** Longest waits, ms: until blocks have a price, and until all payments are decided. */
 const [pricedWithinMs, decidedWithinMs] = [30_000, 120_000]
-/** At the price `spike`, this many payments cost about twice what the limits of a key allow. */
+/** At `spike`, this number of payments costs about twice the limits of a key. */
 const payments = 25
-/** wei. Each payment has its own amount, so the chain shows how often a payment was made. */
+/** Amount in wei of the first payment. Each payment has another amount, so the chain shows how often each was made. */
 const firstAmount = 10n ** 6n
 
 /**
- * Raises the prices on both chains. Then orders worthless payments from each lane to the treasury, as somebody with
- * access to Temporal can, until the lane's key refuses. The judge adds up what the keys signed.
+ * Raises the gas price of both chains. Then orders worthless payments from each lane to the treasury, as a client of
+ * Temporal can, until the key refuses. The judge adds up all transactions that the keys signed.
  */
 export async function overspend(scene: AttackScene): Promise<string> {
   const { lanes } = scene.devnet
@@ -52,8 +51,8 @@ export async function overspend(scene: AttackScene): Promise<string> {
 }
 
 /**
- * Halts transfers. Portage may retry attackers' transfers for ever, and each would hold a nonce below the payments and
- * stay unmined at the new price.
+ * Halts transfers, because a transfer of an attacker could hold a nonce below the payments and stay unmined at the new
+ * price.
  */
 async function halt(scene: AttackScene): Promise<void> {
   const order = { by: 'dora', reason: 'prices rise', orders: [{ kind: 'halt', scope: {} } as const] }
@@ -62,7 +61,7 @@ async function halt(scene: AttackScene): Promise<void> {
   if (remains.lanes.length > 0) throw new Error(`lanes are not idle: ${remains.lanes.join(', ')}`)
 }
 
-/** Orders a payment from a lane, as somebody with access to Temporal can. */
+/** Starts an operator transaction directly in Temporal, without the API. */
 async function pay({ client, devnet, payments: paid }: AttackScene, chain: ChainKey, address: string): Promise<Payment> {
   const lane = laneId('evm', devnet.chains[chain].anvil.chainId, address)
   const amount = firstAmount + BigInt(paid.length)
@@ -78,10 +77,7 @@ async function pay({ client, devnet, payments: paid }: AttackScene, chain: Chain
   return payment
 }
 
-/**
- * Resolves when the payment is in a final block, or when the signer has refused it. Throws Error if this takes too
- * long.
- */
+/** Resolves when the payment is final, or refused by the signer. Throws Error after `decidedWithinMs`. */
 async function decided({ client }: AttackScene, { id }: Payment): Promise<void> {
   const isDecided = async () => {
     const { state, detail } = await client.workflow.getHandle(id).query(operatorTransactionStatusQuery)
@@ -90,16 +86,12 @@ async function decided({ client }: AttackScene, { id }: Payment): Promise<void> 
   await until(isDecided, { timeoutMs: decidedWithinMs, everyMs: 500, growingToMs: 5_000, what: `an end of ${id}` })
 }
 
-/** Numbers of mined transactions of the lanes. */
 function counts({ devnet: { lanes, chains } }: AttackScene): Promise<number[]> {
   const count = (chain: ChainKey, address: string) => chains[chain].anvil.rpc<string>('eth_getTransactionCount', [address, 'latest'])
   return Promise.all(lanes.map(async ({ chain, address }) => Number(await count(chain as ChainKey, address))))
 }
 
-/**
- * Resolves when two blocks of each chain have the price. One is not enough, because Portage may have read the block
- * before it.
- */
+/** Waits for two blocks at this price on each chain, because Portage may still use the block before the first one. */
 async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promise<void> {
   const twoBlocks = async ({ anvil }: (typeof chains)[ChainKey]) => {
     const dear = new Set<string>()
@@ -117,8 +109,8 @@ async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promi
 }
 
 /**
- * Keeps the base fee at the price of `priceNow` until `priceNow` returns undefined. Otherwise each empty block would
- * lower the base fee by an eighth. Repeats failed calls.
+ * Sets the base fee again and again, because each empty block lowers the base fee by an eighth. Ends when `priceNow`
+ * returns undefined.
  */
 async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | undefined): Promise<void> {
   for (let price = priceNow(); price !== undefined; price = priceNow()) {
@@ -129,8 +121,8 @@ async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | 
 }
 
 /**
- * Counts keys that may have spent more than a limit of an hour or a day. A run is shorter than an hour, so the sum of
- * the run decides.
+ * Number of keys that may have spent more than a limit of an hour or a day. A run is shorter than an hour, so this
+ * compares the sum of the whole run.
  */
 export function overspentKeys({ devnet, say }: Pick<AttackScene, 'devnet' | 'say'>, signed: readonly LaneTransaction[]): number {
   const over = devnet.lanes.filter(({ chain, address }) => {

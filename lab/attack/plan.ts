@@ -1,7 +1,6 @@
 import { chanceOf } from '../faults/random.ts'
 import { schedule } from '../faults/schedule.ts'
 
-/** Attackers with access to Temporal. */
 export const temporalKinds = [
   'forged-operator-transaction',
   'forged-batch',
@@ -14,7 +13,7 @@ export const temporalKinds = [
   'moved-coins',
   'wipe',
 ] as const
-/** Attackers with access to the API, without a token or with an insufficient one. */
+/** Attacks by an API caller, without a token or with an insufficient token. */
 export const apiKinds = [
   'api-without-token',
   'api-forged-token',
@@ -25,40 +24,34 @@ export const apiKinds = [
   'api-slow',
   'api-flood',
 ] as const
-/** Attackers that run one of the chain's nodes. */
 export const nodeKinds = [
   ...(['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed', 'flood', 'redirect'] as const),
   ...(['guardians', 'long-reverts'] as const),
 ] as const
-/** An attacker with an operator's stolen token adds nodes. */
+/** Attacks by a thief of an operator's token. */
 const addedNodeKinds = ['added-nodes'] as const
-/** Attackers with access to the spy or its gossip network. */
+/** Attacks by somebody with access to the spy or its gossip network. */
 export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-one-guardian', 'spy-foreign-emitter', 'spy-malformed'] as const
-/** Attackers that only send transfers. */
+/** Attacks by users who only send transfers. */
 export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike', 'executor-requests'] as const
-/** No attack: during the attacks an operator cancels transfers and pays from lanes. */
+/** Acts of an honest operator during the attacks. */
 export const operatorKinds = ['cancel', 'payment'] as const
-/** Comes once, after the last honest transfer. Prices rise, and lanes pay until their keys refuse. */
+/** Comes once, after the last honest transfer: prices rise, and lanes pay until their keys refuse. */
 export const lastKind = 'overspend'
 const plannedKinds = [...temporalKinds, ...apiKinds, ...nodeKinds, ...addedNodeKinds, ...spyKinds, ...userKinds, ...operatorKinds] as const
 export const attackKinds = [...plannedKinds, lastKind] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
-/** Kinds of attacks in the plan, which does not have `lastKind`. */
 export type PlannedKind = (typeof plannedKinds)[number]
 export type AttackKind = (typeof attackKinds)[number]
 
-/** One attack of the plan. */
 export interface PlannedAttack<K extends PlannedKind = PlannedKind> {
-  /** ms after the start of the run. */
+  /** ms since the start of the run. */
   readonly atMs: number
   readonly kind: K
   readonly chain: 'ethereum' | 'bsc'
   readonly forMs: number
-  /**
-   * A random number from 0 to below 1 that decides the other choices of an attack. It differs between the attacks of a
-   * run.
-   */
+  /** Random number in [0, 1) that decides all other choices of this attack. */
   readonly dice: number
 }
 
@@ -68,7 +61,7 @@ export interface AttackPlanInput {
   readonly kinds: readonly AttackKind[]
 }
 
-/** Plans the attacks of a run in order of time: all kinds in a random order, repeated until the time is over. Pure. */
+/** Plans the attacks of a run, sorted by time. Pure. */
 export function planAttacks({ seed, durationMs, kinds }: AttackPlanInput): PlannedAttack[] {
   const chance = chanceOf(seed)
   const planned = kinds.filter((kind) => kind !== lastKind)

@@ -21,19 +21,15 @@ export interface AttackRun {
   readonly transfers: number
   readonly durationMs: number
   readonly kinds: readonly AttackKind[]
-  /** If nothing ends for this time, the remaining work counts as stuck, ms. */
   readonly stuckAfterMs: number
   readonly processes: number
-  /** The launcher of a copy of the sources without a defence. */
   readonly launcher?: string | undefined
 }
 
-/** Returns the attacks of a run without carrying them out. */
 export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'durationMs' | 'kinds'>): PlannedAttack[] {
   return planAttacks({ seed, durationMs, kinds })
 }
 
-/** Makes one attack run on a running devnet. Stops only the processes that it starts. */
 export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: string) => void): Promise<AttackSummary> {
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
@@ -80,7 +76,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
   }
 }
 
-/** Sends one transfer over each direction of each bridge after the attacks, to see whether it still arrives. */
+/** Sends transfers after the attacks, one over each direction of each bridge, to see whether they still arrive. */
 async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent[]> {
   const probes = await Promise.all(
     (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('all', indexesOf(source, 12))))),
@@ -90,8 +86,8 @@ async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent
 }
 
 /**
- * Adds to the devnet's config a treasury for operators' payments and the spending limits that the judge knows, and to
- * the environment a secret that no config names.
+ * Adds a treasury and spending limits to the devnet's config, and a canary to the environment. No config names the
+ * canary.
  */
 function prepared(devnet: Devnet, canary: string): Devnet {
   return {

@@ -5,12 +5,12 @@ import { startChild } from '../devnet/child.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Connections from each address of the attacker: more than the API allows. */
+/** More connections than the API allows one address. */
 const perAddress = 120
-/** Addresses of this machine that honest users do not use. */
+/** Loopback addresses that no honest user has. */
 const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
 
-/** Sends requests that never end: their headers and bodies come byte by byte, from several addresses. */
+/** Sends requests byte by byte from several addresses. The requests never end. */
 export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const until = Date.now() + 2 * forMs
   const holders = scene.fleet.alive.flatMap((one) => addresses.map((from) => ({ url: new URL(one.apiUrl), from, sockets: [] as Socket[] })))
@@ -18,7 +18,6 @@ export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Pro
   try {
     while (Date.now() < until) {
       for (const { url, from, sockets } of holders) {
-        // Opens closed connections again.
         const missing = perAddress - sockets.filter(({ destroyed }) => !destroyed).length
         for (let index = 0; index < missing; index++) sockets.push(slowSocket(url, from, opened++))
         for (const socket of sockets) if (socket.writable) socket.write('x')
@@ -34,7 +33,7 @@ export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Pro
 function slowSocket({ hostname, port }: URL, localAddress: string, index: number): Socket {
   const socket = connect({ host: hostname, port: Number(port), localAddress })
   const head = 'POST /v1/transfers HTTP/1.1\r\nhost: 127.0.0.1\r\n'
-  // Half of the requests stop within their headers, the others within their body.
+  // Half of the requests never end their headers, the other half never end their body.
   socket.write(index % 2 === 0 ? `${head}x-slow: ` : `${head}content-type: application/json\r\ncontent-length: 100000\r\n\r\n{"vaa":"`)
   socket.on('error', () => socket.destroy())
   return socket.resume()
@@ -42,10 +41,7 @@ function slowSocket({ hostname, port }: URL, localAddress: string, index: number
 
 const strangers = fileURLToPath(new URL('../flood/strangers.ts', import.meta.url))
 
-/**
- * Floods every route with requests without a token: pipelined, long and large. They come from a separate process
- * (lab/flood).
- */
+/** Sends pipelined, long and large requests without a token to every route, from a separate process (lab/flood). */
 export async function floodApi(scene: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const [one] = scene.fleet.alive
   if (!one) throw new Error('no process is up')

@@ -5,37 +5,34 @@ import type { PlannedAttack } from './plan.ts'
 import { falseGuardian, inventedNtt } from './forged-calls.ts'
 import { attackDevnet, type AttackScene } from './scene.ts'
 
-/** First invented sequence number. No bridge has published a number this high. */
+/** First invented sequence number, above all numbers that the bridges publish. */
 export const firstInvented = 10_000_000n
 
-/** Number of messages in one burst. Each has its own sequence number. */
 const messages = 2_000
 
 /**
- * Publishes messages without signatures, of a guardian set that does not exist. A spy does not verify the gossip that
- * it relays.
+ * Publishes unsigned messages of a guardian set that does not exist. A spy relays gossip without checking signatures.
  */
 export async function spyJunk(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const unsigned = concat([toBeHex(1, 1), toBeHex(0xffffffff, 4), toBeHex(0, 1)])
   return publish(scene, attack, (message) => getBytes(concat([unsigned, encodeBody(message)])))
 }
 
-/** Publishes messages that are signed by an account that is no guardian. */
 export async function spyWrongGuardian(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   return publish(scene, attack, (message) => signVaa(message, [devnetAccount(falseGuardian)]).bytes, 50)
 }
 
-/** Publishes messages that only one guardian of three signed, as if its key was stolen. */
+/** Publishes messages with one signature of three, as if one guardian's key was stolen. */
 export async function spyOneGuardian(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   return publish(scene, attack, (message) => signVaa(message, devnetGuardians(attackDevnet.guardians), [0]).bytes, 50)
 }
 
-/** The next guardian set. The devnet has only one. */
+/** Index of the invented guardian set, after the devnet's only set. */
 export const falseSetIndex = 1
 
 /**
- * Publishes messages to this chain, signed by the next guardian set. Lying nodes say that the attacker is its only
- * guardian.
+ * Publishes messages to this chain with signatures of guardian set 1, whose only guardian is the attacker. Lying nodes
+ * confirm that set.
  */
 export function spyFalseSet(scene: AttackScene, { chain: target, dice }: Pick<PlannedAttack, 'chain' | 'dice'>): void {
   const chain = target === 'ethereum' ? 'bsc' : 'ethereum'
@@ -43,8 +40,8 @@ export function spyFalseSet(scene: AttackScene, { chain: target, dice }: Pick<Pl
 }
 
 /**
- * Publishes messages that anybody can have the guardians sign: from the attacker's own emitter, with the contents of a
- * transfer.
+ * Publishes messages of the attacker's own emitter, encoded like transfers. Anybody can have guardians sign such
+ * messages.
  */
 export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const emitter = toUniversal(scene.devnet.outsiders[attack.chain].address)
@@ -53,8 +50,8 @@ export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttac
 }
 
 /**
- * Sends bytes that are no protobuf, protobuf that is cut or has wrong lengths, and messages without a VAA or with 5 MB
- * of it. Repeats each for a while, as long as the spy's clients read.
+ * Sends bytes that are no protobuf, protobuf that is cut or has wrong lengths, and messages without a VAA or with one
+ * of 5 MB. Repeats all for `forMs`.
  */
 export async function spyMalformed({ devnet, wait }: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const forms = [
@@ -80,7 +77,7 @@ function concatBytes(head: Uint8Array, tail: Uint8Array): Uint8Array {
   return Buffer.concat([head, tail])
 }
 
-/** Half of the messages are of the token bridge, half of NTT. */
+/** Half of the messages are transfers of the token bridge, half are NTT transfers. */
 function publish(
   scene: AttackScene,
   { chain, dice }: Pick<PlannedAttack, 'chain' | 'dice'>,

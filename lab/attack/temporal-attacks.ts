@@ -15,11 +15,10 @@ import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
 /**
- * wei per gas. At this price a no-op of 25,200 gas costs three times the limit of a transaction, but less than the
- * hourly limit.
+ * wei per gas. A no-op of 25,200 gas then costs three times the limit of a transaction, but less than the hourly limit.
  */
 const ruinous = String(12n * 10n ** 12n)
-/** wei per gas, below the tip limit. */
+/** wei per gas. Below the config's limit for tips. */
 const tip = String(10n ** 9n)
 
 /** Attacks by somebody who reaches Temporal with a client and workers of his own. */
@@ -37,9 +36,8 @@ export const temporalAttacks = {
 } as const
 
 /**
- * Starts operator transactions that pay the thief, that approve him for the bridge's tokens, and that complete
- * transfers that nobody sent. These are transfers of the native bridge, NTT and CCTP, some with a drop-off for the
- * thief.
+ * Starts operator transactions that pay the thief, that approve the thief for the bridge's tokens, or that complete
+ * invented transfers of the native bridge, NTT and CCTP, some with a drop-off for the thief.
  */
 async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
@@ -69,7 +67,6 @@ async function forgedBatch(scene: AttackScene, attack: PlannedAttack): Promise<s
   return workflowId
 }
 
-/** Starts a transfer workflow for a message that its source never recorded. */
 async function forgedTransfer(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { transfer } = inventedTransfer(scene, attack.chain, inventedNonce(attack.dice))
   const workflowId = transferId(transfer)
@@ -78,8 +75,8 @@ async function forgedTransfer(scene: AttackScene, attack: PlannedAttack): Promis
 }
 
 /**
- * Sends steps from the attacker's workflow to the queues of lane and chain. No code of Portage runs between him and the
- * process with the key.
+ * Sends steps from the attacker's workflow directly to the queues of lane and chain. No workflow of Portage checks the
+ * steps before they reach the process with the key.
  */
 async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigint): Promise<string> {
   const lane = victim(scene, attack)
@@ -116,7 +113,9 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigi
   return `three steps on ${lane}, four on the queue of its chain`
 }
 
-/** The nonce of an honest transfer to the chain. The source has recorded it with another recipient and amount. */
+/**
+ * Nonce of an honest final transfer to the chain. The source recorded another recipient and amount under this nonce.
+ */
 async function existingNonce({ sent, devnet }: AttackScene, { chain }: PlannedAttack): Promise<bigint> {
   const find = async () => {
     const one = sent.filter(isNative).find(({ source }) => source !== chain)
@@ -130,7 +129,10 @@ async function existingNonce({ sent, devnet }: AttackScene, { chain }: PlannedAt
   return (await until(find, { timeoutMs: 60_000, what: `a final native transfer to ${chain}` })).nonce
 }
 
-/** Pays from each lane of the chain to the next, as a thief with one key would do to gather the coins of all lanes. */
+/**
+ * Pays from each lane of the chain to the next lane. A thief with one key would gather the coins of all lanes like
+ * this.
+ */
 async function movedCoins({ client, devnet }: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const lanes = devnet.lanes.filter((lane) => lane.chain === chain)
   for (const [index, { address }] of lanes.entries()) {
@@ -147,10 +149,6 @@ async function movedCoins({ client, devnet }: AttackScene, { chain, dice }: Plan
   return `${lanes.length} payments between lanes`
 }
 
-/**
- * Sends orders to the ledger itself: a nonce for an invented transfer, and replacements at a price that empties the
- * key.
- */
 async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
   const handle = scene.client.workflow.getHandle(laneWorkflowId(lane))
@@ -168,12 +166,14 @@ async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<st
   return `${requests.length} requests to the ledger of ${lane}`
 }
 
-/** Wipes Temporal. Halts, revoked tokens and the list of notified receivers also exist outside Temporal. */
+/**
+ * Deletes everything in Temporal. Halts, revoked tokens and the list of notified receivers also exist outside Temporal.
+ */
 async function wipe(scene: AttackScene): Promise<string> {
   const { devnet, locks } = scene
   await locks.temporal.run(async () => {
     await findBelieved(scene)
-    // Keep a copy of the database, in which the judge searches for secrets.
+    // The judge searches this copy of the database for secrets.
     await devnet.temporal.copy()
     await devnet.temporal.restartFrom('nothing')
   })

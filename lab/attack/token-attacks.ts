@@ -6,14 +6,11 @@ import { until } from '../devnet/until.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Longest wait until Temporal accepts the revocation, ms. */
 const revokedWithinMs = 60_000
-/** Longest wait until every process refuses a revoked token, ms. */
 const refusedWithinMs = 20_000
 
 /**
- * Sends orders with tokens that Portage's own key signed and that do not allow the order: too low a level, another
- * chain, expired.
+ * Sends orders with tokens that Portage signed and that do not allow the order: level too low, other chain, or expired.
  */
 export async function weakTokens(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const other = attack.chain === 'ethereum' ? 'bsc' : 'ethereum'
@@ -26,7 +23,7 @@ export async function weakTokens(scene: AttackScene, attack: PlannedAttack): Pro
   return `answers: ${[...new Set(answers.flat())].toSorted((a, b) => a - b).join(', ')}`
 }
 
-/** Revokes a stolen admin token. Every process must refuse it once it knows, also after Temporal was wiped. */
+/** Revokes a stolen admin token. Every process must refuse the token, also after Temporal was wiped. */
 export async function revokedToken(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { token: stolen, principal } = await signedToken(dataOf(scene), { name: `carol-${Math.floor(attack.dice * 1e9)}` })
   await revoke(scene, principal)
@@ -50,19 +47,19 @@ export async function replayRevoked(scene: AttackScene, attack: Pick<PlannedAtta
 }
 
 /**
- * Lists and revokes the id in one change, as `portage token revoke --stolen` does. The REST API refuses ids that are
- * not listed, and after a wipe no token is listed.
+ * Lists and revokes the token's id in one change, as `portage token revoke --stolen` does. The REST API refuses an id
+ * that is not listed, and a wipe of Temporal deletes the list.
  */
 async function revoke({ client }: AttackScene, token: Principal): Promise<void> {
   const orders = [{ kind: 'addToken', token } as const, { kind: 'revokeToken', jti: token.jti } as const]
   const change = () => changeSettings(client, { bridges: [], nodes: {}, lanes: [] }, { by: 'dora', reason: 'a stolen token', orders })
-  // Repeat the change, as an operator would, because Temporal may have been wiped or be away.
+  // Temporal may be away or have been wiped, so the change is repeated, as an operator would.
   await until(() => change().then(Boolean), { timeoutMs: revokedWithinMs, everyMs: 500, what: 'the revocation' })
 }
 
 async function isRefused({ fleet }: AttackScene, stolen: string): Promise<boolean> {
   const look = async ({ apiUrl }: { apiUrl: string }) => (await fetch(`${apiUrl}/v1/settings`, { headers: bearer(stolen) })).status === 401
-  // A process that is away does not answer and counts as informed. `replayRevoked` asks it again.
+  // A process that does not answer counts as refusing. `replayRevoked` asks the process again.
   return (await Promise.all(fleet.alive.map((one) => look(one).catch(() => true)))).every(Boolean)
 }
 

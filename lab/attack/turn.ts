@@ -2,12 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { defences } from './defences.ts'
 
-/** Number of defences that a turn removes, one after another. */
 const perTurn = 3
 
 /**
- * Makes short attack runs, each without another defence. Argument: the turn, 0 or more. Successive turns cover all
- * defences. Exit code 1 if a run does not notice that its defence is missing.
+ * Makes short attack runs, each without another defence. Argument: the number of the turn, from 0. Successive turns
+ * cover all defences. Exit code 1 if a run does not notice its missing defence.
  */
 const turn = Number(process.argv[2])
 const names = Object.keys(defences)

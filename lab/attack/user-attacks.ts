@@ -9,7 +9,7 @@ import { inventedTransfer } from './forged-calls.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Sends transfers of one unit to the zero address. The target's contract always refuses them. */
+/** Sends transfers to the zero address, which the target's contract always refuses. */
 export async function dust(scene: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const { devnet, hostile, locks } = scene
   const transfers = Array.from({ length: 20 }, () => ({ amount: 1n, recipient: ZeroAddress }))
@@ -36,18 +36,18 @@ export async function noSuchToken({ devnet, locks }: AttackScene, { chain }: Pla
   return `${sent.length} transfers of a token that ${other.name} does not know`
 }
 
-/** Sends a coin back to its own chain, to a contract that burns all gas it gets. */
+/** Sends a coin back to its own chain, to a contract that burns all gas. */
 export function gasBurner(scene: AttackScene, attack: PlannedAttack): Promise<string> {
-  // JUMPDEST PUSH1 0 JUMP.
+  // Bytecode: JUMPDEST, PUSH1 0, JUMP.
   return coinsHomeTo(scene, attack, '0x5b600056', 'that loops')
 }
 
 /**
- * Sends a coin back to its own chain, to a contract that accepts it in a simulation (gas price 0) and reverts in a
+ * Sends a coin back to its own chain, to a contract that accepts coins in a simulation (gas price 0) and reverts in a
  * block.
  */
 export function twoFaced(scene: AttackScene, attack: PlannedAttack): Promise<string> {
-  // GASPRICE ISZERO PUSH1 9 JUMPI PUSH1 0 DUP1 REVERT JUMPDEST STOP.
+  // Bytecode that stops if GASPRICE is 0 and reverts otherwise.
   return coinsHomeTo(scene, attack, '0x3a15600957600080fd5b00', 'that reverts in a block')
 }
 
@@ -70,15 +70,14 @@ async function coinsHomeTo(
   return `${transfers.length} coins home to a contract on ${target} ${what}`
 }
 
-/** Code that deploys `runtime`, at most 32 bytes, which are left-aligned in the first word of memory. */
 function deploying(runtime: string): string {
   const size = dataLength(runtime)
   return concat([toBeHex(0x5f + size, 1), runtime, '0x600052', '0x60', toBeHex(size, 1), '0x60', toBeHex(32 - size, 1), '0xf3'])
 }
 
 /**
- * Deploys a stranger's contract on the source chain that logs a transfer to the thief like the bridge itself, with
- * BridgeTransferInitiated and the next nonce. The target's contract would pay it.
+ * Deploys a contract that logs BridgeTransferInitiated like the bridge, with a transfer to the thief. The target's
+ * contract would pay the transfer.
  */
 export async function lookAlike(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { devnet, locks } = scene
@@ -94,14 +93,14 @@ export async function lookAlike(scene: AttackScene, { chain, dice }: PlannedAtta
   return `a transfer of ${amount} units to the thief`
 }
 
-/** The latest recorded nonce, or a slightly higher one. Portage never asks for nonces far above it. */
+/** The latest recorded nonce plus 0 to 4. Portage never asks for nonces far above the latest. */
 function nextNonce({ sent }: AttackScene, chain: PlannedAttack['chain'], dice: number): bigint {
   const nonces = sent.filter(isNative).filter(({ source }) => source === chain)
   const highest = nonces.reduce((most, { nonce }) => (nonce > most ? nonce : most), 0n)
   return highest + BigInt(Math.floor(dice * 5))
 }
 
-/** Deployment code that writes a log and deploys nothing. */
+/** Deployment code that writes one log and deploys nothing. */
 function logging(data: string, topics: readonly string[]): string {
   const words = Array.from({ length: dataLength(data) / 32 }, (_, index) => dataSlice(data, index * 32, index * 32 + 32))
   const stored = words.flatMap((word, index) => ['0x7f', word, '0x60', toBeHex(index * 32, 1), '0x52'])

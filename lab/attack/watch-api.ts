@@ -2,11 +2,11 @@ import { get } from 'node:http'
 import type { PortageProcess } from '../devnet/portage-process.ts'
 import type { AttackScene } from './scene.ts'
 
-/** An honest request that takes longer counts as shut out, ms. */
+/** A request that takes longer counts as shut out, ms. */
 const answeredWithinMs = 10_000
 const everyMs = 500
 
-/** Sends an honest request to each process every half second, from an address that no attacker uses. */
+/** Asks each process every 500 ms, from an address that no attacker uses. */
 export function watchApi(scene: AttackScene): { stop(): Promise<void> } {
   let stopped = false
   const watch = async () => {
@@ -33,7 +33,7 @@ async function askHonestly(scene: AttackScene, one: PortageProcess): Promise<voi
 }
 
 /**
- * Requests a path that does not need Temporal. Opens a new connection each time, because the API may close idle ones.
+ * Requests a path that does not need Temporal. Each request has a new connection, because the API may close idle ones.
  */
 function ask({ apiUrl, admin }: PortageProcess): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -21,45 +21,43 @@ import { workerName } from './yardsticks.ts'
 export interface BacklogOptions {
   readonly count: number
   readonly form: Form
-  /** Processes to measure in addition to the relayer. */
   readonly others: Measured
 }
 
-/** Result of one run of Portage. */
 export interface BacklogMeasurement extends Measurement {
   readonly check: Pick<
     CheckResult,
     'delivered' | 'lost' | 'duplicates' | 'revertedTransactions' | 'maxPerLanePerBlock' | 'gasPerTransaction'
   >
-  /** JSON-RPC calls of the relayer from its start to the last close, by method. */
+  /** JSON-RPC calls of the relayer by method, from its start to the last close. */
   readonly rpcCalls: readonly (readonly [string, number])[]
-  /** Requests to the guardians' servers for signed messages. Each is unnecessary, because Temporal has all messages. */
+  /**
+   * Requests for signed messages at the guardians' servers. Each is unnecessary, because Temporal has all messages
+   * already.
+   */
   readonly fetchedAgain: number
-  /** Time from the start of the relayer until it was ready, ms. */
   readonly startMs: number
   /**
-   * Time from the first block with a delivery to the first close, ms. It covers the wait for the block's finality and
-   * for a workflow task.
+   * Time from the first block with a delivery to the first close, ms. Covers the block's finality and a workflow task.
    */
   readonly firstCloseMs: number
 }
 
 /**
- * Disables audits during a measurement. At its start a process still reads the source's finalized count, the gaps and
- * the transfers once.
+ * No audit runs during a measurement. A process that starts still reads the finalized count, the gaps and the transfers
+ * once.
  */
 const noAudits = { everyMinutes: 10_080 } as const
 
 /**
  * Measures transfers that wait in Temporal when Portage starts. All go to one chain and use all its keys. The time runs
- * from readiness to the last delivery at finality.
+ * from the relayer's readiness to the last close.
  */
 export async function backlog(devnet: Devnet, client: Client, { count, form, others }: BacklogOptions): Promise<BacklogMeasurement> {
   const from = new Date().toISOString()
   const sent = await sendTokens(devnet, count)
   await submit(devnet, client, sent)
   const asked = devnet.guardian.api.requests.length
-  // All transfers go to bsc.
   const clock = await startBlockClock(devnet.chains.bsc.anvil.url)
   const starting = Date.now()
   const configure = (config: ConfigInput) => ({
@@ -87,7 +85,7 @@ function firstCloseOf(closed: readonly Closed[], findings: CheckResult['findings
   return Math.min(...closed.map(({ closedAt }) => closedAt)) - (clock.at(first) ?? Number.NaN)
 }
 
-/** Starts all transfers as the intake would after messages from the spy. No worker serves their queue yet. */
+/** Starts the transfers as the intake does for messages of the spy. No worker serves their queue yet. */
 async function submit(devnet: Devnet, client: Client, sent: readonly SentTransfer[]): Promise<void> {
   const config = configSchema.parse(devnet.relayerConfig())
   const network = await connectNetwork(config)
@@ -109,13 +107,12 @@ async function submit(devnet: Devnet, client: Client, sent: readonly SentTransfe
   }
 }
 
-/** Counts the requests to a guardian that ask for messages of these transfers. */
 export function fetches(requests: readonly string[], sent: readonly Pick<SentTransfer, 'emitterChain' | 'emitter' | 'sequence'>[]): number {
   const paths = new Set(sent.map(({ emitterChain, emitter, sequence }) => `/v1/signed_vaa/${emitterChain}/${emitter}/${sequence}`))
   return requests.filter((path) => paths.has(path)).length
 }
 
-/** The bridges without a spy. The guardians have sent all messages, so the process only delivers. */
+/** Without a spy the relayer only delivers, because Temporal has all messages already. */
 function withoutSpy(bridges: ConfigInput['bridges']): ConfigInput['bridges'] {
   return { ...bridges, 'wormhole-token-bridge': { ...bridges['wormhole-token-bridge'], spies: [] } }
 }

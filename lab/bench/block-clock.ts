@@ -1,21 +1,18 @@
 import { WebSocketProvider } from 'ethers'
 
-/** Times at which this machine saw a chain's blocks. */
+/** Times at which this process saw a chain's blocks, ms since the epoch. */
 export interface BlockClock {
-  /** ms since the epoch. Undefined if the block was not seen. */
+  /** Undefined if the block was not seen. */
   at(height: number): number | undefined
-  /** When the block became final, which is when it had `finalityLag` blocks above it. */
+  /** Time of the block that made this height final. Undefined if that block was not seen. */
   finalAt(height: number): number | undefined
   stop(): Promise<void>
 }
 
-/** In an anvil with one slot in an epoch, `finalized` lags the head by this number of blocks. */
+/** `finalized` is this number of blocks below the head of an anvil with one slot per epoch. */
 const finalityLag = 2
 
-/**
- * Subscribes to a node's blocks.
- * @param url http URL of an anvil, which serves websockets on the same port
- */
+/** @param url http URL of an anvil, which serves websockets on the same port */
 export async function startBlockClock(url: string): Promise<BlockClock> {
   const provider = new WebSocketProvider(url.replace(/^http/, 'ws'))
   const came = new Map<number, number>()

@@ -1,4 +1,3 @@
-/** A line of a chart: one value per second. */
 export interface Line {
   readonly name: string
   readonly color: string
@@ -6,10 +5,10 @@ export interface Line {
 }
 
 const [width, height, left, bottom, top, right] = [720, 320, 48, 40, 36, 16]
-/** Visible on light and dark pages. */
+/** This grey is visible on light and dark pages. */
 const grey = '#7a7a7a'
 
-/** An SVG chart of values per second. Each value is averaged over `smoothS` seconds around it. */
+/** An SVG chart of values per second. Smooths each line over `smoothS` seconds. */
 export function lineChart(title: string, lines: readonly Line[], smoothS = 5): string {
   const smooth = lines.map((line) => ({ ...line, values: averaged(line.values, smoothS) }))
   const seconds = Math.max(1, ...smooth.map(({ values }) => values.length - 1))
@@ -40,7 +39,6 @@ export function lineChart(title: string, lines: readonly Line[], smoothS = 5): s
   ].join('\n')
 }
 
-/** The mean of each value and its neighbours up to `span / 2` before and after it. */
 export function averaged(values: readonly number[], span: number): number[] {
   const half = Math.floor(span / 2)
   return values.map((_, index) => {
@@ -49,7 +47,6 @@ export function averaged(values: readonly number[], span: number): number[] {
   })
 }
 
-/** The next higher number of 1, 2, 5, 10, 20 … */
 function niceCeil(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   return [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= value) ?? value

@@ -1,18 +1,16 @@
 import type { Client } from '@temporalio/client'
 import { until } from '../devnet/until.ts'
 
-/** A closed workflow, as the server reports it. */
 export interface Closed {
   /** ms since the epoch. */
   readonly closedAt: number
   readonly stateTransitions: number
   readonly historyEvents: number
-  /** Number of events in its history, as the server counts them. */
   readonly historyBytes: number
   readonly workflowId: string
 }
 
-/** Pause between two polls, ms. Each poll makes the server count all matches of the query. */
+/** Pause between two counts, ms. Counting makes the server read all matches of the query. */
 const everyMs = 500
 
 /**
@@ -26,7 +24,6 @@ export async function allClosed(client: Client, query: string, count: number, gi
   return closedOf(client, query)
 }
 
-/** Closed workflows of the query. */
 export async function closedOf(client: Client, query: string): Promise<Closed[]> {
   const all: Closed[] = []
   for await (const { closeTime, raw, historyLength, historySize, workflowId } of client.workflow.list({
@@ -43,7 +40,7 @@ export async function closedOf(client: Client, query: string): Promise<Closed[]>
   return all
 }
 
-/** Calls `work` for 0 … count−1, at most `width` at a time. */
+/** Calls `work` for 0 to `count` − 1, at most `width` calls at a time. */
 export async function inParallel(count: number, width: number, work: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0
   await Promise.all(

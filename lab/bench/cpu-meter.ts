@@ -2,22 +2,19 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseStat, type Stat, type ThreadGroup, threadGroupOf } from './proc-stat.ts'
 
-/** CPU time of a process between two readings. */
 export interface ProcessUsage {
   readonly cpuMs: number
-  /** CPU time by group, of threads that lived at both readings. */
+  /** CPU time by thread group. Covers only threads that lived at the second reading. */
   readonly threadMs: Readonly<Record<ThreadGroup, number>>
-  /** Highest resident memory that was seen, MiB. */
   readonly rssPeakMiB: number
 }
 
 /**
- * Processes whose CPU time is counted, by name. The times of several pids are added up. `tree`: a process with all
- * processes that it started.
+ * Processes to measure, by name. The times of several pids are added up. `tree`: the process and all its descendants.
  */
 export type Measured = Readonly<Record<string, readonly number[] | { readonly tree: number }>>
 
-/** Environment that makes `name-threads.cjs` run first in a Node process. */
+/** Makes a Node process load `name-threads.cjs` first. */
 export const namedThreads = { NODE_OPTIONS: `--require "${fileURLToPath(new URL('./name-threads.cjs', import.meta.url))}"` } as const
 
 const memoryEveryMs = 2_000
@@ -28,7 +25,7 @@ interface Look {
 }
 type Looks = ReadonlyMap<number, Look>
 
-/** Starts counting. `stop` returns the use of each process since then, or zeros on systems without /proc. */
+/** `stop` returns the CPU time and memory of each process since the start, or zeros on systems without /proc. */
 export async function startCpuMeter(measured: Measured): Promise<{ stop(): Promise<Record<string, ProcessUsage>> }> {
   const entries = Object.entries(measured)
   const look = () => Promise.all(entries.map(async ([, which]) => lookAt(await pidsOf(which))))
@@ -75,13 +72,12 @@ async function lookAt(pids: readonly number[]): Promise<Looks> {
   return new Map(looks.flat())
 }
 
-/** Undefined if the process or thread has ended. */
 async function statOf(file: string): Promise<Stat | undefined> {
   const line = await readFile(file, 'utf8').catch(() => undefined)
   return line === undefined ? undefined : parseStat(line)
 }
 
-/** The use between two readings. A new process counts from its start. */
+/** CPU time between two readings. A process that is new in `after` counts from its start. */
 function usageOf(before: Looks | undefined, after: Looks | undefined, peak: number): ProcessUsage {
   const threadMs: Record<ThreadGroup, number> = { main: 0, workflow: 0, core: 0, gcJit: 0, pool: 0 }
   let cpuMs = 0

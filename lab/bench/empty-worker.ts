@@ -2,7 +2,7 @@ import { defaultTuning } from '../../workers/process/create-worker.ts'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { fileURLToPath } from 'node:url'
 
-/** A worker process for the two yardsticks, with the settings of a chain's worker. Arguments: address, task queue. */
+/** Worker process of the yardsticks, tuned like a worker of Portage. Arguments: Temporal's address, task queue. */
 const [address = '', taskQueue = ''] = process.argv.slice(2)
 const connection = await NativeConnection.connect({ address, grpcCompression: { codec: 'none' } })
 const worker = await Worker.create({

@@ -2,10 +2,9 @@ import { proxyActivities } from '@temporalio/workflow'
 
 const { nothing } = proxyActivities<{ nothing(): Promise<void> }>({ startToCloseTimeout: '10s' })
 
-/** Yardstick: the cost of a workflow that does nothing. */
 export async function empty(): Promise<void> {}
 
-/** Yardstick: the cost of a workflow with one regular activity. */
+/** A workflow with one regular activity, not a local one. */
 export async function oneActivity(): Promise<void> {
   await nothing()
 }

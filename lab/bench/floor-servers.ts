@@ -5,21 +5,17 @@ import { devServerPragmas, startTemporal } from '../devnet/temporal/temporal.ts'
 import { startSecuredTemporal } from '../devnet/temporal/temporal-server.ts'
 import type { Measured } from './cpu-meter.ts'
 
-/** A Temporal server of the comparison while it runs. */
 export interface FloorServer {
   readonly address: string
-  /** The processes of the server and of its database. */
   readonly measured: Measured
   stop(): Promise<void>
 }
 
-/** A kind of server to compare. */
 export interface FloorCandidate {
   readonly name: string
   start(dir: string): Promise<FloorServer>
 }
 
-/** A kind of server that this machine cannot run, with the reason. */
 export interface NotRun {
   readonly name: string
   readonly why: string
@@ -27,7 +23,7 @@ export interface NotRun {
 
 const namespaces = ['default'] as const
 
-/** All kinds of servers that this machine can run, the dev server first, and those that it cannot run. */
+/** Kinds of servers to compare, the dev server first. `notRun`: kinds that this machine cannot run, with the reason. */
 export async function floorCandidates(): Promise<{ readonly candidates: readonly FloorCandidate[]; readonly notRun: readonly NotRun[] }> {
   const dev: FloorCandidate[] = [
     { name: 'dev server, SQLite file', start: (dir) => devServer(dir, false) },
@@ -58,7 +54,7 @@ async function devServer(dir: string, inMemory: boolean): Promise<FloorServer> {
   return { address: server.address, measured: { temporal: [server.pid] }, stop: () => server.stop() }
 }
 
-/** A server on a SQLite file, with the journal setting of the devnet's dev server. */
+/** A server on a SQLite file, with the journal mode of the devnet's dev server. */
 async function onSqlite(path: string, dir: string): Promise<FloorServer> {
   const sqlite = {
     ...{ pluginName: 'sqlite', databaseName: join(dir, 'temporal.db'), connectAddr: 'localhost', connectProtocol: 'tcp' },

@@ -9,12 +9,10 @@ import { cpuOf, kindOf, type KindSummary } from './summary.ts'
 import { type Yardstick, yardstick } from './yardsticks.ts'
 
 export interface FloorOptions {
-  /** Number of workflows of each kind in a round. */
   readonly transfers: number
   readonly rounds: number
 }
 
-/** One Temporal server's figures. */
 export interface FloorRow extends Readonly<Record<Yardstick, KindSummary>> {
   readonly server: string
 }
@@ -24,16 +22,15 @@ export interface FloorSummary {
   readonly rounds: number
   readonly machine: { readonly cpus: number; readonly model: string; readonly load: readonly number[] }
   readonly servers: readonly FloorRow[]
-  /** Servers that this machine cannot run, with the reasons. */
   readonly notRun: readonly NotRun[]
 }
 
-/** Workflows before the measurement. The first ones open connections, fill caches and compile code. */
+/** Workflows before the measurement, which open connections, fill caches and make V8 compile the code. */
 const warmUp = 50
 
 /**
- * Measures empty and one-activity workflows on each Temporal server of this machine. The servers alternate in each
- * round.
+ * Measures empty and one-activity workflows on each Temporal server that this machine can run. Servers take turns
+ * within a round.
  */
 export async function floor({ transfers: count, rounds }: FloorOptions, say: (line: string) => void): Promise<FloorSummary> {
   const { candidates, notRun } = await floorCandidates()

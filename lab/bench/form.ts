@@ -2,18 +2,15 @@ import { laneSchema } from '../../config/schema/lane-schema.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
 /**
- * Where the step `broadcast` runs. queue: in a worker of the lane's queue, the durable form. auto: in the process that
- * admitted the transfer, if it can.
+ * Place of the step `broadcast`. `queue`: a worker of the lane's queue. `auto`: the process that admitted the transfer,
+ * or such a worker if that process cannot.
  */
 export const forms = ['queue', 'auto'] as const
 export type Form = (typeof forms)[number]
 
 const field = 'broadcast'
 
-/**
- * The config of a relayer whose lanes all broadcast in this form. Throws Error for `auto` if the config knows only the
- * durable form.
- */
+/** Makes all lanes broadcast in this form. Throws Error for `auto` if the config schema has no field `broadcast`. */
 export function withForm(config: ConfigInput, form: Form): ConfigInput {
   if (!Object.hasOwn(laneSchema.shape, field)) {
     if (form === 'auto') throw new Error('This Portage knows only the form `queue`.')

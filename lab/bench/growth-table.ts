@@ -4,7 +4,6 @@ import { textTable } from './table.ts'
 import { tellVerdict } from './verdict.ts'
 import { workerName } from './yardsticks.ts'
 
-/** Text of the result. */
 export function growthTable({ rows, keys, form, machine }: GrowthResult): string {
   const row = (name: string, of: (one: GrowthRow) => number | undefined) => [name, ...rows.map((one) => String(of(one) ?? '-'))]
   const processes = Object.keys(rows[0]?.cpuMs ?? {})

@@ -17,46 +17,39 @@ import { startUseMeter, type Used } from './use-meter.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
 
 export interface GrowthOptions {
-  /** Numbers of transfers that reach Portage at once. Each number is measured on a network of its own. */
+  /** Numbers of transfers that reach Portage at once. Each number is measured on a devnet of its own. */
   readonly inFlight: readonly number[]
   readonly keys: number
   readonly form: Form
 }
 
-/** The use of an idle process. */
+/** Costs of an idle relayer. */
 export interface FixedCosts {
-  /** ms of CPU per second, by process. */
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
-  /** JSON-RPC calls per block of one chain. */
   readonly rpcPerBlock: number
 }
 
 export interface GrowthRow extends Verdict {
   readonly inFlight: number
-  /** Number of repetitions. Small sizes are repeated until the measurement is long enough. */
+  /** Number of repetitions. Small sizes are repeated until enough transfers were measured. */
   readonly rounds: number
-  /**
-   * Highest number of open transfers. It can be below the size, because transfers that reach Portage at once start at a
-   * few hundred a second.
-   */
+  /** Highest number of open transfers. Below `inFlight` if the first transfers end while the last ones start. */
   readonly openPeak: number
   readonly seconds: number
   readonly perSecond: number
-  /** The use of the idle process before the transfers. */
   readonly fixed: FixedCosts
-  /** ms of CPU per transfer by process, without the use of an idle process. */
+  /** ms of CPU per transfer, by process, minus the costs of an idle process. */
   readonly cpuMs: Readonly<Record<string, number>>
-  /** ms of CPU per transfer by process, with the use of an idle process. */
+  /** ms of CPU per transfer, by process, with the costs of an idle process. */
   readonly cpuMsAll: Readonly<Record<string, number>>
   /**
-   * JSON-RPC calls. `rpcPerBlock`: those that come once per block, per block of one chain. `rpcPerTransfer`: all
-   * others.
+   * JSON-RPC calls. `rpcPerBlock`: calls that come once per block, per block of one chain. `rpcPerTransfer`: all other
+   * calls.
    */
   readonly rpcPerBlock: number
   readonly rpcPerTransfer: number
   readonly stateTransitions: number
   readonly historyEvents: number
-  /** Most resident memory, MiB. */
   readonly rssPeakMiB: Readonly<Record<string, number>>
 }
 
@@ -66,13 +59,13 @@ export interface GrowthResult extends Omit<GrowthOptions, 'inFlight'> {
 }
 
 /**
- * Least number of transfers to measure, and number of transfers to send before. V8 compiles only code that ran often
- * enough.
+ * Least number of transfers to measure, and number of transfers before the measurement, so that V8 has compiled the
+ * code.
  */
 const [leastMeasured, warmUp] = [200, 200]
 const quietMs = 20_000
 
-/** Runs each size on a network of its own. Throws Error if a transfer is not delivered within half an hour. */
+/** Throws Error if a transfer is not delivered within half an hour. */
 export async function growth({ inFlight, ...options }: GrowthOptions, say: (line: string) => void): Promise<GrowthResult> {
   const rows: GrowthRow[] = []
   const load: number[] = []
@@ -88,11 +81,11 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
   try {
     const connection = await Connection.connect({ address: devnet.temporal.address })
     const client = new Client({ connection })
-    // The Governor holds the messages until they are released, so that no stream fetches them earlier.
+    // The Governor holds the messages until `release`, because streams would fetch published messages at once.
     const held = new Set<string>()
     const { firstSequence, tokenBridge } = devnet.chains.ethereum
     devnet.guardian.treat(({ emitter, sequence }) => {
-      // Only hold the measured transfers. Messages of the deployment also come late.
+      // Late messages of the deployment are signed at once.
       if (emitter !== toUniversal(tokenBridge) || sequence < firstSequence) return 'sign'
       held.add(`${emitter}/${sequence}`)
       return 'hold'
@@ -112,8 +105,8 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
       const run = createRun(devnet, client, portage, say)
       await run.deliver(warm.length)
       const fixed = await run.quiet()
-      // Send these only now. A process that starts counts published messages and asks the guardians' servers for
-      // missing ones.
+      // The measured transfers are sent only now, because a process that starts fetches all published messages from the
+      // guardians' servers.
       const sent = await sendTokens(devnet, size * rounds)
       await untilHeld(sent)
       say(`${size} in flight: ${sent.length} sent, and held.`)
@@ -141,7 +134,7 @@ function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say:
   let delivered = 0
 
   /**
-   * Makes the Governor release `count` messages and waits for their delivery. Returns the highest number of open
+   * Makes the Governor release `count` messages, and waits until they are delivered. Returns the highest number of open
    * transfers.
    */
   async function deliver(count: number): Promise<number> {
@@ -160,7 +153,7 @@ function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say:
       }
       return closed >= delivered
     }
-    // Poll rarely, because each poll makes the server count all matches.
+    // The pause grows with `count`, because counting makes the server read all matches.
     await until(look, { timeoutMs: 1_800_000, everyMs: Math.max(250, count / 4), what: `${count} to be delivered`, giveUp })
     return peak
   }
@@ -176,7 +169,6 @@ function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say:
         rpcPerBlock: round((calls.perBlock + calls.others) / Math.max(1, blocks)),
       }
     },
-    /** Runs the rounds one after another. */
     async measured(rounds: number, size: number): Promise<MeasuredRun> {
       const from = new Date().toISOString()
       const stop = await startUseMeter(devnet, portage)

@@ -1,12 +1,10 @@
-/** One series of a Prometheus histogram: its labels, and for each bound the number of values that are not above it. */
 export interface HistogramSeries {
   readonly labels: Readonly<Record<string, string>>
   readonly count: number
-  /** Bounds ascend. The last is Infinity. */
+  /** Bounds in ascending order, the last one Infinity. `atMost`: number of values up to the bound. */
   readonly buckets: readonly (readonly [bound: number, atMost: number])[]
 }
 
-/** The series of a histogram in the text of a metrics endpoint. */
 export function readHistogram(metrics: string, name: string): HistogramSeries[] {
   const series = new Map<string, { labels: Record<string, string>; buckets: [number, number][] }>()
   for (const [, text = '', value] of metrics.matchAll(new RegExp(`^${name}_bucket\\{(.*)\\} (\\S+)$`, 'gm'))) {
@@ -24,14 +22,13 @@ export function readHistogram(metrics: string, name: string): HistogramSeries[] 
   })
 }
 
-/** Adds up the counts of series with the same bounds. */
 export function added(all: readonly HistogramSeries[]): HistogramSeries['buckets'] {
   return (all[0]?.buckets ?? []).map(([bound], index) => [bound, all.reduce((sum, { buckets }) => sum + (buckets[index]?.[1] ?? 0), 0)])
 }
 
 /**
- * Computes a quantile like Prometheus' histogram_quantile: linear within a bucket, and the last finite bound above that
- * bound. Undefined without values.
+ * The quantile that histogram_quantile of Prometheus computes: linear within a bucket, and the last finite bound for
+ * values above it. Undefined without values.
  */
 export function quantile(buckets: HistogramSeries['buckets'], share: number): number | undefined {
   const count = buckets.at(-1)?.[1] ?? 0

@@ -1,10 +1,9 @@
 import type { Client } from '@temporalio/client'
 import { round } from './statistics.ts'
 
-/** Average number of events per history, by type. A local activity is one `markerRecorded`. */
+/** Average number of events in a history, by type. A local activity is one `markerRecorded`. */
 export type Shape = Readonly<Record<string, number>>
 
-/** Reads these histories from the server and averages their events. */
 export async function historyShape(client: Client, workflowIds: readonly string[]): Promise<Shape> {
   const histories = await Promise.all(
     workflowIds.map(async (id) => (await client.workflow.getHandle(id).fetchHistory()).events?.map(nameOf) ?? []),
@@ -12,7 +11,7 @@ export async function historyShape(client: Client, workflowIds: readonly string[
   return shapeOf(histories)
 }
 
-/** Average number of events by type, the most frequent first. */
+/** The most frequent type comes first. */
 export function shapeOf(histories: readonly (readonly string[])[]): Shape {
   const counts = new Map<string, number>()
   for (const name of histories.flat()) counts.set(name, (counts.get(name) ?? 0) + 1)
@@ -20,7 +19,6 @@ export function shapeOf(histories: readonly (readonly string[])[]): Shape {
   return Object.fromEntries(ordered.map(([name, count]) => [name, round(count / histories.length)]))
 }
 
-/** The type of an event, from the name of its attributes: `workflowTaskCompleted`. */
 function nameOf(event: object): string {
   const attributes = Object.entries(event).find(([key, value]) => key.endsWith('EventAttributes') && value)
   return attributes?.[0].replace('EventAttributes', '') ?? 'unknown'

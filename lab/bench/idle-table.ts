@@ -1,10 +1,8 @@
 import type { IdleResult, IdleRow } from './idle.ts'
 import { tellMachine } from './machine.ts'
 
-/** Most names of calls that are printed. */
 const mostNames = 8
 
-/** Text of the result. */
 export function idleTable({ rows, auditMinutes, machine }: IdleResult): string {
   const columns: readonly (readonly [string, (row: IdleRow) => string | number])[] = [
     ['streams of sources without a node', ({ streams }) => streams],

@@ -10,30 +10,26 @@ import { round } from './statistics.ts'
 import { startUseMeter } from './use-meter.ts'
 
 export interface IdleOptions {
-  /** Length of each measurement, s. */
   readonly seconds: number
 }
 
-/** The use of an idle process of all roles. */
+/** Costs of one idle process with all roles. */
 export interface IdleRow {
-  /** Sources without a node whose streams have begun. */
   readonly streams: number
   readonly seconds: number
-  /** ms of CPU per second, by process. */
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
   /**
-   * Temporal Cloud's actions that calls show: starts, signals, updates, queries, activities and heartbeats. Actions of
-   * schedules are not included.
+   * Actions that Temporal Cloud would bill: starts, signals, updates, queries, activities and heartbeats. Without
+   * actions of schedules.
    */
   readonly actionsPerHour: number
-  /** Calls to Temporal by name, the most frequent first, without long polls. */
+  /** Calls to Temporal by name, the most frequent first. Without long polls. */
   readonly callsPerHour: Readonly<Record<string, number>>
   readonly pollsPerHour: number
-  /** Requests to the servers of guardians. */
   readonly httpPerHour: number
   /**
-   * JSON-RPC calls. `rpcPerBlock`: those that come once per block, per block of one chain. `rpcOthersPerHour`: all
-   * others.
+   * JSON-RPC calls. `rpcPerBlock`: calls that come once per block, per block of one chain. `rpcOthersPerHour`: all
+   * other calls.
    */
   readonly rpcPerBlock: number
   readonly rpcOthersPerHour: number
@@ -42,19 +38,18 @@ export interface IdleRow {
 
 export interface IdleResult {
   readonly rows: readonly IdleRow[]
-  /** How often streams are audited, minutes. */
   readonly auditMinutes: number
   readonly machine: Machine
 }
 
-/** Time in which a process finishes the work of its start, ms. */
+/** Time in which a new process finishes the work of its start, ms. */
 const settleMs = 20_000
-/** Audit interval, minutes. Shorter than the default (5), so that two minutes contain an audit of each stream. */
+/** Shorter than the default of 5 minutes, so that two minutes contain an audit of each stream. */
 const auditMinutes = 2
-/** Length of the measurement without other sources, s. Every call comes at least once in this time. */
+/** Length of the measurement without other sources, s. Every periodic call comes at least once in this time. */
 const aloneSeconds = 60
 
-/** A payload 1 of the token bridge. Its target, chain 65,000, does not exist. */
+/** A transfer (payload 1 of the token bridge) to chain 65,000, which does not exist. */
 const toElsewhere = `0x01${'00'.repeat(31)}01${'ab'.repeat(32)}0001${'cd'.repeat(32)}fde8${'00'.repeat(32)}`
 
 const actions: ReadonlySet<string> = new Set([
@@ -63,8 +58,8 @@ const actions: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Measures one process of all roles on two chains, first without other sources, then with all token bridges of the
- * mainnet. Each of these has published one message to a chain that is not in the config.
+ * Measures one process with all roles on two chains: first with no other source, then with streams for all token
+ * bridges of the mainnet.
  */
 export async function idle({ seconds }: IdleOptions, say: (line: string) => void): Promise<IdleResult> {
   const load = [loadavg()[0] ?? 0]
@@ -106,10 +101,7 @@ async function withPortage<Result>(
   }
 }
 
-/**
- * Publishes one message of each source without a node, to a chain that the config does not have. Resolves when all
- * streams exist.
- */
+/** Publishes one message of each source without a node. Resolves when all streams exist. Returns their number. */
 async function beginAll(devnet: Devnet, portage: PortageProcess): Promise<number> {
   const own = Object.values(devnet.chains).map(({ wormholeChainId }) => wormholeChainId)
   const others = tokenBridgeEmitters.mainnet.filter(([chain]) => !own.includes(chain))
@@ -152,7 +144,6 @@ async function measured(devnet: Devnet, portage: PortageProcess, streams: number
   }
 }
 
-/** Calls to Temporal by name, long polls, and requests to the guardians' servers so far. */
 async function callsOf({ guardian }: Devnet, portage: PortageProcess) {
   const text = await metricsOf(portage)
   const counted = (metric: string) =>

@@ -3,7 +3,6 @@ import { tellMachine } from './machine.ts'
 import { textTable } from './table.ts'
 import { tellVerdict } from './verdict.ts'
 
-/** Text of the result. */
 export function latencyTable({ bridges, rate, seconds, keys, nodes, machine, ...verdict }: LatencyResult): string {
   const all = Object.entries(bridges)
   const tell = (one: Quantiles | undefined) => (one ? `${one.median} (${one.p90}, ${one.most})` : '-')

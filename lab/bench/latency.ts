@@ -18,33 +18,27 @@ export interface LatencyOptions {
   /** `rate`: transfers per second, over both bridges and directions in turn. `seconds`: length of the load. */
   readonly rate: number
   readonly seconds: number
-  /** Keys and nodes per chain. */
+  /** Per chain. */
   readonly keys: number
   readonly nodes: number
 }
 
-/** Percentiles of one figure, ms. */
 export interface Quantiles {
   readonly median: number
   readonly p90: number
   readonly most: number
 }
 
-/** Times of one bridge, ms, by this machine's clock. */
+/** Times of one bridge, ms, by the clock of this machine. */
 export interface BridgeLatency {
   readonly transfers: number
-  /** Time from the block that made the source's block final to the block with the delivery. */
+  /** From the block that made the source's block final to the block with the delivery. */
   readonly finalityToInclusion: Quantiles
-  /** Time from the block that made the delivery's block final until the transfer closed as delivered. */
+  /** From the block that made the delivery's block final to the close of the transfer. */
   readonly targetFinalityToDelivered: Quantiles
-  /**
-   * Time from the block that made the source's block final until the guardians' spy has the signed message. Undefined
-   * for a native bridge.
-   */
+  /** From the block that made the source's block final until the guardians signed. Undefined for the native bridge. */
   readonly finalityToSigned?: Quantiles
-  /** Median and 90th percentile of each step by Portage's own histogram, ms. */
   readonly steps: Readonly<Record<string, { readonly median: number; readonly p90: number }>>
-  /** Time from seen to delivered, by Portage's own histogram, ms. */
   readonly seenToDelivered: { readonly median: number; readonly p90: number }
 }
 
@@ -54,8 +48,8 @@ export interface LatencyResult extends LatencyOptions, Verdict {
 }
 
 /**
- * Sends `rate` transfers per second and compares their times with the times of the blocks. Throws Error if not all are
- * delivered in time.
+ * Sends `rate` transfers per second and compares their times with those of the blocks. Throws Error if a transfer is
+ * not delivered in time.
  */
 export async function latency(options: LatencyOptions, say: (line: string) => void): Promise<LatencyResult> {
   const { rate, seconds, keys, nodes } = options

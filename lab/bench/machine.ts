@@ -1,16 +1,14 @@
 import { cpus, loadavg } from 'node:os'
 import { round } from './statistics.ts'
 
-/** The machine and its versions of programs. */
 export interface Machine {
   readonly cpus: number
   readonly model: string
   readonly node: string
-  /** Load average of the last minute, at the beginning of each part and at the end. */
+  /** Load average of one minute, before each part and at the end. */
   readonly load: readonly number[]
 }
 
-/** @param begun load at the beginning of each part */
 export function machineOf(begun: readonly number[]): Machine {
   const load = [...begun, loadavg()[0] ?? 0].map((one) => round(one))
   return { cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown', node: process.version, load }

@@ -3,29 +3,26 @@ import { type Measured, type ProcessUsage, startCpuMeter } from './cpu-meter.ts'
 import { ratesOf, type Rates } from './statistics.ts'
 import type { Client } from '@temporalio/client'
 
-/** Result of one run of waiting workflows. */
 export interface Measurement extends Rates {
   readonly count: number
-  /** Start of the measurement, when the worker ran, ms since the epoch. */
+  /** Time at which the worker was ready, ms since the epoch. */
   readonly begin: number
   readonly closed: readonly Closed[]
-  /** CPU time and highest memory of each process, from `begin` to the last close. */
   readonly usage: Readonly<Record<string, ProcessUsage>>
 }
 
 export interface MeasureOptions {
   readonly client: Client
-  /** Visibility query of the workflows. It must match no other workflow. */
+  /** Visibility query that matches these workflows only. */
   readonly query: string
   readonly count: number
   readonly measured: Measured
-  /** Returns a reason to give up, such as the end of the worker, or undefined. */
   readonly giveUp: () => string | undefined
 }
 
 /**
- * Measures waiting workflows. Call it when the worker runs. Resolves when all workflows have closed. Throws Error if
- * they do not close.
+ * Measures waiting workflows whose worker has just started. Resolves when all are closed. Throws Error if they do not
+ * close.
  */
 export async function measure({ client, query, count, measured, giveUp }: MeasureOptions): Promise<Measurement> {
   const begin = Date.now()
@@ -36,7 +33,7 @@ export async function measure({ client, query, count, measured, giveUp }: Measur
   return { count, begin, closed, usage, ...ratesOf(times, begin) }
 }
 
-/** Means over the workflows. */
+/** Means. */
 export function perWorkflow(closed: readonly Closed[]): Record<'stateTransitions' | 'historyEvents' | 'historyBytes', number> {
   const mean = (of: (one: Closed) => number) => closed.reduce((sum, one) => sum + of(one), 0) / Math.max(1, closed.length)
   return {

@@ -17,38 +17,31 @@ export interface OutageOptions {
   readonly transfers: number
   /** Per chain. */
   readonly keys: number
-  /** Most completions in one transaction. Absent: one. */
   readonly batch?: number | undefined
-  /** Most open transfers in each direction. */
   readonly maxOpen: number
 }
 
 export interface OutageResult extends OutageOptions, Verdict {
   readonly deliveringTransactions: number
-  /** Means. */
   readonly gasPerTransaction: number
-  /** Time from the start of the process until both streams have proved that all numbers are delivered. */
+  /** Time from the start of the process until both streams have proved all numbers. */
   readonly seconds: number
   readonly transfersPerSecond: number
   /**
-   * JSON-RPC calls. `perTransfer`: all calls of the process in the run. `perQuietBlock`: calls after the run, per block
-   * of one chain.
+   * JSON-RPC calls. `perTransfer`: all calls of the run, per transfer. `perQuietBlock`: calls of the idle process after
+   * the run, per block of one chain.
    */
   readonly rpcCalls: { readonly perTransfer: number; readonly perQuietBlock: number }
-  /** Counts for each transfer: of its own workflow, and of all workflows (with lanes, streams and batches). */
+  /** State transitions of the transfer's own workflow, and of all workflows, with lanes, streams and batches. */
   readonly stateTransitionsPerTransfer: number
   readonly allStateTransitionsPerTransfer: number
   readonly historyEventsPerTransfer: number
-  /** ms of CPU per transfer, by process, in the time of `seconds`. */
   readonly cpuMs: Readonly<Record<string, number>>
-  /** Peak resident memory of each process, MiB. */
   readonly rssPeakMiB: Readonly<Record<string, number>>
   readonly machine: Machine
 }
 
-/** Number of transfers that users of one direction send at once: about one block. */
 const burst = 400
-/** How long the process is measured after the run, when it is idle, ms. */
 const quietMs = 20_000
 
 /** Initiates native transfers, half on each chain, and then starts Portage. Throws Error after half an hour. */
@@ -112,7 +105,6 @@ async function initiate({ native }: Devnet, transfers: number, say: (line: strin
   return sent
 }
 
-/** Resolves when the stream of each direction has all numbers in its watermark. */
 async function proved(
   client: Client,
   sent: readonly SentNativeTransfer[],
@@ -131,7 +123,6 @@ async function proved(
   await until(look, { timeoutMs: 1_800_000, everyMs: 1000, what: 'all transfers to be proved delivered', giveUp: () => portage.ended })
 }
 
-/** JSON-RPC calls of the idle process, per block of one chain. */
 async function quietCalls({ chains }: Devnet, portage: PortageProcess): Promise<number> {
   const heights = async () =>
     (await Promise.all(Object.values(chains).map(({ anvil }) => anvil.rpc<string>('eth_blockNumber')))).reduce(
@@ -153,7 +144,7 @@ async function costs(
 ): Promise<Pick<OutageResult, 'stateTransitionsPerTransfer' | 'allStateTransitionsPerTransfer' | 'historyEventsPerTransfer'>> {
   let [own, all, events] = [0, 0, 0]
   for await (const { type, raw, historyLength, status, workflowId } of client.workflow.list({ query: '', pageSize: 1000 })) {
-    // The list has counts of closed workflows only.
+    // Temporal's list has counts of closed workflows only.
     const counted = status.name === 'RUNNING' ? (await client.workflow.getHandle(workflowId).describe()).raw.workflowExecutionInfo : raw
     const transitions = Number(counted?.stateTransitionCount ?? 0)
     all += transitions

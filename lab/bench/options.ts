@@ -62,10 +62,9 @@ export interface BenchOptions {
   readonly nodes: number
 }
 
-/** Numbers of transfers, and rounds. `--quick` sends the fewest transfers that give a meaningful rate. */
+/** `--quick` sends the fewest transfers that give a meaningful rate. */
 const [many, few, rounds] = [2_000, 800, 3] as const
 
-/** Reads the command line. Ends the process for `--help` and for unknown options. */
 export function readOptions(args: readonly string[]): BenchOptions {
   const parsed = new Command('bench')
     .option('--quick', `${few} transfers, one round`, false)

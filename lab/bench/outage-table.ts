@@ -2,7 +2,6 @@ import { tellMachine } from './machine.ts'
 import type { OutageResult } from './native-outage.ts'
 import { tellVerdict } from './verdict.ts'
 
-/** Text of the result. */
 export function outageTable(result: OutageResult): string {
   const { transfers, keys, batch, maxOpen, seconds, transfersPerSecond, deliveringTransactions, rpcCalls, cpuMs, rssPeakMiB, machine } =
     result

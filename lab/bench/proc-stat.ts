@@ -1,25 +1,20 @@
-/** CPU time of a process or thread, and its name, from Linux's /proc (proc_pid_stat(5)). */
+/** CPU time of a process or thread, from Linux's /proc (proc_pid_stat(5)). */
 export interface Stat {
   readonly name: string
-  /** CPU time in user and kernel mode together, ms. */
+  /** User and kernel mode together, ms. */
   readonly cpuMs: number
   /** Resident memory of the process, bytes. */
   readonly rss: number
 }
 
-/**
- * USER_HZ is 100 on every Linux that Node runs on. A page of memory has 4,096 bytes on x86-64 and nearly always on
- * arm64.
- */
+/** USER_HZ is 100 on every Linux that Node runs on. Pages have 4,096 bytes on x86-64, and nearly always on arm64. */
 const [msPerTick, pageBytes] = [10, 4096]
 
-/**
- * Parses a line of /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat. The name is in brackets and may contain spaces and
- * brackets. Throws Error for other text.
- */
+/** Parses /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat. Throws Error for other text. */
 export function parseStat(line: string): Stat {
   const [open, close] = [line.indexOf('('), line.lastIndexOf(')')]
-  // The fields from the third on: state is field 3, utime 14, stime 15, rss 24.
+  // Fields from the third on: state is field 3, utime 14, stime 15, rss 24. The name in field 2 is in brackets and may
+  // itself contain spaces and brackets.
   const fields = line
     .slice(close + 2)
     .trim()
@@ -31,20 +26,18 @@ export function parseStat(line: string): Stat {
 }
 
 /**
- * Purpose of a thread in a Node process with Temporal's SDK. main: the event loop. workflow: Node's worker threads, in
- * which workflows run. core: the Rust part of the SDK (tokio). gcJit: V8's own threads, which collect garbage and
- * compile. pool: libuv's threads.
+ * Groups of threads in a Node process with Temporal's SDK. main: the event loop. workflow: Node's worker threads, in
+ * which workflows run. core: Rust threads of the SDK (tokio). gcJit: V8's own threads. pool: libuv's threads.
  */
 export const threadGroups = ['main', 'workflow', 'core', 'gcJit', 'pool'] as const
 export type ThreadGroup = (typeof threadGroups)[number]
 
-/** The names that `name-threads.cjs` gives. Other threads keep their first name. */
 export const threadNames = { main: 'js-main', worker: 'js-worker' } as const
 
 /**
- * The group of a thread. V8 starts its threads before any script runs, so these have the name of the program. Libuv's
- * threads inherit the name of the main thread. The threads of the Rust part name themselves.
- * @param isFirst whether it is the first thread of the process
+ * V8 starts its threads before any script runs, so they keep the program's name. Libuv's threads inherit the name of
+ * the main thread. Rust threads name themselves.
+ * @param isFirst whether this is the first thread of the process
  */
 export function threadGroupOf(name: string, isFirst: boolean): ThreadGroup {
   if (isFirst) return 'main'

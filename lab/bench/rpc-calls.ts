@@ -1,11 +1,10 @@
 import type { PortageProcess } from '../devnet/portage-process.ts'
 
-/** JSON-RPC calls of the process so far on all chains, the most frequent method first. */
 export async function rpcCallsByMethod({ apiUrl }: Pick<PortageProcess, 'apiUrl'>): Promise<[string, number][]> {
   return sumByMethod(await (await fetch(`${apiUrl}/metrics`)).text())
 }
 
-/** JSON-RPC calls by method, from the text of a metrics endpoint. */
+/** Adds up portage_rpc_calls_total of a metrics text. The most frequent method comes first. */
 export function sumByMethod(metrics: string): [string, number][] {
   const sums = new Map<string, number>()
   for (const [, method = '', count] of metrics.matchAll(/^portage_rpc_calls_total\{.*method="([^"]*)".*\} (\d+)/gm))
@@ -13,10 +12,7 @@ export function sumByMethod(metrics: string): [string, number][] {
   return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
-/**
- * Methods that are called once per block, or once per block and lane with work. The number of transfers does not change
- * this.
- */
+/** Methods that Portage calls once per block, or once per block and lane with work, for any number of transfers. */
 export const perBlockMethods: ReadonlySet<string> = new Set([
   'eth_getBlockByNumber',
   'eth_getBlockByHash',
@@ -29,12 +25,11 @@ export const perBlockMethods: ReadonlySet<string> = new Set([
   'eth_getBlockReceipts',
 ])
 
-/** How many of these calls come once per block. */
 export function perBlockCalls(calls: readonly (readonly [method: string, count: number])[]): number {
   return calls.reduce((sum, [method, count]) => sum + (perBlockMethods.has(method) ? count : 0), 0)
 }
 
-/** Number of block heights that the process has seen, over all chains. */
+/** Sum of the chains' head heights that the process has seen. */
 export async function headHeights({ apiUrl }: Pick<PortageProcess, 'apiUrl'>): Promise<number> {
   const text = await (await fetch(`${apiUrl}/metrics`)).text()
   return [...text.matchAll(/^portage_head_height\{.*\} (\d+)/gm)].reduce((sum, [, height]) => sum + Number(height), 0)

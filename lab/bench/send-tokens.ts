@@ -2,10 +2,10 @@ import type { Devnet } from '../devnet/index.ts'
 import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
 import type { SentTransfer, UserTransfer } from '../devnet/wormhole/users.ts'
 
-/** Transfers sent at once: few enough for one or two blocks of the source. */
+/** Transfers in one batch. They fit into one or two blocks of the source. */
 const burst = 200
 
-/** Sends `count` Wormhole transfers of tokens from ethereum. Each pays the relayer's fee. */
+/** Sends transfers of tokens over Wormhole from ethereum. Each pays the relayer's fee. */
 export async function sendTokens(devnet: Devnet, count: number): Promise<SentTransfer[]> {
   const transfer: UserTransfer = { kind: 'token', amount: 10n ** 16n, fee: devnetTokenFeeWei }
   const sent: SentTransfer[] = []

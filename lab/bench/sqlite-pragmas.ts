@@ -7,9 +7,8 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } 
 import { startTemporal } from '../devnet/temporal/temporal.ts'
 import { findTemporalCli } from '../devnet/temporal/temporal-cli.ts'
 
-// Measures how many empty workflows per second the dev server starts and finishes. Each run uses one combination of
-// SQLite's journal mode and synchronous setting. A warm-up comes first. docs/develop/devnet.md has the figures and the
-// choice. Run: npx tsx lab/bench/sqlite-pragmas.ts [workflows]
+// Measures empty workflows per second on the dev server, with combinations of SQLite's journal mode and synchronous
+// setting. docs/develop/devnet.md has the figures and the choice. Run: npx tsx lab/bench/sqlite-pragmas.ts [workflows]
 
 const settings: readonly { readonly name: string; readonly pragmas?: Readonly<Record<string, string>> }[] = [
   { name: 'in memory' },
@@ -21,7 +20,6 @@ const settings: readonly { readonly name: string; readonly pragmas?: Readonly<Re
   ),
 ]
 
-/** Runs `count` empty workflows, at most 50 at a time. Returns how many were started and how many ended, per second. */
 async function measure(address: string, workflowBundle: { code: string }, count: number): Promise<{ started: number; done: number }> {
   const connection = await Connection.connect({ address })
   const native = await NativeConnection.connect({ address })

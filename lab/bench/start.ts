@@ -8,19 +8,18 @@ import { until } from '../devnet/until.ts'
 import { parseStat } from './proc-stat.ts'
 import { round, type Spread, spread } from './statistics.ts'
 
-/** Times of the starts in seconds, each as minimum, median and maximum of the rounds. */
+/** Times in seconds. */
 export interface StartSummary {
   readonly rounds: number
   readonly machine: { readonly cpus: number; readonly model: string; readonly load: readonly number[] }
-  /** Time from the start of `portage run --role all` until it is ready. */
   readonly portageReady: Spread
-  /** CPU time of the process from its start until it is ready. Undefined without /proc. */
+  /** CPU time until the process is ready. Undefined without /proc. */
   readonly portageCpu: Spread | undefined
-  /** Times from the start of `npm run demo`, including set-up. */
+  /** From the start of `npm run demo`, which includes set-up. */
   readonly demo: {
-    /** Time until a user's transfer is in a block and shown. */
+    /** Until a user's transfer is in a block. */
     readonly firstSent: Spread
-    /** Time until Portage has the transfer's message, which guardians sign once the block is final. */
+    /** Until Portage has the message of a transfer. Guardians sign a message once its block is final. */
     readonly firstSeen: Spread
     readonly firstDelivered: Spread
   }
@@ -29,7 +28,7 @@ export interface StartSummary {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const load = () => round(loadavg()[0] ?? 0)
 
-/** Starts a process and a demo `rounds` times. A first start, which compiles, is not counted. */
+/** Starts a process and a demo `rounds` times. The first start of a process compiles, so it is not counted. */
 export async function startTimes(rounds: number, say: (line: string) => void): Promise<StartSummary> {
   const before = load()
   const starts = await portageStarts(rounds, say)
@@ -51,7 +50,7 @@ export async function startTimes(rounds: number, say: (line: string) => void): P
   }
 }
 
-/** Time after which a process has stored V8's compiled code for later processes, ms. */
+/** After this time a process has stored V8's compiled code for later processes, ms. */
 const settledMs = 12_000
 
 async function portageStarts(rounds: number, say: (line: string) => void) {
@@ -82,14 +81,13 @@ async function portageStart(devnet: Devnet, name: string, aliveMs = 0) {
 
 type DemoTimes = Record<keyof StartSummary['demo'], number>
 
-/** Patterns of the demo's progress line: `1/4 delivered, 4 sent, 3.1 s: 3 pending, 1 delivered`. */
+/** Match the demo's progress line: `1/4 delivered, 4 sent, 3.1 s: 3 pending, 1 delivered`. */
 const signs: Readonly<Record<keyof DemoTimes, RegExp>> = {
   firstSent: /^\d+\/\d+ delivered, [1-9]\d* sent/m,
   firstSeen: /^\d+\/\d+ delivered, .* s: \d/m,
   firstDelivered: /^[1-9]\d*\/\d+ delivered/m,
 }
 
-/** Throws Error if the demo ends before a transfer is delivered. */
 async function demoTimes(): Promise<DemoTimes> {
   const began = performance.now()
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
@@ -110,7 +108,6 @@ async function demoTimes(): Promise<DemoTimes> {
   }
 }
 
-/** Text of the result. */
 export function startTable({ rounds, machine, portageReady, portageCpu, demo }: StartSummary): string {
   const rows: readonly (readonly [string, Spread | undefined])[] = [
     ['portage run --role all: ready', portageReady],

@@ -1,14 +1,10 @@
-/** Statistics of one figure over the rounds of a run. */
 export interface Spread {
   readonly min: number
   readonly median: number
   readonly max: number
 }
 
-/**
- * Minimum, median and maximum. For an even number of values, the lower middle one is the median. Throws Error without
- * values.
- */
+/** The lower middle value of an even number of values counts as the median. Throws Error without values. */
 export function spread(values: readonly number[], digits = 2): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   const [min, median, max] = [sorted[0], sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)]
@@ -16,19 +12,17 @@ export function spread(values: readonly number[], digits = 2): Spread {
   return { min: round(min, digits), median: round(median, digits), max: round(max, digits) }
 }
 
-/** Rates of closes. */
 export interface Rates {
-  /** Rate from the start to the last close. */
+  /** From `begin` to the last close. */
   readonly perSecond: number
-  /** Rate between the 10th and the 90th percentile of the closes, without the slow begin and end. */
+  /** Between the 10th and the 90th percentile of the closes, without the slow begin and end. */
   readonly sustainedPerSecond: number
 }
 
 /**
- * Rates of closes.
  * @param closes ms since the epoch, in any order
  * @param begin ms since the epoch
- * Throws Error if there are fewer than 10 closes, or if all came at once.
+ * Throws Error for fewer than 10 closes, or if all came at once.
  */
 export function ratesOf(closes: readonly number[], begin: number): Rates {
   const sorted = [...closes].sort((a, b) => a - b)
@@ -40,7 +34,6 @@ export function ratesOf(closes: readonly number[], begin: number): Rates {
   return { perSecond: (count * 1000) / (last - begin), sustainedPerSecond: ((high - low) * 1000) / (to - from) }
 }
 
-/** The number of closes in each second, for a chart. */
 export function closesPerSecond(closes: readonly number[], begin: number): number[] {
   const seconds = closes.map((at) => Math.max(0, Math.floor((at - begin) / 1000)))
   const counts = Array.from({ length: Math.max(-1, ...seconds) + 1 }, () => 0)
@@ -48,7 +41,6 @@ export function closesPerSecond(closes: readonly number[], begin: number): numbe
   return counts
 }
 
-/** Rounds to `digits` decimal places. */
 export function round(value: number, digits = 2): number {
   const factor = 10 ** digits
   return Math.round(value * factor) / factor

@@ -7,29 +7,23 @@ import { type ThreadGroup, threadGroups } from './proc-stat.ts'
 import { round, type Spread, spread } from './statistics.ts'
 import { workerName } from './yardsticks.ts'
 
-/** One round has each kind once. The kinds alternate, so that a machine whose speed drifts favours none. */
+/** Each round measures each kind once, so that a machine whose speed drifts favours no kind. */
 export interface Round {
   readonly oneActivity: Measurement
   readonly portage: BacklogMeasurement
   readonly empty: Measurement
-  /** Load average of the last minute at the start of the round. */
   readonly load: number
 }
 
-/** Means over the rounds. Times are ms of CPU per workflow. */
+/** Figures over all rounds. CPU times are ms per workflow. */
 export interface KindSummary {
   readonly perSecond: Spread
   readonly sustainedPerSecond: Spread
-  /** All processes together. */
   readonly cpuMs: Spread
-  /** `worker`: the relayer, or the yardstick's worker. `driver`: the bench itself, with the guardian and the users. */
+  /** `worker`: the relayer, or the yardstick's worker. `driver`: the bench itself, with guardian and users. */
   readonly cpuMsByProcess: Readonly<Record<string, Spread>>
-  /**
-   * CPU time by thread group of the worker. gcJit: V8's own threads. core: the Rust part of Temporal's SDK. pool:
-   * libuv's threads.
-   */
+  /** ms of CPU of the worker process per workflow. `proc-stat.ts` explains the groups. */
   readonly cpuMsByThread: Readonly<Record<ThreadGroup, Spread>>
-  /** Highest memory of all rounds, MiB. */
   readonly rssPeakMiB: Readonly<Record<string, number>>
   readonly stateTransitions: number
   readonly historyEvents: number
@@ -38,13 +32,9 @@ export interface KindSummary {
 
 export interface PortageSummary extends KindSummary {
   readonly rpcCalls: { readonly perTransfer: number; readonly byMethod: Readonly<Record<string, number>> }
-  /** Time from the start of the relayer until it was ready. */
   readonly startMs: Spread
-  /** Time from the block with the first delivery to the first close. */
   readonly firstCloseMs: Spread
-  /** Means per delivery. */
   readonly gasPerTransaction: number
-  /** Events of a transfer's history, by type. */
   readonly shape: Shape
 }
 
@@ -57,12 +47,11 @@ export interface BenchSummary {
   readonly portage: PortageSummary
   readonly oneActivity: KindSummary
   readonly empty: KindSummary
-  /** For each round: Portage's rate divided by the rate of one-activity workflows. */
+  /** Portage's rate divided by the rate of one-activity workflows, per round. */
   readonly ratio: Spread
   readonly ratioSustained: Spread
-  /** The same ratio for the CPU time of all processes together. */
+  /** CPU time of all processes in Portage's run, divided by that of the one-activity run, per round. */
   readonly ratioCpu: Spread
-  /** The checker's verdict on all rounds. */
   readonly delivered: number
   readonly of: number
   readonly lost: number
@@ -111,12 +100,10 @@ export function summarize(
   }
 }
 
-/** CPU of all processes per workflow, ms. */
 export function cpuOf({ usage, count }: Measurement): number {
   return Object.values(usage).reduce((sum, { cpuMs }) => sum + cpuMs, 0) / count
 }
 
-/** The figures that all kinds share. */
 export function kindOf(all: readonly Measurement[]): KindSummary {
   const names = Object.keys(all[0]?.usage ?? {})
   const eachOf = (of: (one: Measurement) => number) => spread(all.map(of))

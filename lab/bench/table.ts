@@ -3,14 +3,12 @@ import { threadGroups } from './proc-stat.ts'
 import type { Spread } from './statistics.ts'
 import type { BenchSummary, KindSummary } from './summary.ts'
 
-/** A text table. Each column is as wide as its widest cell, and numbers are aligned to the right. */
 export function textTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
   const cell = (text: string, column: number) => (column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0))
   return rows.map((row) => `  ${row.map(cell).join('  ')}`.trimEnd()).join('\n')
 }
 
-/** Text of the summary. */
 export function benchTable(summary: BenchSummary): string {
   const { portage, oneActivity, empty, ratio, ratioSustained, ratioCpu, machine } = summary
   const kinds = [portage, oneActivity, empty]
@@ -42,7 +40,6 @@ export function benchTable(summary: BenchSummary): string {
   ].join('\n')
 }
 
-/** Text of the comparison of servers. */
 export function floorTable({ servers, notRun, workflows, rounds, machine }: FloorSummary): string {
   const names = [...new Set(servers.flatMap(({ oneActivity }) => Object.keys(oneActivity.cpuMsByProcess)))]
   const rows = (['empty', 'oneActivity'] as const).flatMap((kind) =>

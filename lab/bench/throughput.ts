@@ -17,16 +17,15 @@ export interface ThroughputOptions {
   readonly form: Form
 }
 
-/** The summary of a run. For the chart, also the number of closes in each second of the last round. */
+/** `closes`: number of closes in each second of the last round, for the chart. */
 export interface ThroughputResult {
   readonly summary: BenchSummary
   readonly closes: { readonly portage: readonly number[]; readonly oneActivity: readonly number[] }
 }
 
-/** Number of histories that are read for the average of their events. */
 const looked = 20
 
-/** Runs all rounds on a devnet of its own. Throws Error if the workflows of a round do not all close. */
+/** Runs all rounds on one devnet. Throws Error if the workflows of a round do not all close. */
 export async function throughput(
   { transfers, keys, rounds, form }: ThroughputOptions,
   say: (line: string) => void,

@@ -4,17 +4,15 @@ import { type Measured, type ProcessUsage, startCpuMeter } from './cpu-meter.ts'
 import { headHeights, perBlockCalls, rpcCallsByMethod } from './rpc-calls.ts'
 import { workerName } from './yardsticks.ts'
 
-/** Use of a network and its relayer in a period. */
 export interface Used {
   readonly seconds: number
-  /** Blocks of both chains together. */
   readonly blocks: number
   readonly usage: Readonly<Record<string, ProcessUsage>>
-  /** JSON-RPC calls: those that come once per block, and others. */
+  /** JSON-RPC calls. `perBlock`: calls that come once per block. */
   readonly calls: { readonly perBlock: number; readonly others: number }
 }
 
-/** Starts counting. The returned function ends the count and returns the use. */
+/** Starts to measure. The returned function ends the period and returns the use. */
 export async function startUseMeter(devnet: Devnet, portage: PortageProcess): Promise<() => Promise<Used>> {
   const measured: Measured = {
     temporal: [devnet.temporal.pid],

@@ -1,6 +1,5 @@
 import type { CheckResult } from '../checker/checker.ts'
 
-/** Verdict of the checker, which shares no code with Portage. */
 export interface Verdict extends Pick<
   CheckResult,
   'delivered' | 'lost' | 'duplicates' | 'nonceHoles' | 'foreignCompletions' | 'revertedTransactions'
@@ -13,7 +12,6 @@ export function verdictOf(check: Omit<Verdict, 'of'>, of: number): Verdict {
   return { delivered, of, lost, duplicates, nonceHoles, foreignCompletions, revertedTransactions }
 }
 
-/** True if every transfer was delivered exactly once, and nothing else was delivered. */
 export function isClean({ delivered, of, lost, duplicates, nonceHoles, foreignCompletions }: Verdict): boolean {
   return delivered === of && lost + duplicates + nonceHoles + foreignCompletions === 0
 }

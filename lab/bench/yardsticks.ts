@@ -12,11 +12,11 @@ export type Yardstick = (typeof yardsticks)[number]
 
 const worker = fileURLToPath(new URL('./empty-worker.ts', import.meta.url))
 
-/** Name of the worker process among the measured ones: the yardstick's worker or, in a run of Portage, the relayer. */
 export const workerName = 'worker'
 
 /**
- * Starts `count` workflows of one type, then their worker, and measures them. `others`: further processes to measure.
+ * Starts `count` workflows of one type, then their worker, and measures until all have closed.
+ * @param others further processes to measure
  */
 export async function yardstick(
   client: Client,

@@ -2,19 +2,18 @@ import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { aptInstall } from '../apt.ts'
 
-/** Paths at which packages install the browser. */
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The browser that CHROMIUM names, or an installed one. Undefined if there is none. */
+/** The browser that CHROMIUM names, or an installed one. */
 export function knownChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  // If CHROMIUM names a missing file, do not replace it silently.
+  // A wrong path in CHROMIUM is an error of the user, so no other browser replaces it.
   const named = env['CHROMIUM']
   return named ? (existsSync(named) ? named : undefined) : places.find((path) => existsSync(path))
 }
 
 /**
- * Finds the browser for the page's tests, or installs Debian's package if that is allowed. Returns undefined if neither
- * is possible, and prints the reason. Never throws.
+ * Finds the browser for the tests of the page, or installs Debian's package. Prints the reason and returns undefined if
+ * neither works. Never throws.
  */
 async function findChromium(): Promise<string | undefined> {
   const known = knownChromium()

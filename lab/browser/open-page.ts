@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-/** The browser requests nothing but the page. */
+/** Flags that keep Chromium from sending requests of its own. */
 const quiet = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync', '--disable-default-apps', '--disable-dev-shm-usage'],
@@ -9,25 +9,20 @@ const quiet = [
 /** This script runs in the browser. */
 const watchPolicy = `document.addEventListener('securitypolicyviolation', (event) => void sayViolation(event.violatedDirective + ' ' + event.blockedURI))`
 
-/** Starts a headless browser. */
 export function openBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args: quiet })
 }
 
-/** An open page with its errors. */
 export interface WatchedPage {
   readonly page: Page
-  /**
-   * Script errors, violations of the page's security policy, and requests to other hosts. An HTTP error of the server
-   * does not count.
-   */
+  /** Script errors, violations of the page's security policy, and requests to other hosts. HTTP errors do not count. */
   readonly faults: readonly string[]
   close(): Promise<void>
 }
 
 /**
  * Opens a page in a new profile.
- * @param token stored in the tab beforehand, as if a person had entered it
+ * @param token is stored in the tab first, as if a person had entered the token
  */
 export async function openPage(
   browser: Browser,
@@ -40,8 +35,7 @@ export async function openPage(
   const { origin } = new URL(url)
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // Ignore failed requests: the browser logs every status above 399 and every failed connection, and the page shows
-    // both.
+    // The browser logs each status above 399 and each failed connection, and the page shows both to its user.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {

@@ -1,42 +1,37 @@
 import { Contract, dataSlice, getBytes, hexlify, Interface, type JsonRpcProvider, keccak256, type Log, toBigInt } from 'ethers'
 import type { SentBurn } from '../devnet/cctp/cctp-users.ts'
 
-/** Input of the checker for CCTP. */
 export interface CctpCheckInput {
   readonly transfers: readonly SentBurn[]
-  /** By chain name. `transmitters`: of v1, then of v2. */
+  /** Ends by chain name. `transmitters` has version 1, then version 2. */
   readonly ends: Readonly<
     Record<string, { readonly domain: number; readonly transmitters: readonly [string, string]; readonly token: string }>
   >
 }
 
-/** One burn, as the two chains show it. */
 export interface CctpFinding {
   readonly transfer: SentBurn
   /** Number of MessageReceived events with the burn's recipient and amount. Correct: 1. */
   readonly received: number
-  /** Senders of the receiving transactions, lower case. */
   readonly receivedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** Defined as in `TransferFinding`. */
   readonly latencyMs: number | undefined
-  /** Whether the transmitter's usedNonces is 1 for the received message. */
+  /** Whether usedNonces of the transmitter is 1 for the received message. */
   readonly used: boolean
-  /** `balance`: what the recipient has of the target's token. `expected`: the sum of all mints to the recipient. */
+  /** `balance`: the recipient's tokens on the target. `expected`: the sum of all mints to the recipient. */
   readonly balance: bigint
   readonly expected: bigint
 }
 
 export interface CctpVerdict {
   readonly findings: readonly CctpFinding[]
-  /** Received messages that no MessageTransmitter of another chain has sent. */
+  /** Number of received messages that no MessageTransmitter of another chain sent. */
   readonly foreign: number
-  /** The source transactions of all received messages. */
+  /** Hashes of the source transactions of all received messages. */
   readonly sources: readonly string[]
 }
 
-/** ABIs of v1 and v2. In both, `messageBody` is the last argument of the event, and the views are the same. */
 const receivedAbis = [
   new Interface([
     'event MessageReceived(address indexed caller, uint32 sourceDomain, uint64 indexed nonce, bytes32 sender, bytes messageBody)',
@@ -51,7 +46,7 @@ const abi = new Interface([
   'function balanceOf(address owner) view returns (uint256)',
 ])
 
-/** Offsets in a burn's body: of recipient, amount and (only v2) the charged fee. */
+/** Offsets in the message body of a burn, bytes. Only version 2 has the fee. */
 const at = { recipient: 48, amount: 68, fee: 164 } as const
 
 interface Received {
@@ -59,11 +54,10 @@ interface Received {
   readonly transmitter: string
   readonly usedKey: string
   readonly burn: string
-  /** The amount without the fee. */
   readonly paid: bigint
 }
 
-/** Judges burns by the transmitters' events, their used nonces, and balances. Throws the providers' errors. */
+/** Judges burns by the transmitters' events, their used nonces, and balances. Throws the provider's errors. */
 export async function judgeCctp(
   { transfers, ends }: CctpCheckInput,
   providers: ReadonlyMap<string, JsonRpcProvider>,
@@ -87,12 +81,11 @@ export async function judgeCctp(
   return { findings: judged.flatMap((one) => one.findings), foreign: received.length - sources.length, sources }
 }
 
-/** Identifies a burn by version, recipient and amount. No two burns of a run have the same. */
+/** Key of a burn. The version, recipient and amount of a burn are unique in a run. */
 function burnOf(version: number, body: string): string {
   return `${version} ${dataSlice(body, at.recipient, at.recipient + 20)} ${dataSlice(body, at.amount, at.amount + 32)}`
 }
 
-/** The burns of a chain, each with its transaction. */
 async function sentBy(node: JsonRpcProvider, transmitters: readonly string[]): Promise<[string, string][]> {
   const all = await Promise.all(
     transmitters.map(async (address, index) => {

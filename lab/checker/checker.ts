@@ -8,15 +8,13 @@ import { provider } from './provider.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 /**
- * The independent checker of the demo and the tests. It reads the chains with a provider and ABIs of its own and shares
- * no VAA code with the relayer. It trusts only balances and these events: TransferRedeemed, and those of the native
- * bridge's contracts, of NTT's managers, of the Executor's receivers and of CCTP's transmitters.
+ * Input of the checker, which the demo and the tests use. The checker shares no code with the relayer: its provider,
+ * ABIs and decoders are its own. It believes only balances, TransferRedeemed events, and events of the native bridge,
+ * NTT's managers, the Executor's receivers and CCTP's transmitters.
  */
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
-  /** Chains by name. */
   readonly chains: Readonly<Record<string, { readonly url: string; readonly tokenBridge: string }>>
-  /** Lane addresses by chain name. */
   readonly lanes?: Readonly<Record<string, readonly string[]>>
   readonly native?: NativeCheckInput | undefined
   readonly ntt?: NttCheckInput | undefined
@@ -24,64 +22,52 @@ export interface CheckInput {
   readonly cctp?: CctpCheckInput | undefined
 }
 
-/** One transfer, as the target chain shows it. */
+/** One transfer of Wormhole's token bridge, read from both chains. */
 export interface TransferFinding {
   readonly transfer: SentTransfer
   /** Number of TransferRedeemed events of this message. Correct: 1. */
   readonly redeemed: number
-  /** Senders of the redeeming transactions, lower case. */
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** Time from the block that sent it to the block that redeemed it, ms. Both times are whole seconds. */
+  /** Time from the block of the user's transaction to the block of the redemption, ms. Blocks have whole seconds. */
   readonly latencyMs: number | undefined
-  /** `balance`: what the recipient has. `expected`: the sum of all transfers to the recipient. */
+  /** `balance`: the recipient's tokens. `expected`: the sum of all transfers to the recipient. */
   readonly balance: bigint
   readonly expected: bigint
 }
 
 export interface CheckResult {
-  /** Number of transfers of all bridges. All other counts also cover all bridges. */
+  /** Transfers of all bridges. The other counts cover all bridges too. */
   readonly transfers: number
   /** Transfers with exactly one delivery and the right balance. */
   readonly delivered: number
-  /**
-   * Transfers without a delivery. Native transfers count even if only the contracts show them and no user reported
-   * them.
-   */
+  /** Transfers without a delivery. Includes native transfers that only the contracts show and no user reported. */
   readonly lost: number
-  /** Transfers with more than one delivery, also native ones that only the contracts show. */
+  /** Transfers with several deliveries. Includes native transfers that only the contracts show. */
   readonly duplicates: number
   /** Delivered transfers whose recipient has another balance than amount − fee. */
   readonly wrongBalances: number
   /**
-   * Native completions, NTT payments and CCTP mints that match no user's transfer, and deliveries of the Executor that
-   * nobody paid for.
+   * Native completions, NTT payments and CCTP mints without a user's transfer, and unpaid deliveries of the Executor.
    */
   readonly foreignCompletions: number
-  /** Number of deliveries by sender, lower case. */
   readonly deliveredBy: Readonly<Record<string, number>>
-  /** Findings about transfers of Wormhole's token bridge. */
   readonly findings: readonly TransferFinding[]
   readonly nativeFindings: readonly NativeFinding[]
   readonly nttFindings: readonly NttFinding[]
   readonly executionFindings: readonly ExecutionFinding[]
   readonly cctpFindings: readonly CctpFinding[]
-  /** Findings about all given lanes. */
   readonly lanes: readonly LaneFindings[]
   readonly revertedTransactions: number
-  /**
-   * Transactions of our lanes that delivered no known transfer: no-ops, reverted calls, and uses of our keys by others.
-   */
+  /** Transactions of the given lanes without a delivery: no-ops, reverted calls, and foreign uses of the lane's key. */
   readonly wastedTransactions: number
   readonly nonceHoles: number
-  /** Highest number of transactions of one lane in one block. */
   readonly maxPerLanePerBlock: number
   /** wei that the lanes paid for gas, by chain. */
   readonly gasPaid: Readonly<Record<string, bigint>>
-  /** Average gas of the lanes' transactions. 0 without transactions. */
   readonly gasPerTransaction: number
-  /** Fees that deliveries by our lanes earned, by the token's origin, in wei of 18 decimals. */
+  /** Fees that deliveries of the given lanes earned, by the token's origin. 18 decimals. */
   readonly feesEarned: Readonly<Record<string, bigint>>
 }
 
@@ -90,7 +76,7 @@ const abi = new Interface([
   'function balanceOf(address owner) view returns (uint256)',
 ])
 
-/** Reads both chains at their heads and judges. Throws the providers' errors if a node does not answer. */
+/** Judges all transfers by the chains' current heads. Throws the provider's errors. */
 export async function check(input: CheckInput): Promise<CheckResult> {
   const providers = new Map(Object.entries(input.chains).map(([name, { url }]) => [name, provider(url)]))
   try {
@@ -160,7 +146,6 @@ function balanceOf(node: Provider, { asset, recipient }: SentTransfer): Promise<
   return new Contract(asset, abi, node).getFunction('balanceOf')(recipient) as Promise<bigint>
 }
 
-/** The part of a finding that all bridges share. */
 interface Judged {
   readonly chain: string
   readonly effects: number
@@ -233,7 +218,7 @@ function judgedOf(findings: readonly TransferFinding[]): Judged[] {
   }))
 }
 
-/** The expected balance of a recipient: the sum of the redeemed transfers, each counted once. */
+/** Expected balance of one recipient. Transfers without a redemption do not count. */
 function arrived(findings: readonly TransferFinding[]): bigint {
   return findings.filter(({ redeemed }) => redeemed > 0).reduce((sum, { expected }) => sum + expected, 0n)
 }
@@ -254,12 +239,10 @@ function judgedCctp({ transfer, received, receivedBy, txHashes, used, balance, e
   return { chain: transfer.target, effects: received, by: receivedBy, txHashes, right: used && balance === expected }
 }
 
-/** Number of our lanes' transactions with at least one delivery. A batch counts once. */
 function ourDeliveries(judged: readonly Judged[], ours: ReadonlySet<string>): number {
   return new Set(judged.flatMap(({ chain, by, txHashes }) => (ours.has(`${chain}/${by[0]}`) ? [`${chain}/${txHashes[0]}`] : []))).size
 }
 
-/** A recipient's balance of one asset on one chain. It shows the sum of all transfers to it. */
 function place({ target, asset, recipient }: SentTransfer): string {
   return `${target}/${asset}/${recipient}`
 }

@@ -5,10 +5,8 @@ import type { SentNttTransfer } from '../devnet/ntt/ntt-users.ts'
 import type { CctpFinding } from './cctp.ts'
 import type { NttCheckInput, NttFinding } from './ntt.ts'
 
-/** Input of the checker for the Executor. */
 export interface ExecutorCheckInput {
   readonly transfers: readonly SentExecution[]
-  /** Address that signs the quotes of our provider. */
   readonly quoter: string
   /** By chain name. Requests go in both directions between the two chains. */
   readonly ends: Readonly<
@@ -17,45 +15,41 @@ export interface ExecutorCheckInput {
       { readonly core: string; readonly executor: string; readonly sender: string; readonly receiver: string; readonly payee: string }
     >
   >
-  /** Ends of the NTT token whose deliveries are paid for. */
+  /** NTT contracts of the transfers whose deliveries are paid for. */
   readonly ntt?: NttCheckInput['ends'] | undefined
 }
 
-/** Findings about NTT and CCTP. */
 interface Products {
   readonly findings: ReadonlyMap<SentNttTransfer | SentBurn, NttFinding | CctpFinding>
-  /** The source transactions of all deliveries. */
   readonly sources: readonly string[]
 }
 
-/** One paid request, as the two chains show it. */
 export interface ExecutionFinding {
   readonly transfer: SentExecution
   /**
-   * Number of Received events with the request's payload, or of payments of the transfer that the request pays for.
+   * Number of Received events with the request's payload. For a paid NTT transfer or burn: number of its payments.
    * Correct: 1.
    */
   readonly received: number
-  /** Senders of the delivering transactions, lower case. */
   readonly receivedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** Defined as in `TransferFinding`. */
   readonly latencyMs: number | undefined
   /**
-   * `balance`: wei that the receiver and the recipient of the drop-off got. `expected`: wei that the request pays for.
+   * `balance`: wei that arrived at the receiver, or at the recipient of the drop-off. `expected`: wei that the request
+   * pays for.
    */
   readonly balance: bigint
   readonly expected: bigint
-  /** Whether the request's event shows the user's payment, and the payee has received the sum of all payments. */
+  /** Whether the request's event shows the user's payment and the payee received the sum of all payments. */
   readonly paid: boolean
-  /** Whether the recipient of the paid transfer has the transfer's tokens. */
+  /** Whether the paid NTT transfer or burn arrived in full. */
   readonly whole: boolean
 }
 
 export interface ExecutionVerdict {
   readonly findings: readonly ExecutionFinding[]
-  /** Deliveries that nobody paid for, or whose gas or coins exceed the payment. */
+  /** Number of deliveries that nobody paid for, or with more gas or coins than the request paid for. */
   readonly foreign: number
 }
 
@@ -68,14 +62,14 @@ const abi = new Interface([
 interface Request {
   readonly txHash: string
   readonly amount: bigint
-  /** Payload of the requested message. Empty if no such message is known. */
+  /** Payload of the requested message. Empty if the message is unknown. */
   readonly payload: string
   readonly payee: string
-  /** Paid gas units and wei. Undefined if the request is underpaid or its quote is not ours. */
+  /** Paid gas units and wei. Undefined if the payment is too low or another quoter signed. */
   readonly bought: { readonly gas: bigint; readonly coins: bigint } | undefined
 }
 
-/** Judges paid requests by the events of both ends, and by balances. Throws the providers' errors. */
+/** Judges paid requests by the events of both chains, and by balances. Throws the provider's errors. */
 export async function judgeExecutions(
   input: ExecutorCheckInput,
   providers: ReadonlyMap<string, JsonRpcProvider>,
@@ -144,7 +138,6 @@ function readChains(input: ExecutorCheckInput, providers: ReadonlyMap<string, Js
   )
 }
 
-/** Whether the gas limit and the coins of the transaction are within one of these payments. */
 async function isWithin(node: JsonRpcProvider, txHash: string, bought: readonly Request['bought'][]): Promise<boolean> {
   const { gasLimit = 0n, value = 0n } = (await node.getTransaction(txHash)) ?? {}
   return bought.some((one) => one && gasLimit <= one.gas && value <= one.coins)
@@ -174,7 +167,7 @@ async function findMessage(
 }
 
 /**
- * Finds the delivery of the transfer that a request pays for. Throws Error if the transfer has no finding.
+ * Finds the delivery of the NTT transfer or burn that a request pays for. Throws Error without a finding.
  * @param bought gas and coins that the requests of the source transaction paid for
  */
 async function findTransfer(
@@ -221,7 +214,7 @@ async function requestsOn(
   })
 }
 
-/** The gas and coins that a quote pays for. Undefined if the bytes are no quote or no instructions. */
+/** Gas and coins that the payment covers. Undefined if the bytes are no quote or no instructions. */
 function boughtBy(
   quote: string,
   instructions: string,
@@ -236,7 +229,7 @@ function boughtBy(
   }
 }
 
-/** The price in wei of the source. Both coins have 18 decimals. Prices and the base fee have 10. */
+/** Price in wei of the source chain. Both coins have 18 decimals, the quote's numbers have 10. */
 function priceOf(quote: string, { gas, coins }: NonNullable<Request['bought']>): bigint {
   const [baseFee, gasPrice, sourcePrice, targetPrice] = [68, 76, 84, 92].map((at) => numberIn(quote, at, 8)) as [
     bigint,
@@ -247,7 +240,7 @@ function priceOf(quote: string, { gas, coins }: NonNullable<Request['bought']>):
   return baseFee * 10n ** 8n + ((gas * gasPrice + coins) * targetPrice + sourcePrice - 1n) / sourcePrice
 }
 
-/** Reads one gas instruction, with or without a drop-off. */
+/** Reads one gas instruction, with or without a drop-off after the instruction. */
 function wantedBy(instructions: string): NonNullable<Request['bought']> {
   const dropOff = instructions.length > 2 + 2 * 33 ? numberIn(instructions, 34, 16) : 0n
   return { gas: numberIn(instructions, 1, 16), coins: numberIn(instructions, 17, 16) + dropOff }

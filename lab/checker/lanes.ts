@@ -1,21 +1,16 @@
 import type { Provider, TransactionReceipt } from 'ethers'
 import { until } from '../devnet/until.ts'
 
-/** The transactions of one lane's account, read from blocks and receipts. */
 export interface LaneFindings {
   readonly chain: string
   /** Lower case. */
   readonly address: string
-  /** Mined transactions of the lane. */
   readonly transactions: number
   readonly reverted: number
   readonly revertedHashes: readonly string[]
-  /**
-   * Missing nonces: between mined ones, below the account's count, and between the count and the transactions in the
-   * pool.
-   */
+  /** Missing nonces, in blocks and in the node's pool. */
   readonly holes: number
-  /** Transactions in the node's pool. 0 after a drain. */
+  /** Number of transactions in the node's pool. 0 after a drain. */
   readonly waiting: number
   readonly maxPerBlock: number
   /** Wei. */
@@ -31,21 +26,20 @@ interface BlockOfTransactions {
 type RpcNode = Provider & { send(method: string, params: unknown[]): Promise<unknown> }
 
 interface Chain {
-  /** Height of the last block. */
   readonly head: number
   readonly blocks: readonly BlockOfTransactions[]
 }
 
 const cache = new WeakMap<object, Promise<Chain>>()
 
-/** Judges one account on one chain by all blocks from the first to the head. */
+/** Judges one account on one chain by all blocks up to the head. */
 export async function checkLane(node: RpcNode, chain: string, address: string): Promise<LaneFindings> {
   const own = address.toLowerCase()
   const { head, blocks } = await allBlocks(node)
   const mined = blocks.flatMap((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own))
   const receipts = await Promise.all(mined.map(({ hash }) => receiptOf(node, hash)))
   const reverted = receipts.filter(({ status }) => status !== 1)
-  // Count at the last block that was read. A newer block would show holes that do not exist.
+  // A count at a newer block would show holes that do not exist.
   const used = await node.getTransactionCount(own, head)
   const inPool = await poolHoles(node, own)
   const [latest, pending] = await Promise.all([node.getTransactionCount(own, 'latest'), node.getTransactionCount(own, 'pending')])
@@ -66,19 +60,15 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
   }
 }
 
-/**
- * Receipt of a mined transaction. Repeats the request, because a node may show the block earlier than the receipt.
- * Throws Error if no receipt comes.
- */
+/** A node may show a block earlier than its receipts, so this repeats the request. Throws Error after 30 s. */
 function receiptOf(node: RpcNode, hash: string): Promise<TransactionReceipt> {
   const look = async () => (await node.getTransactionReceipt(hash)) ?? undefined
   return until(look, { timeoutMs: 30_000, everyMs: 100, what: `the receipt of ${hash}, which is in a block` })
 }
 
-/** Counts the nonces that the pool lacks below its highest transaction of this account. */
 async function poolHoles(node: RpcNode, address: string): Promise<number> {
   const pool = (await node.send('txpool_content', [])) as Record<'pending' | 'queued', Record<string, Record<string, unknown>>>
-  // Read the count after the pool: transactions that were mined in between are below it.
+  // Read after the pool, so that the count covers transactions that were mined in between.
   const latest = await node.getTransactionCount(address, 'latest')
   const waiting = [pool.pending, pool.queued]
     .flatMap((part) => Object.entries(part).filter(([account]) => account.toLowerCase() === address))
@@ -88,7 +78,6 @@ async function poolHoles(node: RpcNode, address: string): Promise<number> {
   return highest - latest + 1 - new Set(waiting).size
 }
 
-/** All blocks with their transactions. The lanes of a node share one read. */
 function allBlocks(node: RpcNode): Promise<Chain> {
   const known = cache.get(node)
   if (known) return known

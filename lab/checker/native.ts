@@ -1,38 +1,32 @@
 import { concat, Contract, dataSlice, Interface, type JsonRpcProvider, type Log, zeroPadBytes } from 'ethers'
 import type { SentNativeTransfer } from '../devnet/native/native-users.ts'
 
-/** Input of the checker for the native bridge. */
 export interface NativeCheckInput {
   readonly transfers: readonly SentNativeTransfer[]
-  /** By chain name. The bridge goes in both directions between any two of these chains. */
+  /** By chain name. The bridge goes in both directions between the two chains. */
   readonly ends: Readonly<Record<string, { readonly bridge: string; readonly token: string }>>
 }
 
-/** One native transfer, as the two chains show it. */
 export interface NativeFinding {
   readonly transfer: SentNativeTransfer
-  /** Number of BridgeTransferCompleted events with the transfer's id, recipient, amount and nonce. Correct: 1. */
+  /** Number of BridgeTransferCompleted events with all values of the transfer. Correct: 1. */
   readonly completed: number
-  /** Senders of the completing transactions, lower case. */
   readonly completedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** Defined as in `TransferFinding`. */
   readonly latencyMs: number | undefined
-  /**
-   * `balance`: what the recipient has of the target's token. `expected`: the sum of all completions for the recipient.
-   */
+  /** `balance`: the recipient's tokens on the target. `expected`: the sum of all completions for the recipient. */
   readonly balance: bigint
   readonly expected: bigint
 }
 
 export interface NativeVerdict {
   readonly findings: readonly NativeFinding[]
-  /** Completions that no user initiated, and completions that differ from the transfer with their id. */
+  /** Number of completions that no user initiated, or that differ from the initiated transfer with the same id. */
   readonly foreignCompletions: number
   /**
-   * Transfers that the chains show but the checker's users did not report. `lost`: without a completion. `duplicates`:
-   * with several.
+   * Counts of initiated transfers that are missing in `transfers`. `lost`: no completion. `duplicates`: several
+   * completions.
    */
   readonly untold: { readonly lost: number; readonly duplicates: number }
 }
@@ -43,7 +37,7 @@ const abi = new Interface([
   'function balanceOf(address owner) view returns (uint256)',
 ])
 
-/** The five arguments of both events. `initiator` has 20 bytes, followed by zeros. */
+/** The arguments of both events. `initiator` has 20 bytes, followed by zeros. */
 type EventArguments = [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
 interface Completed {
@@ -51,9 +45,7 @@ interface Completed {
   readonly log: Log
 }
 
-/**
- * Judges native transfers by the events of both ends, and by the balances at the heads. Throws the providers' errors.
- */
+/** Judges native transfers by the events of both chains, and by balances. Throws the provider's errors. */
 export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMap<string, JsonRpcProvider>): Promise<NativeVerdict> {
   const names = Object.keys(input.ends)
   const [initiated, completed] = await Promise.all([
@@ -74,7 +66,7 @@ export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMa
   }
 }
 
-/** Judges transfers that no user reported. They must arrive too. */
+/** A transfer that no user reported must arrive too. */
 function judgeUntold(
   initiated: ReadonlySet<string>,
   transfers: readonly SentNativeTransfer[],
@@ -91,7 +83,7 @@ async function initiations({ ends }: NativeCheckInput, chain: string, providers:
   const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferInitiated')
   return logs.map((log) => {
     const [id, initiator, recipient, amount, nonce] = argumentsOf(log)
-    // Splits the same bytes differently: the target's event has 32 bytes of initiator and 20 bytes of recipient.
+    // The initiating event has 20 + 32 bytes for initiator and recipient, the completing event 32 + 20.
     return keyOf(chain, [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce])
   })
 }
@@ -105,7 +97,6 @@ async function completions(
   return logs.map((log) => ({ log, event: argumentsOf(log) }))
 }
 
-/** The five arguments of either event, in the same order. */
 function argumentsOf(log: Log): EventArguments {
   const event = abi.parseLog(log)
   if (!event) throw new Error(`The checker cannot read the event of ${log.transactionHash}`)
@@ -126,7 +117,7 @@ async function findAll(
   const byKey = new Map<string, Log[]>()
   const perRecipient = new Map<string, bigint>()
   for (const { event, log } of completed) byKey.set(keyOf('', event), [...(byKey.get(keyOf('', event)) ?? []), log])
-  // The balance shows the sum of all transfers to the same recipient.
+  // A balance is the sum of all transfers to the same recipient.
   for (const { recipient, amount } of ours) perRecipient.set(recipient, (perRecipient.get(recipient) ?? 0n) + amount)
   const senders = new Map<string, Promise<string>>()
   const times = new Map<number, Promise<number>>()

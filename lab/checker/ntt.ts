@@ -1,39 +1,34 @@
 import { Contract, Interface, type JsonRpcProvider, type Log } from 'ethers'
 import type { SentNttTransfer } from '../devnet/ntt/ntt-users.ts'
 
-/** Input of the checker for NTT. */
 export interface NttCheckInput {
   readonly transfers: readonly SentNttTransfer[]
   /** By chain name. The token goes in both directions between the two chains. */
   readonly ends: Readonly<Record<string, { readonly manager: string; readonly token: string }>>
 }
 
-/** One NTT transfer, as the two chains show it. */
 export interface NttFinding {
   readonly transfer: SentNttTransfer
   /**
-   * Number of TransferRedeemed events with the transfer's digest. They come with the payment, and not when a transfer
-   * is queued. Correct: 1.
+   * Number of TransferRedeemed events with the transfer's digest. The manager emits the event with the payment, also
+   * for a transfer that was queued. Correct: 1.
    */
   readonly redeemed: number
-  /** Senders of the paying transactions, lower case. */
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** Defined as in `TransferFinding`. */
   readonly latencyMs: number | undefined
-  /** Whether the manager's isMessageExecuted is true. */
   readonly executed: boolean
-  /** `balance`: what the recipient has of the target's token. `expected`: the sum of all transfers to the recipient. */
+  /** `balance`: the recipient's tokens on the target. `expected`: the sum of all transfers to the recipient. */
   readonly balance: bigint
   readonly expected: bigint
 }
 
 export interface NttVerdict {
   readonly findings: readonly NttFinding[]
-  /** Digests that were paid although no manager sent them. */
+  /** Number of digests that a manager paid and no manager sent. */
   readonly foreign: number
-  /** The source transactions of all payments. */
+  /** Hashes of the source transactions of all payments. */
   readonly sources: readonly string[]
 }
 
@@ -44,7 +39,7 @@ const abi = new Interface([
   'function balanceOf(address owner) view returns (uint256)',
 ])
 
-/** Judges NTT transfers by the managers' events and views, and by balances. Throws the providers' errors. */
+/** Judges NTT transfers by the managers' events and views, and by balances. Throws the provider's errors. */
 export async function judgeNtt({ transfers, ends }: NttCheckInput, providers: ReadonlyMap<string, JsonRpcProvider>): Promise<NttVerdict> {
   const judged = await Promise.all(
     Object.entries(ends).map(async ([chain, { manager, token }]) => {

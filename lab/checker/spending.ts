@@ -24,9 +24,7 @@ interface RawTransaction {
   maxFeePerGas?: string
 }
 
-/**
- * All transactions of the given accounts on a chain, from the first block to the head. Throws the provider's errors.
- */
+/** All transactions of these accounts up to the head. Throws the provider's errors. */
 export async function laneTransactions(chain: string, url: string, addresses: readonly string[]): Promise<LaneTransaction[]> {
   const node = new JsonRpcProvider(url, undefined, { staticNetwork: true, batchMaxCount: 50, cacheTimeout: -1 })
   const own = new Set(addresses.map((address) => address.toLowerCase()))

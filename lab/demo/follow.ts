@@ -2,7 +2,6 @@ import { type TransferState, isOutcome } from '../../domain/transfer/transfer.ts
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import type { Client } from '@temporalio/client'
 
-/** A transfer's workflow in Temporal's visibility. */
 export interface Seen {
   readonly id: string
   /** `source:emitter:sequence`. */
@@ -15,10 +14,10 @@ export interface Seen {
   readonly stateTransitions: number
 }
 
-/** No worker serves this queue. Workflows that attackers start on it run until somebody ends them. */
+/** No worker serves this queue, so workflows that attackers start on it never end. */
 export const strangersQueue = 'strangers'
 
-/** All transfers of the namespace, except those on `strangersQueue`, which no worker of Portage sees. */
+/** All transfers in Temporal, except those on `strangersQueue`. */
 export async function lookAtTransfers(client: Client): Promise<Seen[]> {
   const seen: Seen[] = []
   for await (const info of client.workflow.list({ query: "WorkflowType = 'transfer'", pageSize: 1000 })) {
@@ -40,7 +39,6 @@ export async function lookAtTransfers(client: Client): Promise<Seen[]> {
   return seen
 }
 
-/** Whether the transfer has ended or is parked. */
 export function isSettled({ running, state }: Seen): boolean {
   return !running || isOutcome(state) || state === 'parked'
 }

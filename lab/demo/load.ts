@@ -8,27 +8,22 @@ import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
 import type { AnySent } from '../devnet/sent.ts'
 import { messageKind, type UserTransfer, transferKinds } from '../devnet/wormhole/users.ts'
 
-/** The bridges that a run uses. */
 export const bridgeChoices = ['wormhole', 'native', 'both', 'all'] as const
 export type BridgeChoice = (typeof bridgeChoices)[number]
 
 type Source = 'ethereum' | 'bsc'
 const sources = ['ethereum', 'bsc'] as const satisfies Source[]
 
-/** Transfers that users of one direction send at once, by product. */
 export interface Wish {
   readonly wormhole: readonly UserTransfer[]
   readonly native: readonly NativeUserTransfer[]
   readonly ntt: readonly NttUserTransfer[]
-  /** Coins with a payload 3 to a contract. */
+  /** Coins with a payload 3 for a contract. */
   readonly messages: readonly UserTransfer[]
-  /** Requests to the Executor. */
   readonly executions: readonly ExecutionWish[]
-  /** Burns of CCTP. */
   readonly burns: readonly UserBurn[]
 }
 
-/** The products of a run, which take turns. */
 const products = {
   wormhole: ['wormhole'],
   native: ['native'],
@@ -36,20 +31,20 @@ const products = {
   all: ['wormhole', 'native', 'messages', 'ntt', 'executions', 'burns'],
 } as const satisfies Record<BridgeChoice, readonly (keyof Wish)[]>
 
-/** An NTT transfer above this number of whole tokens is queued, for a time that a run can wait. */
+/** An NTT transfer above this number of whole tokens is queued for `rateLimitSeconds`. */
 const queuedAbove = 1_000n
 export const nttOptions = (bridge: BridgeChoice): NttOptions | undefined =>
   bridge === 'all' ? { inboundLimit: queuedAbove, rateLimitSeconds: 10 } : undefined
 
-/** Highest number of transfers that one direction sends over a bridge at once. They fit into a few blocks. */
+/** Most transfers that one direction sends over a bridge at once. They fit into a few blocks. */
 const burst = 200
 
 /**
- * Sends users' transfers from both chains in turn. All recipients are fresh.
+ * Sends users' transfers from both chains in turn, all to new recipients.
  *
- * Wormhole: each kind in turn (wrapAndTransferETH, transferTokens, and each back home). ERC20s always pay a fee,
- * because the fee table demands one. Every second transfer of coins pays one.
- * Native bridge and NTT: their tokens. Every fourth NTT transfer exceeds the inbound limit.
+ * Wormhole: wrapAndTransferETH, transferTokens, and each back home, in turn. The fee table demands a fee for ERC20s;
+ * every second transfer of coins has one too.
+ * NTT: every fourth transfer exceeds the inbound limit.
  * Executor: requests for messages to a contract, NTT transfers and burns in turn, with and without coins. A plain
  * request comes with an underpaid copy, which must have no effect.
  * CCTP: burns of v2 fast, v2 finalized and v1 in turn.
@@ -83,16 +78,15 @@ export async function sendTransfers(
   return all
 }
 
-/** Indexes below `transfers` of the transfers that start on this chain. */
 export function indexesOf(source: Source, transfers: number): number[] {
   return Array.from({ length: transfers }, (_, index) => index).filter((index) => index % 2 === sources.indexOf(source))
 }
 
-/** The transfers with these indexes. Products alternate, with two indexes each. */
+/** Transfers with these indexes. Two successive indexes have the same product, one per chain. */
 export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
   const chosen = products[bridge]
   const over = (product: keyof Wish) => indexes.filter((index) => chosen[Math.floor(index / 2) % chosen.length] === product)
-  // Counts the transfers of one product without gaps.
+  // Number of a transfer among those of its product.
   const turn = (index: number) => Math.floor(index / (2 * chosen.length)) * 2 + (index % 2)
   return {
     wormhole: over('wormhole').map((index) => wormholeTransfer(turn(index))),
@@ -104,7 +98,6 @@ export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
   }
 }
 
-/** Resolves when all transfers are mined. */
 export async function sendWish({ users, native, ntt, executor, cctp }: Devnet, source: Source, wish: Wish): Promise<AnySent[]> {
   const { wormhole, messages, native: natives, ntt: ntts, executions, burns } = wish
   const signed = [...wormhole, ...messages]
@@ -122,10 +115,6 @@ export async function sendWish({ users, native, ntt, executor, cctp }: Devnet, s
   return sent.flat()
 }
 
-/**
- * The `index`-th Wormhole transfer of a run. Each kind comes in turn, with a fresh recipient, and with a fee if its
- * token needs one.
- */
 function wormholeTransfer(index: number): UserTransfer {
   const turn = Math.floor(index / 2)
   const kind = transferKinds[turn % transferKinds.length] ?? 'coin'
@@ -133,16 +122,13 @@ function wormholeTransfer(index: number): UserTransfer {
   return { kind, amount: amountOf(index), ...(withFee && { fee: devnetTokenFeeWei }) }
 }
 
-/** The `index`-th NTT transfer. Amounts in units of 8 decimals. */
+/** Amounts in units of 8 decimals. */
 function nttTransfer(index: number): NttUserTransfer {
   const isQueued = Math.floor(index / 2) % 4 === 0
   return { amount: (isQueued ? queuedAbove * 10n ** 8n : 0n) + 1_000n + BigInt(index) }
 }
 
-/**
- * The `index`-th request. Messages to a contract and transfers of NTT and CCTP alternate, with and without coins. A
- * plain request comes with an underpaid copy.
- */
+/** A request. A plain request comes with an underpaid copy. */
 function executionsOf(index: number): ExecutionWish[] {
   const wishes: readonly ExecutionWish[] = [
     { form: 'plain' },
@@ -158,14 +144,14 @@ function executionsOf(index: number): ExecutionWish[] {
   return wish.form === 'plain' ? [wish, { ...wish, underpaid: true }] : [wish]
 }
 
-/** The `index`-th burn. Amounts in dollars of 6 decimals. Every third burn pays for a fast attestation. */
+/** Amounts in dollars of 6 decimals. Every third burn pays for a fast attestation. */
 function burnOf(index: number): UserBurn {
   const kind = Math.floor(index / 2) % 3
   const amount = 1_000_000n + BigInt(index)
   return { version: kind === 2 ? 1 : 2, amount, ...(kind === 0 && { minFinality: 1_000, maxFee: amount / 100n }) }
 }
 
-/** A small amount that differs for each index, so that no two balances can be confused. */
+/** Amounts differ, so that no two balances can be confused. */
 function amountOf(index: number): bigint {
   return 10n ** 16n + BigInt(index) * 10n ** 12n
 }

@@ -23,10 +23,8 @@ const parts = {
   all: 'the Wormhole contracts, contracts that take messages, NTT, an Executor, CCTP, a native bridge, and a guardian',
 } as const
 
-/** Seconds since this process started. */
 const seconds = () => (performance.now() / 1_000).toFixed(1)
 
-/** Runs the demo. Returns the exit code. */
 export async function demo(options: DemoOptions): Promise<number> {
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const dir = join(process.cwd(), '.portage', 'demo', String(Date.now()))
@@ -59,16 +57,13 @@ export async function demo(options: DemoOptions): Promise<number> {
     return clean ? 0 : 1
   } finally {
     await devnet.stop()
-    // Keep logs and database only after a failure.
+    // Logs and database stay only after a failure.
     if (clean) await rm(dir, { recursive: true, force: true })
     else say(`Logs: ${dir}`)
   }
 }
 
-/**
- * Makes the token for the demo's page. Its keys are useless elsewhere, because they are made for the demo and removed
- * with it.
- */
+/** Token for the demo's page, signed with keys that exist only in the demo's folder. */
 function pageToken(devnet: Devnet): Promise<string> {
   const { dataFolder = devnet.dir, temporal } = devnet.relayerConfig()
   return makeToken({ dataFolder, temporal }, { name: 'demo', level: 'write' })
@@ -113,8 +108,8 @@ async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions
 }
 
 /**
- * Waits up to half a minute, because streams follow the deliveries later. Returns the streams that have not proved all
- * sent transfers.
+ * Waits up to 30 s, because streams follow deliveries late. Returns the streams that have not proved all sent
+ * transfers.
  */
 async function untilProved(client: Client, sent: readonly AnySent[]): Promise<readonly string[]> {
   const look = async () => (await unprovedStreams({ client, sent })).length === 0

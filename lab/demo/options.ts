@@ -3,10 +3,9 @@ import { type BridgeChoice, bridgeChoices } from './load.ts'
 
 export interface DemoOptions {
   readonly transfers: number
-  /** Transfers per second. 0: send all at once. */
+  /** Transfers per second. 0: all at once. */
   readonly rate: number
   readonly bridge: BridgeChoice
-  /** Most completions of the native bridge in one transaction. Absent: one. */
   readonly batch?: number
   readonly keys: number
   readonly keep: boolean
@@ -32,7 +31,6 @@ Examples:
 
 Exit code: 0 if every transfer was delivered exactly once, 1 otherwise, 2 for bad usage.`
 
-/** Reads the command line. Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): DemoOptions {
   const program = new Command('demo')
     .description("Portage's main job on real parts.")

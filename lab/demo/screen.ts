@@ -13,7 +13,7 @@ interface View {
   readonly elapsedMs: number
 }
 
-/** The live view on stderr. A terminal redraws it. Elsewhere each change prints a line. */
+/** The live view on stderr. Redraws itself on a terminal, and elsewhere prints a line per change. */
 export class Screen {
   readonly #live = createLiveText(process.stderr)
   #lastNews = ''
@@ -30,13 +30,13 @@ export class Screen {
     this.#lastNews = news
   }
 
-  /** Ends the live view and leaves its last state on the screen. */
+  /** Leaves the last state of the view on the screen. */
   end(): void {
     this.#live?.end()
   }
 }
 
-/** Lines of at most 80 columns. */
+/** Each line has at most 80 columns. */
 export function screenLines(view: View): string[] {
   const { seen, total } = view
   const filled = Math.round((deliveredOf(seen) / total) * barWidth)
@@ -64,7 +64,6 @@ function counts(seen: readonly Seen[]): string {
     .join(', ')
 }
 
-/** A table with a row for each state and a column for each route. */
 function table(seen: readonly Seen[]): string[] {
   const routes = [...new Set(seen.map(({ route }) => route))].sort()
   const count = (state: string, route: string) => seen.filter((one) => one.route === route && one.state === state).length

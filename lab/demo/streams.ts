@@ -2,19 +2,18 @@ import type { Client } from '@temporalio/client'
 import { streamViewQuery } from '../../temporal/contracts/stream.ts'
 import { isBurn, isExecution, isNative, isNtt, type AnySent } from '../devnet/sent.ts'
 
-/** The state of a stream, with MIP-61's names. */
+/** State of a stream, with MIP-61's names. */
 export interface Watermark {
   readonly stream: string
-  /** All numbers up to this one are resolved. Undefined if none is. */
+  /** All numbers up to this one are resolved. Undefined if the first one is not. */
   readonly completedNonceHeight: string | undefined
   readonly completedBlockHeight: number | undefined
   readonly open: number
-  /** Numbers in gaps. */
+  /** How many numbers are in gaps, decimal. */
   readonly gaps: string
   readonly alarms: readonly string[]
 }
 
-/** Asks all streams of the namespace for their state. */
 export async function watermarks(client: Client): Promise<Watermark[]> {
   const ids: string[] = []
   for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'stream' AND ExecutionStatus = 'Running'" })) {
@@ -33,15 +32,14 @@ export async function watermarks(client: Client): Promise<Watermark[]> {
     .toSorted((a, b) => a.stream.localeCompare(b.stream))
 }
 
-/** One line of text about a stream. */
 export function describeWatermark({ completedNonceHeight, completedBlockHeight, open, gaps, alarms }: Watermark): string {
   const alarmed = alarms.length > 0 ? `, alarms: ${alarms.join(', ')}` : ''
   return `completed_nonce_height ${completedNonceHeight ?? '-'}, completed_block_height ${completedBlockHeight ?? '-'}, ${open} open, ${gaps} in gaps${alarmed}`
 }
 
 /**
- * Streams that have not proved all sent transfers: they are not contiguous up to the last number, or have open numbers
- * or gaps.
+ * Streams without a complete proof of the sent transfers: the last number is not reached, or numbers are open or in
+ * gaps.
  */
 export async function unprovedStreams({ client, sent }: { client: Client; sent: readonly AnySent[] }): Promise<string[]> {
   const known = new Map((await watermarks(client)).map((one) => [one.stream, one]))
@@ -60,7 +58,6 @@ function prefixOf(one: AnySent): string {
   return isNtt(one) ? 'wormhole' : 'wormhole-token-bridge'
 }
 
-/** The highest number of the users' transfers, by stream. */
 export function lastNumbers(sent: readonly AnySent[]): Map<string, bigint> {
   const last = new Map<string, bigint>()
   for (const one of sent) {

@@ -15,29 +15,25 @@ export interface Summary {
   readonly lost: number
   readonly duplicates: number
   readonly wrongBalances: number
-  /** Completions of the native bridge that no user initiated. */
   readonly foreignCompletions: number
   readonly revertedTransactions: number
   readonly nonceHoles: number
-  /** Rate from the first send to the last delivery that Portage reports as final. */
+  /** Transfers divided by the time from the first send to the last delivery that Portage reports as final. */
   readonly transfersPerSecond: number
-  /** Time from the block of the user's transaction to the block of the delivery. */
+  /** From the block of the user's transaction to the block of the delivery. */
   readonly latencyMs: { readonly p50: number; readonly p95: number }
   readonly maxPerLanePerBlock: number
-  /** Means over the run. `rpcCalls`: all calls on all chains, including polls for new heads. */
+  /** Means over the run. `rpcCalls`: all calls on all chains, with polls for new heads. */
   readonly perTransfer: { readonly stateTransitions: number; readonly historyEvents: number; readonly rpcCalls: number }
   readonly deliveredBy: Readonly<Record<string, number>>
-  /** Deliveries by direction: `ethereum → bsc`. */
   readonly deliveredOn: Readonly<Record<string, number>>
-  /** Number of transactions with deliveries. It is below the number of transfers if some share a transaction. */
+  /** Number of transactions with deliveries. A batch counts once. */
   readonly deliveringTransactions: number
-  /** Streams that have not proved all sent transfers as delivered. */
   readonly unproved: readonly string[]
-  /** State of the streams at the end. */
   readonly streams: readonly Watermark[]
   /** wei by chain, decimal. */
   readonly gasPaid: Readonly<Record<string, string>>
-  /** Fees by origin token, in wei of 18 decimals, decimal. */
+  /** Fees by origin token, 18 decimals. */
   readonly feesEarned: Readonly<Record<string, string>>
   readonly seconds: number
 }
@@ -102,15 +98,13 @@ function deliveredOn(findings: readonly Findings[]): Record<string, number> {
   return counts
 }
 
-/** Whether every transfer arrived exactly once, nothing else arrived, and the streams proved it. */
 export function isClean({ delivered, transfers, lost, duplicates, nonceHoles, foreignCompletions, unproved }: Summary): boolean {
   return delivered === transfers && lost + duplicates + nonceHoles + foreignCompletions + unproved.length === 0
 }
 
-/** Text of the summary. */
 export function describe(summary: Summary): string {
   const { perTransfer, latencyMs } = summary
-  // Four digits are enough for people. `--json` has every wei.
+  // Four digits are enough here, because `--json` has every wei.
   const coins = (amount: string) => Number(formatEther(BigInt(amount))).toPrecision(4)
   const rows: [string, string][] = [
     ['delivered', `${summary.delivered} of ${summary.transfers}, exactly once (independent checker)`],
@@ -139,13 +133,13 @@ export function describe(summary: Summary): string {
   return rows.map(([what, value]) => `  ${what.padEnd(60)}${value}`).join('\n')
 }
 
-/** `token 2/…8fb0fc9a`: a token's Wormhole chain id and the end of its address. */
+/** `token 2/…8fb0fc9a`: the token's Wormhole chain id and the end of its address. */
 function shortToken(token: string): string {
   const [chain, address = ''] = token.split('/')
   return `token ${chain}/…${address.slice(-8)}`
 }
 
-/** `wormhole-token-bridge:ethereum:…8fb0fc9a`: shows only the end of the emitter's address. */
+/** `wormhole-token-bridge:ethereum:…8fb0fc9a`: only the end of the emitter's address. */
 function shortStream(stream: string): string {
   return stream.replace(/[0-9a-f]{56}(?=[0-9a-f]{8}$)/, '…')
 }

@@ -10,12 +10,12 @@ interface TokenHome {
   readonly temporal?: ConfigInput['temporal']
 }
 
-/** Makes an access token with the keys of a data folder, which are made if absent. Default: level admin, all scopes. */
+/** Makes an access token, signed with the keys of a data folder, which are made if absent. Default: level admin. */
 export async function makeToken(home: TokenHome, request: Partial<TokenRequest> = {}): Promise<string> {
   return (await signedToken(home, request)).token
 }
 
-/** Like `makeToken`, but also returns the principal that the settings list for the token. */
+/** Returns the token and the principal that the settings list for it. */
 export async function signedToken(
   { dataFolder, temporal: { namespace = 'default' } = {} }: TokenHome,
   request: Partial<TokenRequest> = {},
@@ -26,7 +26,6 @@ export async function signedToken(
   return signToken(signingKey(await readKeys(file)), namespace, wanted)
 }
 
-/** A header that carries the token. */
 export function bearer(token: string): { authorization: string } {
   return { authorization: `Bearer ${token}` }
 }

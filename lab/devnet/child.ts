@@ -2,27 +2,22 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { Socket } from 'node:net'
 
-/** A server process of the devnet. It never outlives this process, even if this process is killed. */
+/** A server process of the devnet. Ends with this process, even if this process is killed. */
 export interface Child {
   readonly pid: number
-  /** Undefined while the process runs, then how it ended. */
+  /** Exit code or signal. Undefined while the process runs. */
   readonly ended: string | undefined
   /** Resolves when the process has ended. Never rejects. */
   readonly exited: Promise<void>
   /** Sends SIGTERM, then SIGKILL after `graceMs` (default 5,000). Resolves when the process has ended. */
   stop(graceMs?: number): Promise<void>
-  /**
-   * Sends a signal (SIGKILL, SIGSTOP, SIGCONT…) and does not wait. Await `exited` after a signal that ends the process.
-   */
+  /** Sends a signal without waiting. Await `exited` after a signal that ends the process. */
   kill(signal: NodeJS.Signals): void
-  /** The last lines that the process wrote, for texts of errors. */
   tail(): string
 }
 
 export interface ChildOptions {
-  /** File to which the process's output is appended. */
   readonly logFile?: string
-  /** Default: this process's. */
   readonly env?: NodeJS.ProcessEnv
 }
 
@@ -31,8 +26,8 @@ const running = new Set<ChildProcess>()
 let exitHook = false
 
 /**
- * Starts a process in a process group of its own. So Ctrl-C in the terminal reaches only this process, which then stops
- * the child in order. Throws if the command cannot be started.
+ * Starts a process in its own process group. Ctrl-C then reaches only this process, which stops the child in order.
+ * Throws if the command cannot be started.
  */
 export async function startChild(command: string, args: readonly string[], options: ChildOptions = {}): Promise<Child> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env: options.env ?? process.env })
@@ -59,7 +54,7 @@ export async function startChild(command: string, args: readonly string[], optio
     get ended() {
       return ended
     },
-    // A caller waits for the end, so keep the event loop alive.
+    // Somebody waits for the end, so the child keeps the event loop alive.
     get exited() {
       child.ref()
       return exited
@@ -70,10 +65,7 @@ export async function startChild(command: string, args: readonly string[], optio
   }
 }
 
-/**
- * Lets the event loop end while the child runs, which kills the child. So a script that forgot to stop its children
- * does not hang.
- */
+/** Running children do not keep a script alive that forgot to stop them. The end of the script kills them. */
 function unreference(child: ChildProcess): void {
   child.unref()
   for (const stream of [child.stdin, child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref()
@@ -90,8 +82,8 @@ async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number)
 }
 
 /**
- * Starts a shell that ends the child when this process ends, even by kill -9. The shell's standard input ends with this
- * process. Node has no other way to bind a child's life to its parent's.
+ * Starts a shell that ends the child when this process ends, even by SIGKILL, because the shell's standard input ends
+ * then. Node cannot bind a child's life to its parent.
  */
 function startGuard(pid: number): ChildProcess {
   const script = 'read -r _; kill -TERM "$0" 2>/dev/null && sleep 2 && kill -KILL "$0" 2>/dev/null'

@@ -6,7 +6,6 @@ import type { DevnetFiles } from './published-files.ts'
 import { toUniversal } from './wormhole/vaa.ts'
 import type { WormholeChain } from './wormhole/wormhole.ts'
 
-/** The running parts as data: addresses, URLs, DEVNET keys, files. */
 export function summarizeDevnet(devnet: Devnet, files: DevnetFiles) {
   const { temporal, guardian, chains, lanes, outsiders } = devnet
   return {
@@ -47,7 +46,6 @@ function summarizeChain(chain: WormholeChain, native: NativeBridgeEnd | undefine
 type DevnetSummary = ReturnType<typeof summarizeDevnet>
 type Row = readonly [name: string, value: string | number | undefined]
 
-/** Text about the running devnet, with the next commands to try. */
 export function describeDevnet(devnet: Devnet, files: DevnetFiles): string {
   const summary = summarizeDevnet(devnet, files)
   const { temporal, guardian, chains } = summary

@@ -2,16 +2,15 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from './run.ts'
 
-/** Identifies a process. The start time is part of it, because systems reuse process ids. */
+/** A process. Systems reuse process ids, so the start time belongs to the identity. */
 interface Owner {
   readonly pid: number
   readonly startedAt: string
 }
 
 /**
- * Locks a folder for the devnet of this process, because a second devnet would overwrite its files and database. The
- * lock ends with the process. Resolves with a function that releases the lock. If another process holds it, throws
- * Error with that process and the remedy.
+ * Locks a folder for this process, because a second devnet would overwrite the folder's database. The lock ends with
+ * the process. Returns a function that unlocks the folder. Throws Error with the process that has the lock.
  */
 export async function lockFolder(dir: string): Promise<() => Promise<void>> {
   await mkdir(dir, { recursive: true })
@@ -40,7 +39,7 @@ async function ownerOf(file: string): Promise<Owner | undefined> {
     const { pid, startedAt } = JSON.parse(await readFile(file, 'utf8')) as Partial<Owner>
     return typeof pid === 'number' && typeof startedAt === 'string' ? { pid, startedAt } : undefined
   } catch {
-    // Another process removed the lock meanwhile, or a crash truncated it.
+    // The owner of the lock has just removed the file, or a crash truncated the file.
     return undefined
   }
 }
@@ -55,7 +54,7 @@ async function isRunning({ pid, startedAt }: Owner): Promise<boolean> {
   return (await startOf(pid)) === startedAt
 }
 
-/** The start time of a process from `ps`. Empty without `ps`, so that only the id decides. */
+/** Start time by `ps`. Empty without `ps`, so that only the id decides. */
 async function startOf(pid: number): Promise<string> {
   const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)], { env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' } })
   return stdout.trim()

@@ -25,7 +25,6 @@ export interface DevnetPorts {
   readonly bsc?: number
   readonly spy?: number
   readonly guardianApi?: number
-  /** Port of the relayer's own API in relayerConfig(). */
   readonly api?: number
 }
 
@@ -34,52 +33,50 @@ export interface DevnetOptions {
   readonly blockTimeSeconds?: number | { readonly ethereum: number; readonly bsc: number }
   /** `finalized` lags the head by twice this number of blocks, for both chains or for each. Default 1. */
   readonly slotsInAnEpoch?: number | { readonly ethereum: number; readonly bsc: number }
-  /** Number of guardians: 1 (default) or 19. */
+  /** Number of guardians, 1 to 19. Default 1. */
   readonly guardians?: number
-  /** Consistency level that token bridges request from the guardians: 1 finalized (default), 201 safe, 200 instant. */
+  /** Consistency level of the token bridges' messages: 1 finalized (default), 201 safe, 200 instant. */
   readonly consistencyLevel?: number
   /**
-   * Nodes of each chain in relayerConfig(). Each is a fault proxy of the one anvil. Default: none, the relayer uses
-   * anvil itself.
+   * Fault proxies of each chain in relayerConfig(), all before the chain's one anvil. Default: anvil itself is the
+   * node.
    */
   readonly nodesPerChain?: number
-  /** Lanes per chain. Default 1. */
   readonly keysPerChain?: number
   /** Most nonces of a lane in flight, in relayerConfig(). Default 64. */
   readonly window?: number
-  /** Where all lanes broadcast, in relayerConfig(). Default: the config's own default. */
   readonly broadcast?: 'auto' | 'queue' | undefined
-  /** Whether relayerConfig() has Wormhole's token bridge, whose contracts exist in any case. Default true. */
+  /** Whether relayerConfig() has Wormhole's token bridge. Its contracts always exist. Default true. */
   readonly wormhole?: boolean
   /** Whether relayerConfig() has routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean
-  /** An NTT token in both directions. With an Executor also a second one, which needs requests. Default: none. */
+  /**
+   * Deploys an NTT token for both directions. With an Executor, also a second token whose transfers need requests.
+   * Default: none.
+   */
   readonly ntt?: NttOptions | undefined
-  /** Deploys an Executor on both chains and adds a quoter's key to `env`. Default false. */
+  /** Deploys an Executor on both chains, and adds a quoter's key to `env`. Default false. */
   readonly executor?: boolean
-  /** CCTP of both versions in both directions. Default: none. */
   readonly cctp?: CctpNetworkOptions | undefined
-  /** The variant of the native bridge, in both directions. Default: none. */
+  /** Deploys the native bridge for both directions, in this variant. Default: none. */
   readonly native?: NativeBridgeVariant | false
-  /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one. */
   readonly batch?: number | undefined
-  /** Most open native transfers in each direction, in relayerConfig(). Default: the config's own default. */
   readonly maxOpen?: number | undefined
-  /** Audit interval of streams, in relayerConfig(). Default: 0.1 with a native bridge, else the config's own. */
+  /**
+   * Audit interval of streams, in relayerConfig(). Default: 0.1 with a native bridge, else the config's own default.
+   */
   readonly auditMinutes?: number
-  /** Audit interval of transfers, in relayerConfig(). Default: the config's own default. */
   readonly transferAuditMinutes?: number | undefined
-  /** Times until the work of a dead process is taken over, in relayerConfig(). Default: the config's own. */
+  /**
+   * Times after which the work of a dead process is taken over, in relayerConfig(). Default: the config's own default.
+   */
   readonly worker?: ConfigInput['worker']
-  /** Temporal keeps its data in memory only. Default false. */
   readonly inMemory?: boolean
   /** Folder for Temporal's database and the logs. Default: a temporary folder, which `stop()` removes. */
   readonly dir?: string
-  /** Whether Temporal has its Web UI. Default true. */
   readonly ui?: boolean
-  /** Fixed ports. Default: free ones. */
   readonly ports?: DevnetPorts
-  /** A running Temporal server to use. `stop()` does not stop it. */
+  /** A running Temporal server, which `stop()` does not stop. Default: the devnet starts its own. */
   readonly temporal?: TemporalServer
   readonly temporalOptions?: Pick<TemporalOptions, 'dynamicConfig' | 'sqlitePragmas'>
   readonly log?: (line: string) => void
@@ -88,47 +85,38 @@ export interface DevnetOptions {
 export interface Devnet {
   readonly temporal: TemporalServer
   readonly chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain }
-  /**
-   * The fault proxies that relayerConfig() names as nodes. By default there are none. Checker, users and guardian use
-   * anvil itself.
-   */
+  /** Fault proxies that relayerConfig() names as nodes. Checker, users and guardians use anvil itself. */
   readonly nodes: { readonly ethereum: readonly FaultProxy[]; readonly bsc: readonly FaultProxy[] }
   readonly guardian: Guardian
-  /** Users by source chain. They send to the other chain. */
   readonly users: { readonly ethereum: Users; readonly bsc: Users }
-  /** The NTT token. Undefined if the option `ntt` is absent. */
   readonly ntt: NttNetwork | undefined
-  /** Undefined without the option `executor`. */
   readonly executor: ExecutorNetwork | undefined
-  /** Undefined without the option `cctp`. */
   readonly cctp: CctpNetwork | undefined
-  /** Undefined without the option `native`. */
   readonly native: NativeNetwork | undefined
-  /** The DEVNET keys of the lanes of both chains. */
   readonly lanes: readonly LaneKey[]
-  /** Environment of a process with relayerConfig(). PORTAGE_DEVNET_KEY_<n> has a DEVNET private key. */
+  /** Environment for a process with relayerConfig(). PORTAGE_DEVNET_KEY_<n> has the DEVNET key of a lane. */
   readonly env: Readonly<Record<string, string>>
-  /** A funded stranger on each chain, who may redeem before Portage. */
+  /** A funded account per chain without a role, which may redeem before Portage. */
   readonly outsiders: { readonly ethereum: DevnetAccount; readonly bsc: DevnetAccount }
   readonly dir: string
   relayerConfig(): ConfigInput
-  /** Runs the independent checker over these transfers of all bridges, and over all lanes of this devnet. */
+  /** Runs the independent checker over these transfers and over all lanes of this devnet. */
   check(sent: readonly AnySent[]): Promise<CheckResult>
   stop(): Promise<void>
 }
 
-/** Wormhole's own devnet has the same network ids for these two chains. */
+/** Ids of these two chains in Wormhole's own devnet. */
 const networks = { ethereum: { networkId: 1337, wormholeChainId: 2 }, bsc: { networkId: 1397, wormholeChainId: 4 } } as const
 type ChainKey = keyof typeof networks
 
 /**
- * Starts Temporal and both chains at once, then contracts, guardian and users. If a part fails, stops all started
- * parts. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE.
+ * Starts Temporal and both chains at once, then contracts, guardians and users. Stops all started parts if one fails.
+ * Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE.
  */
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'portage-devnet-')))
   await mkdir(dir, { recursive: true })
-  // Remove an old database: it would have blocks that do not exist on the new chains.
+  // An old database names blocks that do not exist on the new chains.
   if (!options.temporal) for (const suffix of ['', '-wal', '-shm']) await rm(join(dir, `temporal.db${suffix}`), { force: true })
   const started = new Started()
   if (options.dir === undefined) started.onStop(() => rm(dir, { recursive: true, force: true }))
@@ -140,7 +128,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
   }
 }
 
-/** The started parts. They stop in reverse, because later parts may need earlier ones. */
+/** Started parts stop in reverse order, because later parts may need earlier ones. */
 class Started {
   readonly #stops: (() => Promise<unknown>)[] = []
 
@@ -154,7 +142,6 @@ class Started {
     this.#stops.push(stop)
   }
 
-  /** A second call does nothing. */
   async stop(): Promise<void> {
     for (const stop of this.#stops.splice(0).reverse()) await stop()
   }
@@ -164,7 +151,7 @@ type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes'
 
 async function startParts(options: DevnetOptions, dir: string, started: Started): Promise<Parts> {
   const log = options.log ?? (() => {})
-  // Wait for both, so that nothing is still starting when the failure of one stops the other.
+  // Waits for both starts even if one fails, because a part that is still starting cannot be stopped.
   const [server, chains] = await Promise.allSettled([
     options.temporal ?? started.keep(startTemporal(temporalOptions(options, dir, log))),
     startChains(options, dir, started, log),
@@ -172,7 +159,6 @@ async function startParts(options: DevnetOptions, dir: string, started: Started)
   return { temporal: valueOf(server), ...valueOf(chains) }
 }
 
-/** Starts both chains with contracts, guardian and users: everything that needs no Temporal. */
 async function startChains(
   options: DevnetOptions,
   dir: string,
@@ -196,12 +182,12 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  // Start one after another. The first start compiles contracts, which blocks the event loop and would delay the timers
-  // of others.
+  // These networks start one after another, because the first start compiles contracts and blocks the event loop, which
+  // delays timers of other starts.
   const cctp = options.cctp && (await started.keep(startCctpNetwork(chains, { log, paid: options.executor, ...options.cctp })))
   const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
   const ntt = options.ntt && (await deployNtt(chains, options.ntt))
-  // Paid transfers need their own token, because all transfers of a token are free or none is.
+  // Paid transfers need a token of their own, because either all transfers of a token are free or none is.
   const paidNtt = options.executor && options.ntt ? await deployNtt(chains, options.ntt) : undefined
   const executor = options.executor ? await startExecutorNetwork(chains, { ntt: paidNtt, cctp }) : undefined
   return { chains, nodes, guardian, lanes, native, ntt, executor, cctp }
@@ -243,7 +229,6 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         auditMinutes: options.auditMinutes ?? (native && 0.1),
         transferAuditMinutes: options.transferAuditMinutes,
         worker: options.worker,
-        // An absolute path, because a config file's relative paths start at the file's folder.
         checkpoints: resolve(dir, 'checkpoints'),
       }),
     check(all) {
@@ -285,7 +270,7 @@ function plan(name: ChainKey, node: Anvil, position: number) {
   return chainPlan(name, networks[name].wormholeChainId, node, position)
 }
 
-/** Each chain has other keys, so that a mix-up of chains is noticed. */
+/** The two chains have different keys, so that a mix-up of chains is noticed. */
 function laneKeys(perChain: number): LaneKey[] {
   return (['ethereum', 'bsc'] as const).flatMap((chain, position) =>
     Array.from({ length: perChain }, (_, index) => {

@@ -23,7 +23,7 @@ contracts and a native bridge both ways, a guardian. Every start is a new networ
   --help                       this text
 `
 
-/** Well-known ports. Each is used if it is free. */
+/** Each of these well-known ports is used if it is free. */
 const wellKnown = { temporal: 7233, ui: 8233, ethereum: 8545, bsc: 8546, spy: 7073, guardianApi: 7071, api: 8099 } as const
 
 async function main(args: readonly string[]): Promise<number> {
@@ -69,7 +69,6 @@ async function main(args: readonly string[]): Promise<number> {
   return 0
 }
 
-/** Runs the devnet until a person stops it. */
 async function keepUp(
   options: DevnetOptions & { readonly dir: string; readonly log: (line: string) => void },
   json: boolean,
@@ -86,14 +85,14 @@ async function keepUp(
   }
 }
 
-/** Resolves at the first Ctrl-C or SIGTERM, also during the start. A second one ends the process at once. */
+/** Resolves at the first Ctrl-C or SIGTERM, also during the start. The second signal ends the process at once. */
 function interrupted(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
   })
 }
 
-/** Keeps the process alive until `end` resolves. A promise alone does not. */
+/** The timer keeps the process alive, which a pending promise does not. */
 async function stayUntil(end: Promise<void>): Promise<void> {
   const alive = setInterval(() => {}, 60_000)
   await end
@@ -107,14 +106,12 @@ async function choosePorts(): Promise<DevnetPorts> {
   return Object.fromEntries(chosen)
 }
 
-/** Throws Error that names the option and its values. */
 function variant(text: string): 'fixed' | 'strict' | false {
   if (text === 'none') return false
   if (text === 'fixed' || text === 'strict') return text
   throw new Error(`--native takes fixed, strict or none, not "${text}"`)
 }
 
-/** Throws Error that names the option and its bounds. */
 function number(option: string, text: string, least: number, most: number, whole = false): number {
   const value = Number(text)
   if (text.trim() !== '' && value >= least && value <= most && (!whole || Number.isInteger(value))) return value

@@ -12,12 +12,10 @@ import { until } from './until.ts'
 
 const ownLauncher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 
-/** A process of `portage run`, as an operator runs it. */
+/** A process of `portage run`, started like an operator's. */
 export interface PortageProcess extends Child {
   readonly apiUrl: string
-  /** URL of the process's admin port. Every role has one. */
   readonly adminUrl: string
-  /** Authorization header of an administrator. */
   readonly admin: { readonly authorization: string }
   readonly configPath: string
   readonly logFile: string
@@ -28,17 +26,16 @@ export interface PortageOptions {
   /** Further arguments of `portage run`, such as --chain and --lane. */
   readonly args?: readonly string[]
   readonly env?: NodeJS.ProcessEnv
-  /** Changes the config before it is written. */
   readonly configure?: (config: ConfigInput) => ConfigInput
-  /** `bin/portage.js` of another copy of the sources. Default: of this checkout. */
+  /** `bin/portage.js` of another copy of the sources. Default: this checkout. */
   readonly launcher?: string | undefined
-  /** Name for the process's files. It distinguishes several processes of one devnet. */
+  /** Name of the process's files. Processes of one devnet need different names. */
   readonly name?: string
 }
 
 /**
- * Writes the devnet's config and starts a process with it. Resolves when the process is ready. If it ends before,
- * throws Error with its last lines.
+ * Writes the devnet's config and starts a process with it. Resolves when the process is ready. Throws Error with the
+ * process's last lines if it ends before.
  */
 export async function startPortage(devnet: Devnet, options: PortageOptions = {}): Promise<PortageProcess> {
   const { role = 'all', name = 'portage', args = [], launcher = ownLauncher } = options
@@ -50,7 +47,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   await writeFile(configPath, stringify(configured))
   const { dataFolder = 'portage-data', temporal } = configured
   const admin = bearer(await makeToken({ dataFolder: resolve(devnet.dir, dataFolder), temporal }))
-  // The log may have lines of an earlier process with this name, so skip them.
+  // The log may have lines of an earlier process with this name.
   const written = await stat(logFile).then(
     ({ size }) => size,
     () => 0,
@@ -66,7 +63,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   try {
     await until(ready, { timeoutMs: 120_000, everyMs: 50, what: 'Portage to be ready', giveUp })
   } catch (error) {
-    // Stop it, because a caller that starts another process would otherwise have both.
+    // A caller that tries again would have two processes.
     await child.stop(0)
     throw error
   }

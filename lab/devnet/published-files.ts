@@ -7,26 +7,25 @@ import type { Devnet } from './index.ts'
 import type { NativeSide } from './native/native-users.ts'
 import type { UserSide } from './wormhole/users.ts'
 
-/** The folder in which `npm run devnet` writes files for other commands. Default of --dir. */
+/** Folder in which `npm run devnet` writes its files. Default of --dir. */
 export const devnetDir = join('.portage', 'devnet')
 
-/** The files of a running devnet. Paths are relative to the working directory. */
+/** Paths relative to the working directory. */
 export interface DevnetFiles {
   readonly config: string
-  /** File of shell assignments: PORTAGE_CONFIG, PORTAGE_DEVNET (the folder) and the lanes' DEVNET keys. */
+  /** Shell assignments: PORTAGE_CONFIG, PORTAGE_DEVNET (the folder) and the lanes' DEVNET keys. */
   readonly env: string
-  /** File with the chains and their contracts, for `lab/devnet/send.ts` and `lab/devnet/native/native-owner.ts`. */
+  /** Chains and their contracts, for `lab/devnet/send.ts` and `lab/devnet/native/native-owner.ts`. */
   readonly chains: string
 }
 
-/** A chain in the file `chains`. */
 type PublishedSide = Omit<UserSide, 'anvil'> & {
   readonly url: string
   readonly chainId: number
   readonly native?: Omit<NativeSide, 'name' | 'anvil'>
 }
 
-/** Writes the relayer's config, its environment and the chains. Only the owner may read the environment file. */
+/** Writes the files that other commands read. Only the owner may read the file `env`, which has keys. */
 export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<DevnetFiles> {
   await mkdir(dir, { recursive: true })
   const files = { config: join(dir, 'portage.yaml'), env: join(dir, 'env'), chains: join(dir, 'chains.json') }
@@ -65,8 +64,7 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
 }
 
 /**
- * Reads the chains of a devnet that runs in another process. Throws SETUP_INCOMPLETE if no devnet was started in the
- * folder.
+ * Reads the chains of a devnet that runs in another process. Throws SETUP_INCOMPLETE if the folder has no such devnet.
  */
 export async function readDevnetChains(
   dir = process.env['PORTAGE_DEVNET'] || devnetDir,

@@ -8,72 +8,58 @@ import type { WormholeChain } from './wormhole/wormhole.ts'
 /** A config as a person writes it, before defaults are added. */
 export type ConfigInput = z.input<typeof configSchema>
 
-/** One direction of the native bridge. */
 export type NativeRouteInput = NonNullable<ConfigInput['bridges']['native-bridge']>['routes'][number]
 
-/** One key of one chain. */
 export interface LaneKey extends DevnetAccount {
   readonly chain: string
-  /** The environment variable that carries the key: PORTAGE_DEVNET_KEY_<n>. */
+  /** Environment variable with the key: PORTAGE_DEVNET_KEY_<n>. */
   readonly variable: string
 }
 
 export interface RelayerConfigInput {
   readonly chains: readonly WormholeChain[]
-  /** URLs of nodes by chain name, which replace the chain's anvil. */
+  /** URLs of nodes by chain name, instead of the chain's anvil. */
   readonly nodes?: Readonly<Record<string, readonly { readonly url: string }[]>>
   readonly lanes: readonly LaneKey[]
-  /** An absolute path, because a config file's relative paths start at the file's folder. */
+  /** Absolute path, because relative paths in a config file start at the file's folder. */
   readonly dataFolder: string
   readonly temporalAddress: string
-  /** URL of Temporal's Web UI. Undefined if it has none. */
   readonly temporalWebUi?: string | undefined
   readonly spyAddress: string
   readonly guardianApi: string
   readonly wormholescanApi: string
-  /** Nonces in flight per lane. Default 64, which the pool of a devnet's node accepts without complaint. */
+  /** Most nonces of a lane in flight. Default 64, which the pool of a devnet's node accepts. */
   readonly window?: number
-  /** Where all lanes broadcast. Default: the config's own default. */
   readonly broadcast?: 'auto' | 'queue' | undefined
   readonly apiPort?: number
-  /** Whether the config has Wormhole's token bridge. Default true. */
   readonly wormhole?: boolean | undefined
-  /** Whether the config has routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean | undefined
-  /** The ends of one NTT token. Absent: none. */
   readonly ntt?: NttNetwork['ends'] | undefined
-  /** The ends of one NTT token whose transfers need a request for execution. Absent: none. */
+  /** Ends of an NTT token whose transfers need a request to the Executor. Absent: none. */
   readonly paidNtt?: NttNetwork['ends'] | undefined
-  /** `bridges.executor`; absent: none. */
   readonly executor?: NonNullable<ConfigInput['bridges']>['executor']
   readonly cctp?: ConfigInput['bridges']['cctp']
-  /** The routes of the native bridge. Absent: none. */
   readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
-  /** Audit interval of streams. Default: the config's own default. */
   readonly auditMinutes?: number | undefined
-  /** Audit interval of transfers. Default: the config's own default. */
   readonly transferAuditMinutes?: number | undefined
-  /** The folder for streams' checkpoints. Absent: none are kept. */
   readonly checkpoints?: string | undefined
-  /** Times after which the work of a dead process is taken over. Default: the config's own default. */
   readonly worker?: ConfigInput['worker'] | undefined
 }
 
 /**
- * Settings for tests that kill processes and wait for a takeover. These times are the shortest that a machine with a
- * load of 8 can meet. Heartbeats come more often, so transfers cost more state transitions.
+ * Times for tests that kill processes and wait for a takeover. Shorter times fail on a machine with a load of 8.
+ * Frequent heartbeats cost state transitions.
  */
 export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbeatSeconds: 5 } as const satisfies ConfigInput['worker']
 
 /**
- * Minimum fee of the ERC20s on each target, 0.0001 in the VAA's 8 decimals. Coins have no minimum fee. So a transfer of
- * an ERC20 without a fee is declined (FEE_TOO_LOW), and one of coins is delivered.
+ * Minimum fee of ERC20s on each target, in the VAA's 8 decimals: 0.0001. Coins have no minimum fee, so an ERC20 without
+ * a fee is declined (FEE_TOO_LOW) and coins are delivered.
  */
 export const devnetTokenFee = 10_000n
-/** The same minimum fee in wei of 18 decimals, as users state fees. */
+/** `devnetTokenFee` with 18 decimals, as users state fees. */
 export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 
-/** The config of a relayer for this devnet. It passes config/schema/schema.ts. */
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
   const { chains, lanes, window = 64, apiPort, auditMinutes, transferAuditMinutes, checkpoints } = input
   const { worker, dataFolder, broadcast } = input
@@ -110,7 +96,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     ),
     bridges: bridgesOf(input),
     ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
-    // A short quarantine: after a revert by a test or a fault, a recipient must not wait a minute.
+    // The quarantine is short, so that recipients need not wait the default minute after a revert by a test or a fault.
     transfers: { quarantineSeconds: 1 },
     streams: {
       ...(auditMinutes !== undefined && { auditMinutes }),
@@ -154,7 +140,6 @@ function tokenOf(ends: NttNetwork['ends']) {
   return { peers }
 }
 
-/** Routes for each payload 3 from `source` to the redeemer of `target`. */
 function payloadRoutes(source: WormholeChain, target: WormholeChain) {
   if (source === target) return []
   const where = { '0': '03', '67': toUniversal(target.redeemer), '99': target.wormholeChainId.toString(16).padStart(4, '0') }
@@ -167,7 +152,6 @@ function payloadRoutes(source: WormholeChain, target: WormholeChain) {
   ]
 }
 
-/** The same config, in which all lanes broadcast in this form. */
 export function withBroadcast(config: ConfigInput, broadcast: 'auto' | 'queue'): ConfigInput {
   const chains = Object.entries(config.chains).map(([name, chain]) => {
     return [name, { ...chain, lanes: chain.lanes?.map((lane) => ({ ...lane, broadcast })) }] as const

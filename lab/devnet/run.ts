@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 
-/** Result of a command. `code` is -1 if the command could not be started, or was killed. */
 export interface RunResult {
   readonly code: number
   readonly stdout: string
@@ -11,11 +10,10 @@ export interface RunResult {
 export interface RunOptions {
   readonly timeoutMs?: number
   readonly env?: NodeJS.ProcessEnv
-  /** Gets each line of standard error as soon as it is complete. */
   readonly onLine?: (line: string) => void
 }
 
-/** Runs a command until it ends. Never throws. A missing command gives a result with code -1. */
+/** Runs a command until it ends. Never throws: a missing command has code -1. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: options.env ?? process.env })

@@ -19,7 +19,6 @@ Sends users' transfers on the devnet that \`npm run devnet\` keeps up, and print
   --help             this text
 `
 
-/** Sends a transfer as the options say, and prints it. Returns the exit code. */
 async function send(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],

@@ -6,7 +6,6 @@ import type { SentNativeTransfer } from './native/native-users.ts'
 import type { SentNttTransfer } from './ntt/ntt-users.ts'
 import type { SentTransfer } from './wormhole/users.ts'
 
-/** A users' transfer over any bridge. */
 export type AnySent = SentTransfer | SentNativeTransfer | SentNttTransfer | SentExecution | SentBurn
 
 export function isNative(sent: AnySent): sent is SentNativeTransfer {
@@ -44,7 +43,6 @@ export function keyOf(sent: AnySent): string {
   return `${sent.source}:${sent.emitter}:${isNative(sent) ? sent.nonce : sent.sequence}`
 }
 
-/** The id of a native transfer's workflow. */
 export function nativeTransferId({ sourceNetworkId, emitter, nonce, id }: SentNativeTransfer): string {
   return transferId({
     bridge: 'native-bridge',
@@ -55,7 +53,6 @@ export function nativeTransferId({ sourceNetworkId, emitter, nonce, id }: SentNa
   })
 }
 
-/** The id of a burn's workflow. */
 export function burnTransferId({ sourceNetworkId, emitter, sequence, message }: SentBurn): string {
   return transferId({
     bridge: 'cctp',
@@ -66,7 +63,6 @@ export function burnTransferId({ sourceNetworkId, emitter, sequence, message }: 
   })
 }
 
-/** The id of a transfer's workflow without its digest. */
 export function idWithoutDigest(sent: AnySent): string {
   const without = (id: string) => id.split(':').slice(0, 4).join(':')
   if (isNative(sent)) return without(nativeTransferId(sent))

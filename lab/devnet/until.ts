@@ -1,22 +1,20 @@
-/** Options of `until`. `timeoutMs` limits the whole wait. `everyMs` is the pause between two checks. */
+/** `timeoutMs` limits the whole wait. `everyMs` is the first pause between two checks. */
 export interface UntilOptions {
   readonly timeoutMs: number
   readonly everyMs?: number
   /**
-   * The pause grows up to this time, ms, but never above a tenth of the elapsed time. It grows because each poll keeps
-   * several processes busy. Default: 250, or no growth if `everyMs` is given.
+   * The pause grows up to this time, ms, and stays below a tenth of the elapsed time, because each check keeps
+   * processes busy. Default: 250, or no growth if `everyMs` is given.
    */
   readonly growingToMs?: number
-  /** Text for the error: "anvil to answer". */
+  /** Text for the error, such as "anvil to answer". */
   readonly what: string
-  /** Returns a reason to give up early, such as the end of the awaited process. */
   readonly giveUp?: () => string | undefined
 }
 
 /**
- * Waits until `look` returns something other than undefined or false. An error of `look` counts as "not yet". If time
- * runs out, throws a plain Error that names the last error. It has no code, because only the caller knows the right
- * one.
+ * Waits until `look` returns a value other than undefined or false. An error of `look` counts as "not yet". After
+ * `timeoutMs`, throws a plain Error that names the last error, because only the caller knows the right code.
  */
 export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, options: UntilOptions): Promise<T> {
   const { everyMs = 25, growingToMs = options.everyMs ?? 250 } = options

@@ -9,7 +9,6 @@ import { drillExit, type DrillOptions, parseOptions } from './options.ts'
 import { drillDevnet, runDrill } from './run.ts'
 import { describe, isClean } from './summary.ts'
 
-/** Makes a drill with the options of the command line. Returns the exit code. */
 export async function drill(options: DrillOptions): Promise<number> {
   const parts = await postgresServerParts()
   if ('why' in parts) {

@@ -1,13 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 
-/** State of Temporal's database when it is restarted. */
 export const drillCases = ['dump', 'nothing'] as const
 export type DrillCase = (typeof drillCases)[number]
 
 export interface DrillOptions {
   readonly case: DrillCase
   readonly transfers: number
-  /** If nothing ends for this number of seconds, the rest counts as stuck. */
   readonly stuckAfter: number
   readonly keep: boolean
   readonly json: boolean
@@ -16,7 +14,6 @@ export interface DrillOptions {
 /** Least number of transfers: one over each bridge in each part of the drill. */
 export const fewestTransfers = 20
 
-/** Exit codes other than 0. */
 export const drillExit = { notClean: 1, usage: 2, notRun: 3 } as const
 
 const help = `
@@ -32,7 +29,6 @@ Examples:
 Exit code: 0 if every transfer was delivered exactly once and no payment of an operator was made twice; ${drillExit.notClean} otherwise, and the folder with
 the logs is named; ${drillExit.usage} for bad usage; ${drillExit.notRun} if PostgreSQL or the Temporal server is not on this machine: nothing was run.`
 
-/** Reads the command line. Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): DrillOptions {
   return new Command('drill')
     .description("A rehearsal of the loss of Temporal's database.")

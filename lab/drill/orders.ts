@@ -9,10 +9,7 @@ import type { Devnet } from '../devnet/index.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 import { type DrillScene, treasury } from './scene.ts'
 
-/**
- * Runs an operator's command with a token of level admin. Throws Error with the command's output if its exit code is
- * not 0.
- */
+/** Runs an operator's command with an admin token. Throws Error with the command's output if it fails. */
 export async function portage(devnet: Devnet, args: readonly string[]): Promise<Record<string, unknown>> {
   const config = devnet.relayerConfig()
   const file = join(devnet.dir, 'operator.yaml')
@@ -34,7 +31,6 @@ export async function portage(devnet: Devnet, args: readonly string[]): Promise<
   return JSON.parse(out.join('')) as Record<string, unknown>
 }
 
-/** The second lane of a chain. The first carries the transfers while the second is paused. */
 function spareLane({ lanes, chains }: Devnet, chain: ChainKey): string {
   const address = lanes.filter((lane) => lane.chain === chain)[1]?.address ?? ''
   return laneId('evm', chains[chain].anvil.chainId, address)
@@ -42,12 +38,14 @@ function spareLane({ lanes, chains }: Devnet, chain: ChainKey): string {
 
 const because = ['--reason', 'a drill'] as const
 
-/** Pauses or resumes the second lane of a chain. */
 export async function setSpareLane({ devnet }: DrillScene, mode: 'pause' | 'activate', chain: ChainKey): Promise<void> {
   await portage(devnet, ['lane', mode, spareLane(devnet, chain), ...because])
 }
 
-/** Orders a payment from the second lane of a chain. @param when see `Payment` */
+/**
+ * Orders a payment from the spare lane to the treasury.
+ * @param when see `Payment`
+ */
 export async function pay({ devnet, payments }: DrillScene, chain: ChainKey, when: string): Promise<void> {
   const amount = 10n ** 12n + BigInt(payments.length)
   await portage(devnet, ['lane', 'send', spareLane(devnet, chain), '--to', treasury, '--value', String(amount), ...because])

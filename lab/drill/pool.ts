@@ -7,13 +7,12 @@ export async function stopBlocks({ chains }: Devnet, chain: ChainKey): Promise<v
   await chains[chain].anvil.rpc('evm_setIntervalMining', [0])
 }
 
-/** Starts the blocks again with the chain's interval. A running anvil accepts only whole seconds. */
+/** Starts the chain's blocks again. A running anvil accepts only whole seconds as interval. */
 export async function goOn({ chains }: Devnet, chain: ChainKey): Promise<void> {
   const { rpc, blockTimeSeconds } = chains[chain].anvil
   await rpc('evm_setIntervalMining', [blockTimeSeconds])
 }
 
-/** Number of our lanes' signed transactions that are in no block. */
 async function inPool({ chains, lanes }: Devnet, chain: ChainKey): Promise<number> {
   const { rpc } = chains[chain].anvil
   const count = async (address: string, at: string) => Number(await rpc<string>('eth_getTransactionCount', [address, at]))
@@ -22,13 +21,13 @@ async function inPool({ chains, lanes }: Devnet, chain: ChainKey): Promise<numbe
   return each.reduce((sum, one) => sum + one, 0)
 }
 
-/** Resolves when the pool has at least `least` transactions of our lanes. Throws Error after two minutes. */
+/** Resolves when the pool has at least `least` transactions of the lanes. Throws Error after two minutes. */
 export async function untilInPool(devnet: Devnet, chain: ChainKey, least: number): Promise<void> {
   const what = `${least} signed transactions in the pool of ${chain}`
   await until(async () => (await inPool(devnet, chain)) >= least, { timeoutMs: 120_000, everyMs: 100, what })
 }
 
-/** Resolves when the pool has no transaction of our lanes. Throws Error after two minutes. */
+/** Resolves when the pool has no transaction of the lanes. Throws Error after two minutes. */
 export async function untilEmpty(devnet: Devnet, chain: ChainKey): Promise<void> {
   const what = `the pool of ${chain} to be empty`
   await until(async () => (await inPool(devnet, chain)) === 0, { timeoutMs: 120_000, everyMs: 100, what })

@@ -15,18 +15,15 @@ import { type DrillScene, withTreasury } from './scene.ts'
 import { allPaid, type DrillSummary, type DrillTimes, judge } from './summary.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Each chain has two keys, of which the second makes the operators' payments. `finalized` lags by two blocks. */
+/** The second key of each chain makes the operators' payments. `finalized` lags by two blocks. */
 export const drillDevnet = { keysPerChain: 2, blockTimeSeconds: 1, native: 'fixed', auditMinutes: 0.1, transferAuditMinutes: 0.5 } as const
 
 const both: readonly ChainKey[] = ['ethereum', 'bsc']
-/** Number of parts in which the transfers are sent. */
 const parts = 6
-/** The drill waits for at most this number of signed transactions in the pool. It is far below a lane's window. */
+/** Most signed transactions for which the drill waits, far below a lane's window, which limits how many are signed. */
 const mostAwaited = 16
 
-/**
- * Makes one drill on a running devnet, whose Temporal server has no namespace. Stops only the processes that it starts.
- */
+/** Runs one drill on a devnet whose Temporal has no namespace yet. Leaves the devnet running. */
 export async function runDrill(given: Devnet, options: DrillOptions, say: (line: string) => void): Promise<DrillSummary> {
   const devnet = withTreasury(given)
   const started = Date.now()
@@ -55,7 +52,7 @@ export async function runDrill(given: Devnet, options: DrillOptions, say: (line:
     const restoredAt = Date.now()
     processes.push(...(await startAll(devnet)))
     await goOn(devnet, 'bsc')
-    // The dump has paused lanes. Orders after the dump are lost with the database.
+    // The lanes were paused in the dump, and orders after the dump are lost with the database.
     for (const chain of both) await setSpareLane(scene, 'activate', chain)
     const restored = { ...scene, client: await connect() }
     await send(both)
@@ -76,7 +73,6 @@ export async function runDrill(given: Devnet, options: DrillOptions, say: (line:
   }
 }
 
-/** Everything before the loss of Temporal. Returns the dump. Much more happens after the dump. */
 async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): Promise<DatabaseCopy> {
   const { devnet, say } = scene
   await pay(scene, 'bsc', 'made before the dump')
@@ -85,8 +81,7 @@ async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): P
   await untilPaid(scene)
   say('The first transfers are delivered.')
 
-  // Orders payments that wait in the dump. One of them is made after the dump. The other is in the pool when the
-  // database is lost.
+  // Two payments wait in the dump: ethereum's is made after the dump, and bsc's is in the pool at the loss.
   for (const chain of both) await setSpareLane(scene, 'pause', chain)
   await stopBlocks(devnet, 'bsc')
   await pay(scene, 'ethereum', 'waiting in the dump, made after it')
@@ -110,7 +105,6 @@ async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): P
   return copy
 }
 
-/** Fills the pool with signed transactions, kills all processes, and lets users continue. */
 async function lose(scene: DrillScene, processes: PortageProcess[], send: Send): Promise<void> {
   const { devnet, say } = scene
   await stopBlocks(devnet, 'bsc')
@@ -127,7 +121,6 @@ async function lose(scene: DrillScene, processes: PortageProcess[], send: Send):
 
 type Send = (sources: readonly ChainKey[]) => Promise<number>
 
-/** Sends the next part of the transfers over both bridges. Resolves with their number when all are mined. */
 function senderOf({ devnet, sent }: DrillScene, transfers: number): Send {
   const next = { ethereum: 0, bsc: 1 }
   let part = 0
@@ -146,7 +139,7 @@ function senderOf({ devnet, sent }: DrillScene, transfers: number): Send {
   }
 }
 
-/** Starts two processes that differ only in where they broadcast. */
+/** Starts two processes: one broadcasts itself if possible, the other through queues only. */
 function startAll(devnet: Devnet): Promise<PortageProcess[]> {
   const forms = ['auto', 'queue'] as const
   const start = (form: (typeof forms)[number], index: number) =>
@@ -164,7 +157,7 @@ async function untilPaid(scene: DrillScene): Promise<void> {
 }
 
 /**
- * Waits until operator transactions have ended, so that the judge sees repeated payments. Returns those that do not
+ * Waits for the end of all operator transactions, so that the judge sees repeated payments. Returns those without an
  * end.
  */
 async function untilOrdersEnd({ client }: DrillScene): Promise<string[]> {

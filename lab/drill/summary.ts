@@ -6,18 +6,17 @@ import type { FaultSummary } from '../faults/summary.ts'
 import type { DrillCase } from './options.ts'
 import { type DrillScene, type Payment, treasury } from './scene.ts'
 
-/** How long the parts of a drill took, seconds. */
+/** Duration of the parts, seconds. */
 export interface DrillTimes {
-  /** pg_dump of both databases, under load. */
+  /** Duration of pg_dump for both databases, under load. */
   dump: number
-  /** Time from the loss until the Temporal server serves again. */
+  /** From the loss until the Temporal server answers again. */
   restore: number
-  /** Time from the end of `restore` until every transfer is delivered and every stream has proved it. */
+  /** From the end of `restore` until every transfer is delivered and every stream has proved its numbers. */
   recovery: number
   all: number
 }
 
-/** Counts that fault runs also have. */
 type Judged = Pick<
   FaultSummary,
   | 'transfers'
@@ -32,10 +31,9 @@ type Judged = Pick<
   | 'revertedTransactions'
 >
 
-/** Summary of a drill. Payments do not count as `wastedTransactions`. */
+/** Payments do not count as `wastedTransactions`. */
 export interface DrillSummary extends LogFindings, Judged {
   readonly case: DrillCase
-  /** Numbers of operators' payments that the chains show once, never, or more than once. */
   readonly payments: { readonly once: number; readonly never: number; readonly again: number }
   readonly seconds: DrillTimes
 }
@@ -47,7 +45,6 @@ interface JudgeInput {
   readonly seconds: DrillTimes
 }
 
-/** Judges a finished drill by the chains. */
 export async function judge(scene: DrillScene, { remains, logs, seconds, ...input }: JudgeInput): Promise<DrillSummary> {
   const { devnet, sent, say } = scene
   const check = await devnet.check(sent)
@@ -76,7 +73,6 @@ function counts(check: CheckResult) {
   return { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles }
 }
 
-/** The payments, each with the number of times that the chains show it. */
 async function paymentsOf(scene: DrillScene): Promise<(Payment & { readonly times: number })[]> {
   const spent = await treasuryPayments(scene)
   return scene.payments.map((payment) => ({
@@ -85,7 +81,6 @@ async function paymentsOf(scene: DrillScene): Promise<(Payment & { readonly time
   }))
 }
 
-/** Whether the chains show every payment that was ordered so far. */
 export async function allPaid(scene: DrillScene): Promise<boolean> {
   return (await paymentsOf(scene)).every(({ times }) => times > 0)
 }
@@ -98,10 +93,6 @@ async function treasuryPayments({ devnet }: DrillScene): Promise<LaneTransaction
   return (await Promise.all(perChain)).flat().filter(({ to, succeeded }) => to === treasury && succeeded)
 }
 
-/**
- * True if everything was delivered once, nothing was paid twice, nothing is stuck, and every payment before the dump
- * was made.
- */
 export function isClean(summary: DrillSummary): boolean {
   const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, payments } = summary
   const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + payments.again
@@ -109,7 +100,6 @@ export function isClean(summary: DrillSummary): boolean {
   return transfers > 0 && delivered === transfers && wrong + unpaid + summary.brokenTasks + summary.loggedKeys === 0
 }
 
-/** Text of the summary. */
 export function describe({ payments, seconds, ...figures }: DrillSummary): string {
   const row = ([name, value]: [string, unknown]) => `  ${name.padEnd(24)}${String(value)}`
   return [

@@ -4,7 +4,6 @@ import type { LaneKey } from '../devnet/relayer-config.ts'
 import { forkFromSnapshot, reorganize, withoutBlocks } from './forks.ts'
 import type { ChainKind, PlannedFault } from './plan.ts'
 
-/** A chain with the keys of its lanes. */
 export interface Place {
   readonly anvil: Anvil
   readonly lanes: readonly LaneKey[]
@@ -12,12 +11,12 @@ export interface Place {
 
 const gwei = 10n ** 9n
 
-/** Injects a fault into a chain. Resolves when the fault is over. Returns false if there was nothing to break. */
+/** Injects a fault into a chain. Resolves when the fault is over. Returns false if the fault had nothing to break. */
 export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, wait: (ms: number) => Promise<void>): Promise<boolean> {
   const { anvil, lanes } = place
   const { rpc } = anvil
   const lane = lanes[Math.floor(fault.dice * lanes.length)]
-  // Accounts whose transactions are lost with removed blocks. The transactions of others return to the pool, as on real
+  // Accounts whose transactions vanish with removed blocks. Other accounts' transactions return to the pool, as on real
   // nodes.
   const lost = fault.dice < 0.5 ? lanes.map(({ address }) => address) : []
   switch (fault.kind) {
@@ -50,7 +49,7 @@ function tails(dice: number): boolean {
   return dice % 1 < 0.5
 }
 
-/** Gives a drained key its coins again. A fork may undo this, so it is repeated. */
+/** Funds drained keys again, because a fork may have removed the block in which they were funded. */
 async function refund({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<void> {
   for (const { address } of lanes) {
     if (BigInt(await rpc<string>('eth_getBalance', [address, 'latest'])) > 0n) continue
@@ -58,12 +57,11 @@ async function refund({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<void> 
   }
 }
 
-/** Sets the base fee of the next block, wei. With empty blocks the base fee then falls. */
+/** Sets the base fee of the next block, wei. Empty blocks then lower the base fee. */
 export async function spikeBaseFee({ rpc }: Anvil, wei: bigint): Promise<void> {
   await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`])
 }
 
-/** Removes these lanes' transactions from the pool. Returns their number. */
 export async function evict({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<number> {
   const pool = await rpc<Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>>('txpool_content')
   const hashes = [pool.pending, pool.queued].flatMap((part) =>
@@ -76,8 +74,9 @@ export async function evict({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<
 }
 
 /**
- * Sends a transaction with a lane's key, as a stranger would. It has the lane's next nonce, or the nonce after the
- * waiting ones. Returns false if the pool refuses it.
+ * Sends a transaction with a lane's key, as a thief of the key would. Returns false if the pool refuses the
+ * transaction.
+ * @param at `latest`: the lane's next nonce; `pending`: the nonce after the pool's
  */
 export async function useKey({ rpc, chainId }: Anvil, lane: LaneKey, at: 'latest' | 'pending'): Promise<boolean> {
   const nonce = Number(await rpc<string>('eth_getTransactionCount', [lane.address, at]))
@@ -89,7 +88,6 @@ export async function useKey({ rpc, chainId }: Anvil, lane: LaneKey, at: 'latest
   )
 }
 
-/** Runs `act` while the lane has no funds. Restores them afterwards. */
 export async function drained<T>({ rpc }: Anvil, { address }: LaneKey, act: () => Promise<T>): Promise<T> {
   const balance = await rpc<string>('eth_getBalance', [address, 'latest'])
   await rpc('anvil_setBalance', [address, '0x0'])

@@ -8,24 +8,21 @@ import { keyOf, type AnySent } from '../devnet/sent.ts'
 import { isDone, newestRuns } from './newest-runs.ts'
 import type { FaultTargets } from './fault-targets.ts'
 
-/** The parts of a fault run that this file reads. */
 type DrainTargets = Pick<FaultTargets, 'devnet' | 'client' | 'sent' | 'say' | 'wait'>
 
 const lookEveryMs = 1000
 
-/** Work that has not ended. */
 export interface Remains {
-  /** Workflow ids with their last state, or keys of transfers that have no workflow. */
+  /** Workflow ids with their last state. For transfers without a workflow, their keys. */
   readonly transfers: readonly string[]
-  /** Lanes that wait for a nonce to be mined, or whose ledger does not answer. */
+  /** Lanes with a nonce that is not mined yet, or whose ledger does not answer. */
   readonly lanes: readonly string[]
-  /** Streams that have not proved all sent transfers. */
   readonly streams: readonly string[]
 }
 
 /**
- * Waits until no work is left, or until the rest has not shrunk for `stuckAfterMs`.
- * @param streams false: streams may keep open numbers, because strangers' numbers never end
+ * Waits until no work is left, or until the amount of work has not shrunk for `stuckAfterMs`.
+ * @param streams false: ignores streams, because numbers that strangers used stay open for ever
  */
 export async function drain(targets: DrainTargets, stuckAfterMs: number, { streams = true } = {}): Promise<Remains> {
   let least = Infinity
@@ -53,7 +50,7 @@ async function look(targets: DrainTargets, withStreams: boolean): Promise<Remain
   const [seen, lanes, streams] = await Promise.all([
     newestRuns(targets.client),
     Promise.all(targets.devnet.lanes.map((lane) => laneRemains(targets, lane))),
-    // If the streams do not answer, their state is unknown, so the next round asks again.
+    // Streams that do not answer count as unproved, so the next round reads them again.
     withStreams ? unprovedStreams(targets).catch((error: unknown) => [`streams: ${String(error)}`]) : [],
   ])
   const undone = targets.sent.filter((one) => !isDelivered(seen.get(keyOf(one))))
@@ -67,8 +64,8 @@ function isDelivered(seen: Seen | undefined): boolean {
 }
 
 /**
- * Transfers that, by the checker, have no effect on the chain. A transfer may have no workflow because Temporal was
- * wiped or the workflow was terminated. Such a transfer is over if its effect exists.
+ * Transfers without an effect on the target. A transfer whose workflow was terminated or wiped is over once its effect
+ * exists.
  */
 async function withoutEffect({ devnet }: DrainTargets, undone: readonly AnySent[]): Promise<AnySent[]> {
   if (undone.length === 0) return []
@@ -91,13 +88,12 @@ async function laneRemains(targets: DrainTargets, { chain, address }: { chain: s
     const open = Object.keys(state.entries).filter((nonce) => Number(nonce) >= (state.observed?.latest ?? 0))
     return open.length === 0 ? [] : [`${id}: unmined ${open.join(', ')}`]
   } catch (error) {
-    // Nobody has used the lane since Temporal was wiped, so it has no ledger. The checker looks into the pool.
+    // A lane that nobody has used since Temporal was wiped has no ledger. The checker reads the pool for such a lane.
     if (error instanceof WorkflowNotFoundError) return []
     return [`${id}: ${error instanceof Error ? error.message : String(error)}`]
   }
 }
 
-/** Queries the state of a lane's ledger. */
 export function askLane({ client }: Pick<FaultTargets, 'client'>, workflowId: string): Promise<LaneState> {
   return client.workflow.getHandle(workflowId).query(laneStatusQuery)
 }

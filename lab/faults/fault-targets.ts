@@ -7,21 +7,18 @@ import type { FleetServer } from './fleet-server.ts'
 
 export type ChainKey = 'ethereum' | 'bsc'
 
-/** The parts of a fault run. */
 export interface FaultTargets {
   readonly devnet: Devnet
   readonly client: Client
   readonly fleet: Fleet
-  /** Only in a fleet run: its server, and by process name the links of each process to the server and to the nodes. */
+  /** Only in a fleet run. `links`: each process's proxies to the server and the nodes, by process name. */
   readonly ground?: { readonly server: FleetServer; readonly links: ReadonlyMap<string, Links> } | undefined
-  /** Every transfer so far. */
   readonly sent: AnySent[]
   readonly locks: Readonly<Record<ChainKey | 'temporal', Lock>>
   say(line: string): void
   wait(ms: number): Promise<void>
 }
 
-/** Runs tasks one after another. */
 export class Lock {
   #last: Promise<unknown> = Promise.resolve()
 

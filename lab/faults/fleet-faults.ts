@@ -2,12 +2,10 @@ import type { TcpProxy } from '../devnet/fault-proxy/tcp-proxy.ts'
 import type { FaultTargets } from './fault-targets.ts'
 import type { FleetKind, PlannedFault } from './plan.ts'
 
-/**
- * A half-open connection lasts this many times as long as a cut one, so that some outlast the heartbeat of a broadcast.
- */
+/** Half-open connections last 4 times as long as cut ones, so that some outlast the heartbeat of a broadcast. */
 const halfOpenTimes = 4
 
-/** Injects a fault of a fleet. Resolves when the fault is over. Returns false if this run has no such fleet. */
+/** Injects a fault that needs a fleet. Resolves when the fault is over. Returns false in a run without a fleet. */
 export async function breakFleet(targets: FaultTargets, fault: PlannedFault<FleetKind>, tell: (what: string) => void): Promise<boolean> {
   const { fleet, ground, locks, wait } = targets
   if (!ground) return false
@@ -19,7 +17,7 @@ export async function breakFleet(targets: FaultTargets, fault: PlannedFault<Flee
       return true
     }
     case 'temporal-restart':
-      // End the server by `kill -9`, or by SIGTERM as an orchestrator does.
+      // Ends the server by SIGKILL, or by SIGTERM as an orchestrator does.
       await locks.temporal.run(() => server.restart(fault.dice < 0.5 ? 0 : 2_000))
       return true
     case 'postgres-crash':
@@ -43,7 +41,6 @@ export async function breakFleet(targets: FaultTargets, fault: PlannedFault<Flee
   }
 }
 
-/** The links that the fault concerns, with the name of their process. */
 function waysOf(
   { fleet, ground }: FaultTargets,
   { kind, dice, chain, node }: PlannedFault,

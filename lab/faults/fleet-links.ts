@@ -4,11 +4,10 @@ import type { ConfigInput } from '../devnet/relayer-config.ts'
 
 type ChainKey = keyof Devnet['nodes']
 
-/** A process's TCP proxies: one to Temporal, and one to each node. */
+/** The TCP proxies of one process, to Temporal and to each node. */
 export interface Links {
   readonly temporal: TcpProxy
   readonly nodes: Readonly<Record<ChainKey, readonly TcpProxy[]>>
-  /** Repairs the links. */
   heal(): void
   stop(): Promise<void>
 }
@@ -25,14 +24,14 @@ export async function startLinks({ temporal, nodes }: Devnet): Promise<Links> {
   }
 }
 
-/** The config of a process that uses these links. */
+/** A process with this config reaches Temporal and nodes only through these links. */
 export function withLinks(config: ConfigInput, { temporal, nodes }: Links): ConfigInput {
   const chains = Object.entries(config.chains).map(([name, chain]) => {
     return [name, { ...chain, nodes: nodes[name as ChainKey].map(({ port }) => ({ url: `http://127.0.0.1:${port}` })) }] as const
   })
   return {
     ...config,
-    // Use a host name, because the server's certificate has this name.
+    // The server's certificate names `localhost`.
     temporal: { ...config.temporal, address: `localhost:${temporal.port}` },
     chains: Object.fromEntries(chains) as ConfigInput['chains'],
   }

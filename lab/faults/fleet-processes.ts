@@ -6,25 +6,21 @@ import type { FleetProcess } from './fleet.ts'
 import { type Links, withLinks } from './fleet-links.ts'
 import type { FleetServer } from './fleet-server.ts'
 
-/** A fleet whose processes have one role each, with their links. */
 export interface FleetProcesses {
   readonly started: readonly FleetProcess[]
-  /** Links by process name. */
   readonly links: ReadonlyMap<string, Links>
 }
 
-/** The environment variable with a process's token for Temporal. */
 const tokenVariable = 'PORTAGE_FAULTS_TOKEN'
 
-/** Name of a process of a lane. */
 export function laneProcess({ chain, address }: LaneKey, devnet: Devnet, number: number): string {
   const place = devnet.lanes.filter((one) => one.chain === chain).findIndex((one) => one.address === address)
   return `portage-lane-${chain}-${String.fromCodePoint(97 + place)}-${number}`
 }
 
 /**
- * Makes the processes of each role: for each key, processes that have only this key, and one API. Each has its own data
- * folder, token and proxies.
+ * Makes `each` processes per role and per lane key, and one API. Each process has its own data folder, token and
+ * proxies.
  */
 export function fleetProcesses(devnet: Devnet, server: FleetServer, each: number, linksOf: () => Promise<Links>): Promise<FleetProcesses> {
   const numbers = Array.from({ length: each }, (_, index) => index + 1)

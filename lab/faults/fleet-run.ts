@@ -5,12 +5,12 @@ import { fleetProcesses } from './fleet-processes.ts'
 import { type FleetServer, startFleetServer } from './fleet-server.ts'
 import { faultDevnet, type Ground } from './run.ts'
 
-/** As in every fault run, but with one key per chain. So no other lane exists when a lane's processes are killed. */
+/** One key per chain, so that no other lane exists while a lane's processes are killed. */
 export const fleetDevnet = { ...faultDevnet, keysPerChain: 1 } as const
 
 /**
- * Starts Temporal on PostgreSQL and makes a fleet whose processes have one role each. `stop` ends the server and the
- * proxies. The run ends the processes.
+ * Starts Temporal on PostgreSQL for a fleet whose processes have one role each. `stop` ends the server and the proxies;
+ * the run itself ends the processes.
  */
 export async function startFleetGround(
   parts: PostgresServerParts,

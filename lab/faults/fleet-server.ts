@@ -15,39 +15,34 @@ import { until } from '../devnet/until.ts'
 const namespace = 'default'
 
 /**
- * Temporal as in a fleet: the production server with four history shards, TLS and tokens, on a PostgreSQL that syncs to
+ * Temporal as in production: the real server with four history shards, TLS and tokens, on a PostgreSQL that syncs to
  * disk.
  */
 export interface FleetServer {
-  /** The server for the devnet, which uses only its address. It cannot copy its database. */
+  /** The devnet uses only the address of this server, which cannot copy its database. */
   readonly temporal: TemporalServer
   readonly postgres: Postgres
   readonly logFile: string
-  /** PEM file of the CA that issued the server's certificate. */
   readonly caFile: string
-  /** Issues a token that may write in the namespace, as each process has one. */
   issueToken(subject: string): string
-  /** An operator's connection, which does not use the proxies between the server and the fleet. */
+  /** Connects as an operator, without the fleet's proxies. */
   connect(): Promise<Connection>
-  /** Ends the server and starts it again. `graceMs` is 0 to kill it at once. */
+  /** Ends the server and starts it again. `graceMs` 0: SIGKILL. */
   restart(graceMs: number): Promise<void>
-  /**
-   * Resolves when the server is up. A server that loses its database ends by itself, and is started again as by an
-   * orchestrator.
-   */
+  /** Resolves when the server is up. A server that lost its database ends, and is started again. */
   up(): Promise<void>
   stop(): Promise<void>
 }
 
-/** The programs of this machine that can start the server. `why` names the missing ones. */
+/** Programs that start the server. `why`: names the missing ones. */
 export async function fleetServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
   if (!(await hasOpenssl())) return { why: 'openssl is not installed' }
   return postgresServerParts()
 }
 
 /**
- * Starts PostgreSQL and the server in a new folder outside `dir`, because PostgreSQL runs as another user. `stop`
- * removes the folder. Throws like `startTemporalOnPostgres`.
+ * Starts PostgreSQL and Temporal in a new folder outside `dir`, because PostgreSQL runs as another user. `stop` removes
+ * the folder. Throws like `startTemporalOnPostgres`.
  */
 export async function startFleetServer(parts: PostgresServerParts, dir: string): Promise<FleetServer> {
   const folder = await mkdtemp(join(tmpdir(), 'portage-fleet-'))
@@ -93,10 +88,10 @@ export async function startFleetServer(parts: PostgresServerParts, dir: string):
   }
 }
 
-/** Pause between two checks and before each new start, ms. An orchestrator waits like this. */
+/** Interval at which an ended server is noticed and started again, ms. */
 const lookMs = 1_000
 
-/** Starts the server again when it has ended by itself. */
+/** Starts the server again after it ended by itself, as an orchestrator would. */
 function supervise(temporal: SecuredTemporal) {
   let restarting: Promise<void> | undefined
   const restart = async (graceMs: number): Promise<void> => {
@@ -109,7 +104,7 @@ function supervise(temporal: SecuredTemporal) {
     }
   }
   const look = setInterval(() => {
-    // If the start fails, the next check repeats it.
+    // The next check repeats a failed start.
     if (temporal.ended !== undefined && !restarting) void restart(0).catch(() => {})
   }, lookMs)
   return {

@@ -2,53 +2,45 @@ import type { Devnet } from '../devnet/index.ts'
 import { type PortageOptions, type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 import { withBroadcast } from '../devnet/relayer-config.ts'
 
-/** A process of a fleet, with fixed parameters. Its name begins with `portage-`, so that `logs.ts` reads its log. */
+/** Parameters of a process. The name begins with `portage-`, because `logs.ts` reads only such logs. */
 export type FleetProcess = PortageOptions & { readonly name: string }
 
-/** Several Portage processes. A killed one is started again, as by a supervisor. */
+/** Several Portage processes. Killed processes are started again, as by a supervisor. */
 export interface Fleet {
   readonly processes: readonly FleetProcess[]
   /** Processes that run and are not frozen. */
   readonly alive: readonly PortageProcess[]
-  /** How often a process ended by itself and was started again. */
+  /** Number of processes that ended by themselves and were started again. */
   readonly restarts: number
-  /** The name of each process, alive or dead, by its pid. */
+  /** Process names by pid, including pids of dead processes. */
   readonly byPid: ReadonlyMap<number, string>
-  /** Kills a random running process (kill -9). It is started again after `forMs`. Returns false if no process runs. */
+  /** Kills a random running process (SIGKILL) and starts it again after `forMs`. Returns false if none runs. */
   kill(dice: number, forMs: number): Promise<boolean>
-  /**
-   * Kills the process with this name. Returns the time of its end, ms since the epoch, or undefined if it did not run.
-   */
+  /** Kills the named process. Returns the time of its end, ms since the epoch, or undefined if it did not run. */
   killOne(name: string, forMs: number): Promise<number | undefined>
   /**
-   * Stops the process gracefully (SIGTERM). Starts it with a failpoint that will kill it. After its death, starts it
-   * without the failpoint.
+   * Ends the process with SIGTERM and starts it with failpoints that kill it. After its death, starts it without
+   * failpoints.
    */
   doom(name: string, failpoints: string): Promise<{ readonly died: Promise<number> }>
   /**
-   * Freezes a random process (SIGSTOP) for this time. It continues after others have taken over its work. Returns false
-   * if no process runs.
+   * Freezes a random process (SIGSTOP) for `forMs`. Others take over its work meanwhile. Returns false if none runs.
    */
   freeze(dice: number, forMs: number): Promise<boolean>
-  /**
-   * Restarts each process in turn (SIGTERM). The next one stops when the last one is ready. Returns those that did not
-   * end in time.
-   */
+  /** Restarts the processes one after another (SIGTERM). Returns those that did not end in time with code 0. */
   restartEach(): Promise<string[]>
-  /** Resolves when all processes run. Throws if a process does not start in several tries. */
+  /** Resolves when all processes run. Throws the error of a process that failed to start in 20 tries. */
   whole(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A process may end at its start if nodes or Temporal are away. A supervisor waits a little and tries again. */
+/** A process may end at its start if nodes or Temporal are away, so the supervisor tries again. */
 const tries = 20
 const betweenTriesMs = 1000
-/**
- * Time that an orchestrator waits for the end of a process. The Helm chart's default (`terminationGracePeriodSeconds`).
- */
+/** `terminationGracePeriodSeconds` of the Helm chart: the longest time that a process may need to end. */
 const stopMs = 45_000
 
-/** Starts all processes. Resolves when all are ready. Throws if a process does not start in several tries. */
+/** Resolves when all processes are ready. Throws the error of a process that failed to start in 20 tries. */
 export async function startFleet(devnet: Devnet, processes: readonly FleetProcess[], wait: (ms: number) => Promise<void>): Promise<Fleet> {
   const fleet = new SupervisedFleet(devnet, processes, wait)
   try {
@@ -61,8 +53,8 @@ export async function startFleet(devnet: Devnet, processes: readonly FleetProces
 }
 
 /**
- * Processes of `portage run --role all`. Every second one sends all its broadcasts through the lanes' queues. So each
- * lane has both forms at the same time, and processes take over each other's work.
+ * Processes of `portage run --role all`. Every second process sends broadcasts through the lanes' queues and never
+ * itself, so that each lane has both forms and processes take over each other's work.
  */
 export function allRoles(count: number): FleetProcess[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -77,7 +69,6 @@ class SupervisedFleet implements Fleet {
   readonly processes: readonly FleetProcess[]
   readonly #devnet: Devnet
   readonly #wait: (ms: number) => Promise<void>
-  /** By index of the process. Undefined if it was killed or has ended, and was not started again yet. */
   readonly #started: (PortageProcess | undefined)[]
   readonly #returning = new Set<Promise<void>>()
   readonly #frozen = new Set<PortageProcess>()
@@ -97,8 +88,7 @@ class SupervisedFleet implements Fleet {
 
   async start(): Promise<void> {
     const [first, ...others] = this.#started.keys()
-    // The first process compiles the command line and the workflows if their sources have changed. The others use the
-    // result.
+    // The first process compiles the command line and the workflows. The other processes use the compiled files.
     if (first !== undefined) await this.#startOne(first)
     await Promise.all(others.map((index) => this.#startOne(index)))
   }
@@ -142,7 +132,7 @@ class SupervisedFleet implements Fleet {
     const late: string[] = []
     for (const [index, { name }] of this.processes.entries()) {
       const ended = await this.#end(index)
-      // This process was killed by another fault, which will start it again.
+      // Another fault killed this process and will start it again.
       if (ended === undefined) continue
       if (ended !== 'ended with code 0') late.push(`${name} ${ended}`)
       await this.#startOne(index)
@@ -151,7 +141,7 @@ class SupervisedFleet implements Fleet {
   }
 
   async whole(): Promise<void> {
-    // Check again, because a process can end while others are started.
+    // Processes may end while others are started, so the wait is repeated.
     while (this.#returning.size > 0) await Promise.all(this.#returning)
   }
 
@@ -187,7 +177,7 @@ class SupervisedFleet implements Fleet {
     return at
   }
 
-  /** Stops the process gracefully (SIGTERM). Returns how it ended, or undefined if it did not run. */
+  /** Sends SIGTERM. Returns how the process ended, or undefined if it did not run. */
   async #end(index: number): Promise<string | undefined> {
     const one = this.#started[index]
     if (!one || one.ended !== undefined) return undefined
@@ -202,7 +192,7 @@ class SupervisedFleet implements Fleet {
         const started = await this.#launch(index)
         this.#started[index] = started
         void started.exited.then(() => {
-          // A killed process is no longer in the list, and `#kill` starts it again.
+          // `#kill` removes a killed process from the list and starts it again.
           if (this.#stopping || this.#started[index] !== started) return
           this.restarts += 1
           this.#bringBack(index, betweenTriesMs)
@@ -226,7 +216,7 @@ class SupervisedFleet implements Fleet {
     this.#started[index] = undefined
     const back = this.#wait(afterMs).then(() => this.#startOne(index))
     this.#returning.add(back)
-    // If the start failed, keep the promise here until `whole` throws its error.
+    // A failed start stays in `#returning`, and `whole` throws its error.
     void back.then(
       () => this.#returning.delete(back),
       () => {},

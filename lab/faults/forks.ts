@@ -1,6 +1,6 @@
 import type { Anvil } from '../devnet/chain/anvil.ts'
 
-/** The shortest block interval that a running anvil accepts, ms. The devnet of a fault run uses it. */
+/** Shortest block interval that a running anvil accepts, ms. */
 const blockMs = 1000
 
 interface RawBlock {
@@ -8,13 +8,12 @@ interface RawBlock {
 }
 
 export interface ForkOptions {
-  /** Number of removed blocks. */
   readonly depth: number
-  /** Accounts (lower case) whose transactions are lost. The transactions of others return to the pool. */
+  /** Accounts (lower case) whose removed transactions vanish. Other accounts' transactions return to the pool. */
   readonly lost: readonly string[]
 }
 
-/** Replaces the newest blocks at once by the same number of empty blocks (anvil_reorg). */
+/** Replaces the newest blocks by empty blocks of the same number, in one step (anvil_reorg). */
 export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): Promise<void> {
   await withoutBlocks(rpc, async () => {
     const head = Number(await rpc<string>('eth_blockNumber'))
@@ -25,9 +24,9 @@ export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): 
 }
 
 /**
- * Takes a snapshot, mines `depth` blocks, and goes back to the snapshot (evm_revert). With `longer`, the chain is at
- * once one block longer than before, otherwise it is shorter for a while. Resolves when the chain is as long as before.
- * Then final blocks are as deep as before, and no later fork removes them.
+ * Goes back to a snapshot that is `depth` blocks old (evm_revert). `longer`: the new chain is at once one block longer
+ * than the old one. Otherwise it is shorter for a while. Resolves at the old height, because a fork before that could
+ * remove final blocks.
  */
 export async function forkFromSnapshot(
   { rpc }: Anvil,
@@ -36,7 +35,7 @@ export async function forkFromSnapshot(
 ): Promise<void> {
   const { depth, lost, longer } = options
   const height = async () => Number(await rpc<string>('eth_blockNumber'))
-  // Mine these blocks by hand, because one block too many would move final blocks into the fork.
+  // These blocks are mined by hand, because one block more would make the fork deeper than finality.
   const highest = await withoutBlocks(rpc, async () => {
     const snapshot = await rpc<string>('evm_snapshot')
     const from = await height()
@@ -54,7 +53,7 @@ export async function forkFromSnapshot(
   while ((await height()) < highest) await wait(blockMs)
 }
 
-/** Runs `act` while the chain mines no blocks. Afterwards blocks come every second. */
+/** Runs `act` while the chain mines no blocks. Then sets the block interval to one second. */
 export async function withoutBlocks<T>(rpc: Anvil['rpc'], act: () => Promise<T>): Promise<T> {
   await rpc('evm_setIntervalMining', [0])
   try {
@@ -76,6 +75,6 @@ async function transactionsFrom(rpc: Anvil['rpc'], from: number, to: number, los
 }
 
 async function giveBack(rpc: Anvil['rpc'], raws: readonly string[]): Promise<void> {
-  // This fails for a transaction that is still in the pool.
+  // A node refuses a transaction that is still in its pool.
   for (const raw of raws) await rpc('eth_sendRawTransaction', [raw]).catch(() => undefined)
 }

@@ -3,8 +3,8 @@ import type { Guardian } from '../devnet/wormhole/guardian.ts'
 import type { GuardianKind, PlannedFault } from './plan.ts'
 
 /**
- * Injects a fault into the spy or the guardians' REST API. Resolves when the fault is over. Circle's API fails together
- * with the guardians'. It never answers 429, because Portage would then ask it nothing for 5 minutes.
+ * Injects a fault into the spy or the guardians' REST API, and resolves when the fault is over. 5xx answers also come
+ * from Circle's API. 429 answers do not, because Portage would then ask Circle nothing for 5 minutes.
  */
 export async function breakGuardian(
   { spy, api }: Guardian,
@@ -14,7 +14,7 @@ export async function breakGuardian(
 ): Promise<void> {
   switch (kind) {
     case 'spy-drop':
-      // The spy replays nothing, so messages of this time are lost.
+      // The spy replays nothing, so subscribers miss the messages of this time.
       await spy.stop()
       await wait(forMs)
       return spy.start()

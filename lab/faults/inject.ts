@@ -6,19 +6,12 @@ import { chainKinds, fleetKinds, guardianKinds, nodeKinds, serverKinds, temporal
 import type { FaultTargets } from './fault-targets.ts'
 import { breakTemporal, breakWorkflow } from './temporal-faults.ts'
 
-/** How often each kind of fault struck. */
 export type Injected = Partial<Record<FaultKind, number>>
 
-/**
- * Faults that must not overlap with each other, or with a user's transfer, on one chain. A snapshot would undo the
- * repair of the other fault.
- */
+/** Faults that take a chain's lock, like users' transfers. A snapshot would undo the repair of a simultaneous fault. */
 const alone: readonly FaultKind[] = ['fork', 'reorg', 'chain-stop', 'key-drained']
 
-/**
- * Carries out the plan and counts the faults in `injected`. Resolves when the last fault is over and everything is
- * repaired.
- */
+/** Carries out the plan and counts the faults in `injected`. Resolves when the last fault is over and repaired. */
 export async function injectAll(targets: FaultTargets, plan: readonly PlannedFault[], injected: Injected): Promise<void> {
   const started = Date.now()
   const running: Promise<void>[] = []
@@ -38,7 +31,7 @@ async function strike(targets: FaultTargets, fault: PlannedFault, injected: Inje
     if (struck) injected[kind] = (injected[kind] ?? 0) + 1
     tell(struck ? 'done' : 'found nothing to strike')
   } catch (error) {
-    // A failed injection shows nothing about the relayer, so it is logged and does not count.
+    // A failed injection shows nothing about Portage, so it is not counted.
     tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
@@ -67,7 +60,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     return id !== undefined
   }
   if (is(fault, serverKinds)) {
-    // Run these faults one after another, so that none wipes what another restores.
+    // These faults come one after another, so that no fault wipes a copy that another restores.
     await locks.temporal.run(() => breakTemporal(devnet.temporal, fault, wait))
     return true
   }
@@ -76,10 +69,10 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     return true
   }
   if (is(fault, fleetKinds)) return breakFleet(targets, fault, tell)
-  // Some freezes last longer than a broadcast may go without a heartbeat.
+  // A freeze lasts four times as long as other faults, so that some freezes outlast the heartbeat of a broadcast.
   if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
   const killed = await fleet.kill(fault.dice, fault.forMs)
-  // Sometimes kill another process too, so that perhaps no process listens to the spy.
+  // Sometimes a second process dies too. Then perhaps no process listens to the spy.
   if (fault.dice % 0.25 < 0.1) await fleet.kill(0, fault.forMs)
   return killed
 }
@@ -88,10 +81,6 @@ function is<K extends FaultKind>(fault: PlannedFault, kinds: readonly K[]): faul
   return (kinds as readonly FaultKind[]).includes(fault.kind)
 }
 
-/**
- * Repairs everything. Then nodes and guardians answer, no connection is cut, Temporal runs, blocks come every second,
- * keys have funds, and all processes run.
- */
 async function heal({ devnet, fleet, ground }: FaultTargets): Promise<void> {
   for (const links of ground?.links.values() ?? []) links.heal()
   await ground?.server.up()

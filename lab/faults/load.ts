@@ -1,13 +1,13 @@
 import { indexesOf, sendWish, wishOf, type BridgeChoice } from '../demo/load.ts'
 import type { ChainKey, FaultTargets } from './fault-targets.ts'
 
-/** Highest number of transfers that one direction sends at once. They fit into a few blocks. */
+/** Most transfers that one direction sends at once. They fit into a few blocks. */
 const burst = 60
 const sources: readonly ChainKey[] = ['ethereum', 'bsc']
 
 /**
- * Sends users' transfers from both chains, spread evenly over a time. Resolves when all are sent and mined.
- * @param first number of transfers that the run sent before
+ * Sends users' transfers from both chains, spread evenly over `durationMs`. Resolves when all are mined.
+ * @param first number of transfers that the run has sent before
  */
 export async function sendOver(
   targets: FaultTargets,
@@ -28,7 +28,7 @@ export async function sendOver(
         }
         const indexes = own.slice(at, at + Math.min(due, burst))
         at += indexes.length
-        // Wait for forks to end, because a fork could remove a user's transaction.
+        // The lock excludes forks, which could remove a user's transaction.
         await targets.locks[source].run(() => send(targets, bridge, source, indexes))
       }
     }),
@@ -36,8 +36,8 @@ export async function sendOver(
 }
 
 /**
- * Sends `perSecond` transfers per second until `isOver`, in both directions in turn. The chains must not fork
- * meanwhile. Resolves with the number of transfers when all are mined.
+ * Sends transfers in both directions in turn until `isOver`. No chain may fork during this time. Returns the number of
+ * transfers when all are mined.
  */
 export async function sendSteadily(targets: FaultTargets, bridge: BridgeChoice, perSecond: number, isOver: () => boolean): Promise<number> {
   const sending: Promise<void>[] = []

@@ -2,20 +2,19 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Devnet } from '../devnet/index.ts'
 
-/** Counts of texts that no log may contain. */
 export interface LogFindings {
   /**
-   * Workflow tasks that did not replay (Temporal SDK, TMPRL1100), and workflow code that hung (TMPRL1101). Replay
-   * failures count only until Temporal is set back, because processes then remember events that Temporal has lost.
+   * Workflow tasks that failed to replay (TMPRL1100 of Temporal's SDK) or hung (TMPRL1101). Failed replays stop
+   * counting once Temporal was set back, because processes then remember events that Temporal has lost.
    */
   readonly brokenTasks: number
-  /** Private keys of lanes that a log contains. */
+  /** Number of lanes whose private key is in a log. */
   readonly loggedKeys: number
 }
 
 /**
  * Reads the logs of all Portage processes in the devnet's folder.
- * @param setBackAt time at which Temporal was first set back to a copy, ms since the epoch; Infinity: never
+ * @param setBackAt time at which Temporal was first set back, ms since the epoch; Infinity: never
  */
 export async function readLogs({ dir, lanes }: Devnet, setBackAt: number): Promise<LogFindings> {
   const files = (await readdir(dir)).filter((name) => /^portage-.*\.log$/.test(name))

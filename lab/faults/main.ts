@@ -12,10 +12,9 @@ import { type FaultOptions, parseOptions } from './options.ts'
 import { faultDevnet, planOf, runFaults, type FaultRun } from './run.ts'
 import { describe, isClean } from './summary.ts'
 
-/** Exit code of a fleet run if PostgreSQL, OpenSSL or the Temporal server is missing. */
+/** Exit code if a fleet run lacks PostgreSQL, OpenSSL or the Temporal server. */
 const notRun = 3
 
-/** Makes a fault run with the options of the command line. Returns the exit code. */
 export async function faults(options: FaultOptions): Promise<number> {
   const { seed, transfers, bridge, processes, only, fleet } = options
   const run: FaultRun = {
@@ -33,7 +32,7 @@ export async function faults(options: FaultOptions): Promise<number> {
   return notRun
 }
 
-/** @param parts of a fleet's server; absent: the run uses the dev server */
+/** @param parts programs of a fleet's server; absent: the run uses the dev server */
 async function report(options: FaultOptions, run: FaultRun, parts?: PostgresServerParts): Promise<number> {
   const dir = join(process.cwd(), '.portage', 'faults', `${run.seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })

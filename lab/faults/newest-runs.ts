@@ -1,10 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { isSettled, lookAtTransfers, type Seen } from '../demo/follow.ts'
 
-/**
- * The transfers in Temporal by key. If a transfer has several runs, the open one is used, otherwise one with an
- * outcome.
- */
+/** Transfers in Temporal, by key. Of several runs of a transfer, prefers the open run, then a run with an outcome. */
 export async function newestRuns(client: Client): Promise<Map<string, Seen>> {
   const seen = new Map<string, Seen>()
   for (const one of await lookAtTransfers(client)) {
@@ -14,7 +11,7 @@ export async function newestRuns(client: Client): Promise<Map<string, Seen>> {
   return seen
 }
 
-/** Whether the run has closed with an outcome. A terminated run has none, whatever its last state was. */
+/** Whether the run has closed with an outcome. A terminated run has no outcome. */
 export function isDone(one: Seen): boolean {
   return !one.running && isSettled(one) && ['delivered', 'rejected', 'declined', 'cancelled'].includes(one.state)
 }

@@ -6,13 +6,13 @@ import { chanceOf } from './random.ts'
 const sends = ['eth_sendRawTransaction']
 const fatal = { code: -32_000, message: 'intrinsic gas too low: have 21000, want 53000' } as const
 
-/** Error texts of Infura and similar providers, and of nodes with a block limit. */
+/** Error texts of providers such as Infura, and of nodes that limit the range of blocks. */
 const logLimits = {
   results: { blocks: 3, code: -32_005, message: 'query returned more than 10000 results' },
   blocks: { blocks: 1, code: -32_000, message: 'block range too large' },
 } as const
 
-/** The fault rule of each kind. A false receipt comes once. The other faults last. */
+/** The false receipt comes once. All other faults last until their rule ends. */
 const rules: Readonly<Record<NodeKind, (fault: PlannedFault) => FaultRule>> = {
   'accept-and-hang': () => ({ fault: { kind: 'accept-and-hang' }, methods: sends }),
   hang: () => ({ fault: { kind: 'hang' }, probability: 0.5 }),
@@ -37,7 +37,6 @@ const rules: Readonly<Record<NodeKind, (fault: PlannedFault) => FaultRule>> = {
   'finality-lag': ({ depth }) => ({ fault: { kind: 'finality-behind', blocks: 3 * depth } }),
 }
 
-/** Makes nodes faulty. Returns a function that ends the fault. */
 export function breakNodes(nodes: readonly FaultProxy[], fault: PlannedFault<NodeKind>): () => void {
   const struck = fault.node === 'all' ? nodes : nodes.slice(fault.node, fault.node + 1)
   const random = chanceOf(String(fault.dice)).next

@@ -5,20 +5,15 @@ import { type FaultKind, faultKinds, fleetFaultKinds, fleetKinds } from './plan.
 export interface FaultOptions {
   readonly seed: string
   readonly transfers: number
-  /** Run each role in separate processes, on a Temporal server on PostgreSQL. */
+  /** Separate processes for each role, and Temporal on PostgreSQL. */
   readonly fleet: boolean
   readonly bridge: BridgeChoice
-  /** Most native completions in one transaction. Absent: one. */
   readonly batch?: number
-  /** Time in which faults are injected, s. */
   readonly duration: number
   readonly only: readonly FaultKind[]
-  /** If nothing ends for this number of seconds, the rest counts as stuck. */
   readonly stuckAfter: number
   readonly processes: number
-  /** Use the times of `quickTakeover` in place of the config's own. */
   readonly quickTakeover: boolean
-  /** Average pause between two faults, ms. */
   readonly pause: number
   readonly window: number
   readonly keep: boolean
@@ -50,7 +45,6 @@ The same seed, bridge, duration, kinds and pause give the same plan. Exit code: 
 without an operator; 1 otherwise, with what is needed to look for the cause in the folder that is named; 2 for bad usage; 3 if this machine
 cannot run --fleet, with NOT RUN: and what is missing on stderr.`
 
-/** Reads the command line. Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): FaultOptions {
   const program = new Command('faults')
     .description('A random fault run.')
@@ -96,7 +90,7 @@ function withDefaults(
   }
 }
 
-/** Seconds of faults for this number of transfers, in a run without a fleet. */
+/** Seconds of faults in a run without a fleet. */
 export function defaultDuration(transfers: number): number {
   return 15 + Math.round(transfers / 10)
 }

@@ -1,7 +1,7 @@
 import { chanceOf } from './random.ts'
 import { schedule } from './schedule.ts'
 
-/** Faults of nodes. The fault proxies inject them. */
+/** Faults that proxies before the nodes inject. */
 export const nodeKinds = [
   'accept-and-hang',
   'hang',
@@ -25,23 +25,19 @@ export const nodeKinds = [
   'log-range',
   'finality-lag',
 ] as const
-/** Faults of the chain itself. Anvil injects them. */
+/** Faults that anvil injects. */
 export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'foreign-transaction', 'chain-stop', 'key-drained'] as const
-/** Faults of workflows. Temporal's client injects them. */
+/** Faults that a client of Temporal injects. */
 export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const
-/** Faults of Temporal itself. Its database is lost, or replaced by a copy that is some seconds old. */
+/** Temporal's database is lost, or replaced by a copy that is some seconds old. */
 export const serverKinds = ['temporal-wiped', 'temporal-restored'] as const
-/**
- * Faults of the sources of Wormhole's messages. The spy drops its subscribers, which then miss messages, or the
- * guardians' REST API refuses requests.
- */
+/** The spy drops its subscribers, or the guardians' REST API refuses requests. */
 export const guardianKinds = ['spy-drop', 'guardian-429', 'guardian-5xx'] as const
-/** Faults of processes. Kills one or all of them (kill -9), or freezes one for a while (SIGSTOP). */
 const processKinds = ['kill', 'freeze'] as const
 export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...serverKinds, ...guardianKinds, ...processKinds] as const
 /**
- * Faults of a fleet on its own server. The server or its PostgreSQL stops at once and returns. Or a process's
- * connection to Temporal or to nodes is cut, or is half open (no bytes and no end).
+ * Faults of a fleet's server, of its PostgreSQL, and of processes' connections. A half-open connection carries no bytes
+ * and does not end.
  */
 export const fleetKinds = [
   'temporal-restart',
@@ -52,7 +48,7 @@ export const fleetKinds = [
   'node-half-open',
   'rolling-restart',
 ] as const
-/** All faults of a fleet run. Nothing is wiped or set back, because PostgreSQL keeps Temporal's data. */
+/** All faults of a fleet run. `serverKinds` are missing, because PostgreSQL keeps Temporal's data. */
 export const fleetFaultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...guardianKinds, ...processKinds, ...fleetKinds] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
@@ -63,18 +59,16 @@ export type GuardianKind = (typeof guardianKinds)[number]
 export type FleetKind = (typeof fleetKinds)[number]
 export type FaultKind = (typeof faultKinds)[number] | FleetKind
 
-/** One fault of a run. */
 export interface PlannedFault<K extends FaultKind = FaultKind> {
-  /** ms after the start of the run. */
+  /** ms since the start of the run. */
   readonly atMs: number
   readonly kind: K
   readonly chain: 'ethereum' | 'bsc'
-  /** Index of the node. `all` only for faults in `storms`. */
+  /** Index of the node. Only faults in `storms` may strike `all` nodes. */
   readonly node: number | 'all'
   readonly forMs: number
-  /** From 1 to `deepest`: the depth of a fork, or the number of blocks by which a node lags. */
+  /** Depth of a fork, or number of blocks by which a node lags: 1 to `deepest`. */
   readonly depth: number
-  /** A random number from 0 to below 1 that decides the other choices of a fault. */
   readonly dice: number
 }
 
@@ -83,15 +77,15 @@ export interface PlanInput {
   readonly durationMs: number
   readonly kinds: readonly FaultKind[]
   readonly nodes: number
-  /** Depth of the deepest fork. Finality is as deep. */
+  /** Depth of the deepest fork, blocks. Finality has the same depth. */
   readonly deepest: number
   /** Average pause between two faults, ms. Default 700: with 39 kinds, each kind comes about once in 27 s. */
   readonly meanPauseMs?: number | undefined
 }
 
 /**
- * Faults that may strike all nodes of a chain at once. They are no lies, or are lies that the contracts' own tables
- * disprove.
+ * Faults that may strike all nodes of a chain at once: the nodes do not lie, or the contracts' own tables disprove the
+ * lie.
  */
 const storms: readonly FaultKind[] = [
   'accept-and-hang',
@@ -111,7 +105,7 @@ const storms: readonly FaultKind[] = [
   'node-half-open',
 ]
 
-/** Plans the faults of a run in order of time: all kinds in a random order, repeated until the time is over. Pure. */
+/** Plans the faults of a run, sorted by time. Pure. */
 export function planFaults(input: PlanInput): PlannedFault[] {
   const { meanPauseMs = 700 } = input
   const chance = chanceOf(input.seed)
@@ -129,7 +123,7 @@ export function planFaults(input: PlanInput): PlannedFault[] {
   })
 }
 
-/** How often a kind occurs in one round of a fleet's plan. Default: once. */
+/** Frequency of a kind in one round of a fleet's plan. Default: 1. */
 const fleetShares: Partial<Record<FaultKind, number>> = {
   kill: 4,
   'temporal-cut': 2,
@@ -139,8 +133,8 @@ const fleetShares: Partial<Record<FaultKind, number>> = {
 }
 
 /**
- * Like `planFaults`, with more faults of single processes. Also restarts each process once in turn. The restarts begin
- * early because they take long.
+ * Like `planFaults`, but faults of single processes come more often. All processes are restarted once, in turn, early
+ * in the run because this takes long.
  */
 export function planFleetFaults(input: PlanInput): PlannedFault[] {
   const others = input.kinds.filter((kind) => kind !== 'rolling-restart')

@@ -1,15 +1,12 @@
-/** Random numbers from a seed. The same seed gives the same numbers. */
 export interface Chance {
-  /** A random number from 0 to below 1. */
+  /** In [0, 1). */
   next(): number
-  /** A whole number from `least` to `most`, inclusive. */
   whole(least: number, most: number): number
-  /** A random item of the list. Throws if the list is empty. */
   pick<T>(from: readonly T[]): T
   shuffle<T>(from: readonly T[]): T[]
 }
 
-/** mulberry32 over an FNV-1a hash of the seed. */
+/** The generator mulberry32, seeded with the FNV-1a hash of `seed`. */
 export function chanceOf(seed: string): Chance {
   let state = 0x811c9dc5
   for (const letter of seed) state = Math.imul(state ^ (letter.codePointAt(0) ?? 0), 0x01000193)

@@ -24,16 +24,15 @@ export interface FaultRun {
   readonly transfers: number
   readonly durationMs: number
   readonly kinds: readonly FaultKind[]
-  /** If nothing ends for this time, the remaining work counts as stuck, ms. */
   readonly stuckAfterMs: number
-  /** Number of processes per role and per key of a fleet. */
+  /** Number of processes, in a fleet per role and per key. */
   readonly processes: number
   readonly meanPauseMs?: number
-  /** Whether processes have one role each and use a fleet's server (`fleet-run.ts`). */
+  /** Whether each process has one role and Temporal runs on PostgreSQL (`fleet-run.ts`). */
   readonly fleet?: boolean
 }
 
-/** How a run starts its processes, and how an operator connects to their Temporal. */
+/** Starts the processes of a run, and connects an operator to their Temporal. */
 export interface Ground {
   connect(devnet: Devnet): Promise<Connection>
   start(devnet: Devnet, run: FaultRun, wait: (ms: number) => Promise<void>): Promise<Pick<FaultTargets, 'fleet' | 'ground'>>
@@ -44,24 +43,19 @@ const oneKindOfProcess: Ground = {
   start: async (devnet, { processes }, wait) => ({ fleet: await startFleet(devnet, allRoles(processes), wait) }),
 }
 
-/**
- * `finalized` lags by 2 × slots, and no fork goes deeper. Each chain has two keys and three nodes. Two nodes are a
- * majority.
- */
+/** `finalized` lags by 2 × slots, and no fork is deeper. Two nodes of three are a majority. */
 export const faultDevnet = {
   ...{ keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3 },
   ...{ auditMinutes: 0.1, transferAuditMinutes: 0.5 },
 } as const
 
-/** Returns the faults of a run without injecting them. */
 export function planOf(run: FaultRun): PlannedFault[] {
-  // Without Wormhole, no process uses the guardians.
+  // Only Wormhole's bridge uses guardians.
   const kinds = run.kinds.filter((kind) => run.bridge !== 'native' || !(guardianKinds as readonly FaultKind[]).includes(kind))
   const plan = run.fleet ? planFleetFaults : planFaults
   return plan({ ...run, kinds, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })
 }
 
-/** Makes one fault run on a running devnet. Stops only the processes that it starts. */
 export async function runFaults(
   devnet: Devnet,
   run: FaultRun,
@@ -119,12 +113,11 @@ async function tellProgress({ client, sent, say, wait }: FaultTargets, started: 
   await wait(2000)
 }
 
-/** Repeats `meanwhile` until both promises have ended. Throws their errors. */
 async function untilBoth(one: Promise<void>, other: Promise<void>, meanwhile: () => Promise<void>): Promise<void> {
   let over = false
   const both = Promise.all([one, other]).finally(() => (over = true))
   both.catch(() => {})
-  // Ignore errors: while all processes are dead, nothing may be visible.
+  // `meanwhile` only prints progress, so its errors do not matter.
   while (!over) await meanwhile().catch(() => undefined)
   await both
 }
@@ -133,7 +126,6 @@ function callsOf(devnet: Devnet): number {
   return callsByMethod(devnet).reduce((sum, [, count]) => sum + count, 0)
 }
 
-/** Number of requests to all nodes by method, the most frequent first. */
 function callsByMethod({ nodes }: Devnet): [string, number][] {
   const sums = new Map<string, number>()
   for (const { calls } of Object.values(nodes).flat()) {
@@ -142,7 +134,6 @@ function callsByMethod({ nodes }: Devnet): [string, number][] {
   return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
-/** Writes evidence about the cause into the devnet's folder, next to the logs and Temporal's database. */
 async function leaveTraces(targets: FaultTargets, remains: Remains, run: FaultRun): Promise<void> {
   const { devnet, say } = targets
   const write = (name: string, value: unknown) =>

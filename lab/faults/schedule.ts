@@ -1,18 +1,13 @@
 import type { Chance } from './random.ts'
 
-/** Kinds of actions and bounds of the times between them, ms. */
 export interface ScheduleInput<K> {
   readonly kinds: readonly K[]
   readonly durationMs: number
-  /** Bounds of the random wait before the first action. */
   readonly firstMs: readonly [least: number, most: number]
-  /** Bounds of the wait between two actions. */
   readonly pauseMs: readonly [least: number, most: number]
 }
 
-/**
- * Plans all kinds in a random order, then all again in another order, until the time is over. `make` makes each action.
- */
+/** Plans all kinds in random order, again and again until the time is over. `make` makes each action. */
 export function schedule<K, T>(
   chance: Chance,
   { kinds, durationMs, firstMs, pauseMs }: ScheduleInput<K>,

@@ -5,39 +5,29 @@ import type { LogFindings } from './logs.ts'
 import type { Takeover } from './takeover.ts'
 import { idleMembers, type WorkShares } from './work-shares.ts'
 
-/** Counts that only a fleet run has. */
 export interface FleetFindings {
-  /** Time from the kill -9 of a lane process to the next delivery by the other process of the same key. */
+  /** Time from the SIGKILL of a lane process to the next delivery by the other process of its key. */
   readonly takeoverMs: { readonly min: number; readonly median: number; readonly max: number } | null
   readonly takeovers: readonly Takeover[]
-  /** Number of workflow and activity tasks that each process took. */
   readonly work: WorkShares
-  /** Processes that took no task although others of the same queue did. */
+  /** Processes that took no task although other processes of the same queue did. */
   readonly idle: readonly string[]
 }
 
-/** Summary of a fault run. */
 export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
   readonly seed: string
   readonly transfers: number
-  /** How often each kind of fault struck. */
   readonly faults: Injected
   readonly delivered: number
   readonly lost: number
   readonly duplicateEffects: number
   readonly wrongBalances: number
-  /** Completions of the native bridge that no user initiated. */
   readonly foreignCompletions: number
   readonly nonceHoles: number
-  /**
-   * Transfers that have not ended as delivered, lanes with an unmined nonce, and streams that have not proved all their
-   * numbers.
-   */
+  /** Transfers that have not ended as delivered, lanes with an unmined nonce, and streams with open numbers. */
   readonly stuck: number
-  /** Our lanes' mined transactions that delivered nothing: no-ops, reverted calls, and uses of our keys by others. */
   readonly wastedTransactions: number
   readonly revertedTransactions: number
-  /** Processes that ended without being killed and were started again. */
   readonly restarts: number
   readonly rpcCallsPerTransfer: number
   readonly seconds: number
@@ -84,10 +74,6 @@ export function fleetFindings(takeovers: readonly Takeover[], work: WorkShares):
   return { takeoverMs, takeovers, work, idle: idleMembers(work) }
 }
 
-/**
- * True if everything was delivered once, no number is in a gap, nothing is stuck, no log has forbidden text, and every
- * process of a fleet did some work.
- */
 export function isClean(summary: FaultSummary): boolean {
   const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, brokenTasks, loggedKeys } =
     summary
@@ -96,7 +82,6 @@ export function isClean(summary: FaultSummary): boolean {
   return transfers > 0 && delivered === transfers && wrong === 0
 }
 
-/** Text of the summary. */
 export function describe(summary: FaultSummary): string {
   const { faults, takeoverMs, takeovers = [], work = {}, idle, ...figures } = summary
   const rows = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(24)}${value}`)

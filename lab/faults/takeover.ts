@@ -6,37 +6,36 @@ import { laneProcess } from './fleet-processes.ts'
 import type { ChainKey, FaultTargets } from './fault-targets.ts'
 import { sendSteadily } from './load.ts'
 
-/** A takeover between two processes of one key. One was killed, and the other continued. */
+/** One process of a key was killed, and the other process of this key continued. */
 export interface Takeover {
   readonly chain: string
   /**
-   * Whether the killed process had a granted nonce that it had not signed. All higher nonces then wait until another
+   * Whether the killed process had a granted nonce without a signature. Then all higher nonces wait until the other
    * process gets the step of this nonce.
    */
   readonly owedNonce: boolean
-  /** Time from the death until a block has a delivery that the dead process cannot have sent. */
+  /** Time from the death to the first block with a delivery that the dead process cannot have sent. */
   readonly ms: number
 }
 
 /**
- * The users' load during the kills. `perSecond`: transfers per second over both directions. `transfersEach`: about how
- * many transfers one kill uses.
+ * Users' load during the kills. `perSecond`: transfers per second over both directions. `transfersEach`: transfers per
+ * kill, roughly.
  */
 const takeoverLoad = { perSecond: 2, transfersEach: 30 } as const
-/** One of this many kills strikes while a granted nonce has no signature. */
+/** Every third kill strikes while a granted nonce has no signature. */
 const owedEvery = 3
-/** Failpoint: the process dies when it gets its second nonce, before it signs. */
+/** Failpoint: kills the process at its second granted nonce, before the process signs. */
 const owed = 'after-grant=kill@2'
 
-/** Number of kills in a run. They use about half of its transfers. */
+/** Number of kills that use about half of the run's transfers. */
 export function takeoversOf(transfers: number): number {
   return Math.floor(transfers / 2 / takeoverLoad.transfersEach)
 }
 
 /**
- * Kills lane processes one after another under a steady load, at varying moments. After each, waits until the other
- * process of the key continues. Returns the measured kills and the number of transfers that were sent. Throws if the
- * other process does not continue.
+ * Kills lane processes one after another under a steady load. Waits after each kill until the other process of the key
+ * delivers. Throws Error if it does not.
  */
 export async function measureTakeovers(
   targets: FaultTargets,
@@ -49,7 +48,7 @@ export async function measureTakeovers(
     for (let index = 0; index < kills; index++) takeovers.push(await measureOne(targets, index))
     return takeovers
   }
-  // An error here also ends the load.
+  // `finally` ends the load after an error too.
   const [sent, takeovers] = await Promise.all([
     sendSteadily(targets, bridge, takeoverLoad.perSecond, () => isOver),
     measure().finally(() => (isOver = true)),
@@ -62,7 +61,7 @@ async function measureOne({ devnet, fleet, say, wait }: FaultTargets, index: num
   const { anvil } = devnet.chains[lane.chain as ChainKey]
   const owedNonce = index % owedEvery === owedEvery - 1
   await fleet.whole()
-  // Vary the moment, because nothing ties the kills to blocks.
+  // A delivery comes with a block, so a varying wait spreads the kills over the block interval.
   await untilDelivering(anvil, lane)
   await wait((index * 370) % 1_000)
   const name = laneProcess(lane, devnet, 1 + (Math.floor(index / devnet.lanes.length) % 2))
@@ -73,17 +72,13 @@ async function measureOne({ devnet, fleet, say, wait }: FaultTargets, index: num
   return { chain: lane.chain, owedNonce, ms }
 }
 
-/** Waits for a block with a delivery of this lane. */
 async function untilDelivering(anvil: Anvil, lane: LaneKey): Promise<void> {
   await deliveryAfter(anvil, lane, await height(anvil), new Set())
 }
 
-/**
- * Time at which a block first had a delivery that was not in the pool when this function was called, ms since the
- * epoch.
- */
+/** Time at which a block first had a delivery that was not in the pool at the call, ms since the epoch. */
 async function nextDelivery(anvil: Anvil, lane: LaneKey): Promise<number> {
-  // Read the pool first. Then a transaction that is in no pool and in no block yet was sent by a living process.
+  // The pool is read first, so a transaction that is in no pool and in no block yet comes from a living process.
   const pool = await anvil.rpc<Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>>('txpool_content')
   const known = [pool.pending, pool.queued].flatMap((part) => Object.values(part).flatMap((byNonce) => Object.values(byNonce)))
   return deliveryAfter(anvil, lane, await height(anvil), new Set(known.map(({ hash }) => hash)))

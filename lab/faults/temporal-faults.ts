@@ -6,8 +6,8 @@ import type { PlannedFault, ServerKind, TemporalKind } from './plan.ts'
 const types = { transfer: 'transfer', lane: 'lane' } as const
 
 /**
- * Wipes Temporal, or sets it back to a copy that is some seconds old. Resolves when it serves again. To clients, both
- * look like a crash.
+ * Wipes Temporal, or sets Temporal back to a copy that is some seconds old. Resolves when the server answers again.
+ * Clients see a crash.
  */
 export async function breakTemporal(
   temporal: TemporalServer,
@@ -30,7 +30,7 @@ export async function breakWorkflow(client: Client, fault: PlannedFault<Temporal
   const id = running.toSorted()[Math.floor(fault.dice * running.length)]
   if (id === undefined) return undefined
   const done = fault.kind.endsWith('terminated') ? terminate(client, id) : resetBack(client, id, fault.depth)
-  // This fails if the workflow has ended meanwhile.
+  // Fails if the workflow has ended.
   return done.then(
     () => id,
     () => undefined,
@@ -41,7 +41,10 @@ export async function terminate(client: Client, id: string): Promise<void> {
   await client.workflow.getHandle(id).terminate('a fault run')
 }
 
-/** Resets a workflow to one of its first workflow tasks (1: the first). Temporal forgets all later events. */
+/**
+ * Resets a workflow to one of its first workflow tasks. Temporal forgets all later events.
+ * @param task 1: the first task
+ */
 export async function resetBack(client: Client, id: string, task: number): Promise<void> {
   const handle = client.workflow.getHandle(id)
   const [{ runId }, history] = await Promise.all([handle.describe(), handle.fetchHistory()])

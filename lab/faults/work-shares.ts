@@ -1,14 +1,13 @@
 import type { Client } from '@temporalio/client'
 import type { Fleet } from './fleet.ts'
 
-/** Number of workflow and activity tasks that each process of a fleet has taken, by process name. */
 export type WorkShares = Readonly<Record<string, number>>
 
 const atOnce = 20
 
 /**
- * Counts the tasks of each process in the histories of all workflows, because each started task names its worker by pid
- * and host. Only processes that poll a queue are listed.
+ * Counts tasks in the histories of all workflows, where each started task names its worker by pid. Covers only
+ * processes that poll a queue.
  */
 export async function workShares(client: Client, { processes, byPid }: Fleet): Promise<WorkShares> {
   const polling = processes.filter(({ role }) => role !== 'intake' && role !== 'api')
@@ -32,7 +31,6 @@ export async function workShares(client: Client, { processes, byPid }: Fleet): P
   return shares
 }
 
-/** Processes that took no task although they share a queue with others. */
 export function idleMembers(shares: WorkShares): string[] {
   return Object.keys(shares).filter((name) => shares[name] === 0)
 }

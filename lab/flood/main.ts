@@ -4,7 +4,6 @@ import { Command, InvalidArgumentError } from 'commander'
 import { startDevnet } from '../devnet/index.ts'
 import { type FloodOptions, type FloodSummary, isClean, mostRatio, runFlood } from './run.ts'
 
-/** Exit codes other than 0. */
 const floodExit = { notClean: 1, usage: 2 } as const
 
 const help = `

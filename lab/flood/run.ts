@@ -11,16 +11,14 @@ import { idWithoutDigest } from '../devnet/sent.ts'
 import { until } from '../devnet/until.ts'
 
 export interface FloodOptions {
-  /** Length of each of the two phases, s. */
+  /** Length of each of the two phases, seconds. */
   readonly seconds: number
   readonly connections: number
   /** Requests per second of all strangers together. */
   readonly rate: number
-  /** Honest transfers per second. */
   readonly transfers: number
 }
 
-/** Times of honest transfers, from the source transaction until they are delivered, ms. */
 interface Times {
   readonly transfers: number
   readonly median: number
@@ -30,23 +28,21 @@ interface Times {
 export interface FloodSummary extends FloodOptions {
   readonly quiet: Times
   readonly flooded: Times
-  /** Time of the slowest transfer during the flood, divided by the slowest without it. */
+  /** Slowest transfer of the flood, divided by the slowest transfer without the flood. */
   readonly ratio: number
   /**
-   * Resident memory of the process, MiB: before the flood, the minimum of each half of the flood, and the maximum of
-   * all. Garbage raises the memory by hundreds of MiB within minutes, and a collection lowers it at once. So only the
-   * minimum shows a leak.
+   * Resident memory of the process, MiB. `firstHalf` and `secondHalf` are minima, because garbage adds hundreds of MiB
+   * for minutes, and only the minimum shows a leak.
    */
   readonly memory: { readonly before: number; readonly firstHalf: number; readonly secondHalf: number; readonly most: number }
-  /** Requests by kind. */
   readonly strangers: unknown
-  /** Whether, in every second of the flood, the process answered `GET /health` within a second. */
+  /** Whether the process answered `GET /health` within a second, in every second of the flood. */
   readonly healthy: boolean
 }
 
-/** During the flood, no transfer may take longer than this multiple of the slowest transfer without it. */
+/** Highest ratio of a clean run. */
 export const mostRatio = 1.5
-/** If the minimum of memory grows by at most this between the halves of a flood, there is no leak, MiB. */
+/** Memory may grow by this between the halves of a flood without a leak, MiB. */
 const mostGrowth = 100
 /** Memory limit of an API process in deploy/helm, MiB. */
 const mostMemory = 768
@@ -58,17 +54,14 @@ export function isClean({ ratio, memory, healthy }: FloodSummary): boolean {
 
 const strangers = fileURLToPath(new URL('strangers.ts', import.meta.url))
 
-/**
- * Sends honest transfers, first alone, then during a flood of requests without a token. The caller stops the devnet.
- */
+/** Sends honest transfers, first alone, then during a flood of requests without a token. Leaves the devnet running. */
 export async function runFlood(devnet: Devnet, options: FloodOptions, say: (line: string) => void): Promise<FloodSummary> {
-  // Use the config's own default rate limit. The devnet's processes otherwise have a higher one.
+  // Sets the config's default rate limit, because the devnet's own limit is higher.
   const portage = await startPortage(devnet, { configure: (config) => ({ ...config, api: { ...config.api, requestsPerMinute: 6_000 } }) })
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const client = new Client({ connection })
   try {
-    // Send some transfers first. A process's first transfers are slow, because code is compiled and guardian sets are
-    // read.
+    // The first transfers of a process are slow, because code is compiled and guardian sets are read.
     await honest(devnet, client, portage, { ...options, seconds: 5 })
     say(`${options.seconds} s of honest transfers alone…`)
     const quiet = await honest(devnet, client, portage, options)
@@ -120,16 +113,14 @@ async function honest(devnet: Devnet, client: Client, portage: PortageProcess, {
   return { transfers: times.length, median: times[Math.floor(times.length / 2)] ?? Number.NaN, slowest: times.at(-1) ?? Number.NaN }
 }
 
-/** The id of a transfer's workflow without its digest. */
 const prefixOf = (id: string) => id.split(':').slice(0, 4).join(':')
 
-/** Every path in the API's OpenAPI document. */
+/** Every path of the API's OpenAPI document, and some pages that are not in it. */
 async function pathsOf({ apiUrl, admin }: PortageProcess): Promise<string[]> {
   const { paths } = (await (await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin })).json()) as { paths: Record<string, unknown> }
   return ['/', '/health', '/ready', '/docs', '/none', ...Object.keys(paths).map((path) => path.replaceAll(/\{\w+\}/g, 'x'))]
 }
 
-/** Reads the memory and requests `/health` every second. */
 async function watch({ pid, apiUrl }: PortageProcess, signal: AbortSignal): Promise<{ healthy: boolean; samples: number[] }> {
   let healthy = true
   const samples: number[] = []

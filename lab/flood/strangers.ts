@@ -1,7 +1,7 @@
 /**
- * Floods an API with requests without a token. It is a separate process, so that it takes no time from the devnet's
- * guardian. Arguments: URL of the API, number of connections, requests per second, and paths as JSON. At SIGTERM it
- * prints the number of sent requests by kind and ends.
+ * Floods an API with requests without a token. A separate process takes no time from the devnet's guardian. Arguments:
+ * URL of the API, number of connections, requests per second, paths as JSON. Prints the number of sent requests by kind
+ * at SIGTERM.
  */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,7 +21,7 @@ const post = (path: string, body: string) =>
   `POST ${path} HTTP/1.1\r\n${host}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 const nextPath = () => paths[turn++ % paths.length] ?? '/'
 
-/** Makes one request, or one burst, of each kind. `requests`: the number of requests in it. */
+/** Text of one request or burst of each kind. `requests`: number of requests in the text. */
 const kinds = {
   everyRoute: () => ({ text: get(nextPath()), requests: 1 }),
   forgedToken: () => ({ text: get(nextPath(), `authorization: Bearer ${'a'.repeat(200)}.${'b'.repeat(200)}.c\r\n`), requests: 1 }),
@@ -37,7 +37,6 @@ function open(index: number): Socket {
   return socket
 }
 
-/** Repeats one kind of request at its share of the rate. */
 async function flood(index: number): Promise<never> {
   const names = Object.keys(kinds) as (keyof typeof kinds)[]
   const name = names[index % names.length] ?? 'everyRoute'
@@ -45,7 +44,7 @@ async function flood(index: number): Promise<never> {
   for (;;) {
     const { text, requests } = kinds[name]()
     if (!socket.writable) socket = open(index)
-    // Discard the answers, so that they do not fill this process's memory.
+    // A socket with a full buffer gets nothing more, so that the buffers do not fill this process's memory.
     if (socket.writableLength < 1_000_000) {
       socket.write(text)
       sent[name] = (sent[name] ?? 0) + requests
@@ -54,7 +53,6 @@ async function flood(index: number): Promise<never> {
   }
 }
 
-/** Sends a request byte by byte. */
 async function trickle(index: number): Promise<never> {
   let socket = open(index)
   for (;;) {

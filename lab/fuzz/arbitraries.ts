@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Values of a wrong type that strangers could send. Plain JSON. */
+/** Values of a wrong type that strangers could send. */
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom<unknown>(
@@ -24,7 +24,7 @@ const junk = fc.oneof(
   ]),
 )
 
-/** A valid value with junk in some places, or with missing places. Plain JSON. */
+/** A valid value in which some fields are missing or replaced by junk. Plain JSON. */
 export function nearly(good: unknown): fc.Arbitrary<unknown> {
   const paths = placesOf(good)
   const change = fc.tuple(fc.nat(paths.length - 1), fc.option(junk, { nil: undefined, freq: 4 }))
@@ -35,7 +35,7 @@ export function nearly(good: unknown): fc.Arbitrary<unknown> {
   })
 }
 
-/** Hex digits of valid bytes in which some bytes are changed, missing or added. Sometimes of random bytes. */
+/** Hex digits of valid bytes with some bytes changed, missing or added, or sometimes of random bytes. */
 export function nearlyBytes(good: Uint8Array): fc.Arbitrary<string> {
   const change = fc.tuple(fc.nat(good.length - 1), fc.constantFrom(0, 1, 0x7f, 0x80, 0xff), fc.nat(255), fc.boolean())
   const changed = fc
@@ -50,7 +50,6 @@ export function nearlyBytes(good: Uint8Array): fc.Arbitrary<string> {
     .map((bytes) => bytes.toString('hex'))
 }
 
-/** A valid text into which pieces are inserted, and from which pieces are removed. */
 export function nearlyText(good: string, pieces: readonly string[]): fc.Arbitrary<string> {
   const piece = fc.oneof({ arbitrary: fc.constantFrom(...pieces), weight: 5 }, { arbitrary: fc.string({ maxLength: 12 }), weight: 1 })
   const change = fc.tuple(fc.nat(good.length), fc.nat(8), piece)
@@ -64,7 +63,7 @@ function placesOf(value: unknown, path: readonly string[] = []): (readonly strin
   return [path, ...Object.entries(value).flatMap(([name, child]) => placesOf(child, [...path, name]))]
 }
 
-/** Changes nothing if an earlier change has removed the place. */
+/** Does nothing if an earlier change has removed the place. */
 function replace(root: unknown, path: readonly string[], value: unknown): void {
   const [name, ...rest] = path
   if (typeof root !== 'object' || root === null || name === undefined || !Object.hasOwn(root, name)) return
@@ -74,9 +73,9 @@ function replace(root: unknown, path: readonly string[], value: unknown): void {
   else parent[name] = structuredClone(value)
 }
 
-/** The limits of readers in characters: URLs, ids, failures, tokens, log lines, answers, bodies, requests. */
+/** Limits of Portage's readers, characters: URLs, ids, failures, tokens, log lines, answers, bodies, requests. */
 const limits = [300, 1_000, 4_000, 4_096, 32_768, 65_536, 262_144, 1_048_576] as const
-/** A pattern without an anchor is slow on many repetitions of these. */
+/** Repeated texts that are slow to match for a pattern without an anchor. */
 const units = [' ', ')', '=', '0', 'a', '/', '-', ',', '\n', '0x', '${', 'data: ', '[', '{', '"', '\\', '\u00e9', '\ud800'] as const
 
 /** The given text, or sometimes a text whose length is a limit, or one character less or more. */
@@ -96,7 +95,7 @@ export function orLong(text: fc.Arbitrary<string>, good = ''): fc.Arbitrary<stri
   return fc.oneof({ arbitrary: text, weight: 20 }, { arbitrary: long, weight: 1 })
 }
 
-/** Hex digits of the given bytes, or sometimes of as many bytes as a limit, or one more. */
+/** Hex digits of the given bytes, or sometimes of bytes whose number is a limit, or one more. */
 export function orLongBytes(hex: fc.Arbitrary<string>, good: Uint8Array): fc.Arbitrary<string> {
   const long = fc.tuple(fc.constantFrom(...limits), fc.constantFrom(0, 1, 0x20, 0x29, 0xff), fc.nat(1)).map(([limit, byte, more]) =>
     Buffer.concat([good, Buffer.alloc(limit + more, byte)])

@@ -27,7 +27,7 @@ const ofV2 = {
   minFinality: 1_000,
   finalityExecuted: 1_000,
 } as const
-/** An attested burn that decodes. Nobody has signed it. */
+/** A burn that decodes, without attesters' signatures. */
 export const goodBurn = Buffer.from(
   writeMessage({ ...ofV2, sender: word, recipient: word, destinationCaller: `0x${'00'.repeat(32)}`, body }),
 )
@@ -44,7 +44,6 @@ const data = Buffer.from(
 const bytesOf = (hex: string) => Buffer.from(hex, 'hex')
 const near = (good: Buffer) => orLongBytes(nearlyBytes(good), good)
 
-/** Readers of logs of Circle's contracts, of attestations, and of calls that a key is asked to sign. */
 export const cctpTargets: readonly FuzzTarget[] = [
   target('cctp-transfer', near(carried), (hex) => decode(bytesOf(hex))),
   target('cctp-message', near(goodBurn), (hex) => {
@@ -54,7 +53,7 @@ export const cctpTargets: readonly FuzzTarget[] = [
   target('cctp-log', near(data), (hex) => readCarried(sentMessage({ topics: [sentTopic], data: `0x${hex}` }))),
   target('cctp-call', near(call), (hex) => {
     const received = decodeReceive(`0x${hex}`)
-    // A key may sign only the bytes that the reader has read.
+    // A key may sign only bytes that encode exactly what the reader has read.
     if (received && receiveIntent(address, received).data.toLowerCase() !== `0x${hex}`.toLowerCase()) throw new Error('other bytes')
   }),
   target('cctp-attestation', near(attestation), (hex) =>

@@ -18,7 +18,6 @@ import { readProgress } from '../../operations/archive/transfers.ts'
 import { nearlyBytes, nearlyText, orLong } from './arbitraries.ts'
 import { type FuzzTarget, isTyped, target } from './fuzz.ts'
 
-/** Folder of this run. */
 const folder = mkdtempSync(join(tmpdir(), 'portage-fuzz-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 function write(name: string, text: string): string {
@@ -27,7 +26,6 @@ function write(name: string, text: string): string {
   return path
 }
 
-/** A valid text, a nearly valid text, or a long text. */
 const nearlyFile = (good: string, pieces: readonly string[]) =>
   orLong(fc.oneof({ arbitrary: nearlyText(good, pieces), weight: 9 }, { arbitrary: fc.constant(good), weight: 1 }), good)
 
@@ -78,7 +76,7 @@ const words = [
   '1/2/3',
 ]
 
-/** Runs a command line in a folder without a config. It must end with an exit code or a typed error. */
+/** Runs a command line in a folder without a config. Throws Error if the output names an untyped error. */
 async function command(line: string): Promise<void> {
   let output = ''
   const sink = { write: (text: string) => (output += text), isTTY: false }
@@ -89,7 +87,6 @@ async function command(line: string): Promise<void> {
   if (/\bINTERNAL\b/.test(output)) throw new Error(`an untyped error: ${output.slice(0, 500)}`)
 }
 
-/** Readers of files, tokens, answers of KMS, and whole command lines. */
 export const fileTargets: readonly FuzzTarget[] = [
   target('archive-day', nearlyFile(day, jsonPieces), (text) => verifyDay(storeOf(text), date)),
   target('archive-progress', nearlyFile('{"through":"2026-01-02T00:00:00.000Z"}', jsonPieces), async (text) => [

@@ -6,22 +6,20 @@ import { type MessagePlace, createVaaLookup } from '../../intake/submit/vaa-look
 import { nearly, nearlyText } from './arbitraries.ts'
 import { type FuzzTarget, target, wordsOf } from './fuzz.ts'
 
-/** A hostile server's answer to every request. Plain JSON. */
+/** One hostile answer to every request. */
 export interface HttpAct {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Number of repetitions. */
   readonly times: number
   readonly gzip: boolean
-  /**
-   * How the answer ends. cut: the connection ends within the body. slow: a byte comes at intervals. silent: nothing
-   * comes.
-   */
+  /** cut: the connection ends within the body. slow: bytes come one by one. silent: no byte comes. */
   readonly end: 'whole' | 'cut' | 'slow' | 'silent'
 }
 
-/** Time limit for slow answers, ms. All other answers come at once, unless the machine is busy. */
+/**
+ * Time limit for slow and silent answers, ms. The limit of other answers is longer, because the machine may be busy.
+ */
 const slowTimeoutMs = 250
 const timeoutMs = 15_000
 const trickleMs = 20
@@ -33,7 +31,6 @@ const shapes = (vaa: string): readonly unknown[] => [
   { data: { isEnqueued: false } },
 ]
 
-/** Makes nearly valid answers, and missing answers. */
 export function httpActs(good: readonly unknown[]): fc.Arbitrary<HttpAct> {
   const json = fc.constantFrom(...good).chain((shape) => nearly(shape).map((one) => JSON.stringify(one) ?? ''))
   const text = nearlyText(JSON.stringify(good[0]), ['{', '"', '\\u', '\\ud800', '\u0000', '=', '==', '-_', '!', '[[[[', '1e999', '<html>'])
@@ -62,8 +59,8 @@ export function httpActs(good: readonly unknown[]): fc.Arbitrary<HttpAct> {
 }
 
 /**
- * Asks a hostile guardian API and a hostile Wormholescan before a good one. Each message must still be found, and
- * nothing may throw.
+ * Asks a hostile guardian API and a hostile Wormholescan, then an honest server. Each message must still be found
+ * without an error.
  */
 export async function startHttpTarget(
   place: MessagePlace,
@@ -88,7 +85,7 @@ export async function startHttpTarget(
       return
     }
     if (!wordsOf(found.why)) throw new Error(`a stranger's words: ${found.why.slice(0, 500)}`)
-    // On a stalled machine, the good server may have had as little time as the slow one.
+    // On a busy machine, the honest server may not have answered within the short time limit.
     if (!(isSlow && found.why.includes(`${good.url}: no answer in time`))) throw new Error(`the good server was not asked: ${found.why}`)
   }
 
@@ -100,7 +97,7 @@ export function perform({ status, headers, body, times, gzip, end }: HttpAct, re
   if (end === 'silent') return
   const plain = Buffer.from(body.repeat(Math.min(times, Math.ceil(2_100_000 / Math.max(1, body.length)))))
   const bytes = gzip ? gzipSync(plain) : plain
-  // Cut the connection, because otherwise only the client's time limit would end its wait for the rest.
+  // Without a cut, the client would wait for the missing bytes until its time limit.
   const isShort = bytes.length < Number(headers['content-length'] ?? 0)
   try {
     response.strictContentLength = false
@@ -108,7 +105,7 @@ export function perform({ status, headers, body, times, gzip, end }: HttpAct, re
     if (end === 'whole' && !isShort) return void response.end(bytes)
     response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)))
   } catch {
-    // Node itself refuses to send this header.
+    // Node refuses to send invalid headers.
     response.destroy()
   }
   if (end === 'cut' || end === 'whole') return void setImmediate(() => response.destroy())

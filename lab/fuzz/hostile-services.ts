@@ -7,12 +7,11 @@ import { createIris } from '../../intake/submit/iris.ts'
 import { goodBurn } from './cctp-targets.ts'
 import { type HttpAct, httpActs, listen, perform } from './hostile-http.ts'
 
-/** Time limit for answers that never come, ms. */
 const silentMs = 250
 const timeoutMs = 15_000
 const timeoutOf = ({ end }: HttpAct) => (end === 'slow' || end === 'silent' ? silentMs : timeoutMs)
 
-/** Starts a client of a service whose every answer is hostile. */
+/** Starts a client whose server gives hostile answers only. */
 async function startTarget(
   name: string,
   input: fc.Arbitrary<HttpAct>,
@@ -28,7 +27,6 @@ async function startTarget(
   return { target: target(name, input, read, allowed), stop: hostile.stop }
 }
 
-/** A client of a chain's node, from its methods down to the bytes. */
 export function startNodeTarget() {
   const good = [
     { jsonrpc: '2.0', id: 1, result: [{ data: '0x' }] },
@@ -42,7 +40,7 @@ export function startNodeTarget() {
   return startTarget('node-http', httpActs(good), ask, (error) => error instanceof TransportError || error instanceof RpcError)
 }
 
-/** A client of Circle's attestation API. Operators see the message states that it reads. */
+/** The client of Circle's attestation API. Checks that operators can read its message states. */
 export function startIrisTarget() {
   const message = `0x${goodBurn.toString('hex')}`
   const [complete, pending] = [
@@ -51,7 +49,7 @@ export function startIrisTarget() {
   ]
   let asked = 0
   const ask = async (url: string, act: HttpAct) => {
-    // Use a new URL for each request, because limits are per URL and each answer must be read.
+    // Rate limits and rests are per URL, so a new URL for each request makes the client read every answer.
     const iris = createIris({ urls: [`${url}/${asked++}`], timeoutMs: timeoutOf(act), restAfter429Ms: 1 })
     const answers = [
       await iris.ofTransaction({ domain: 0, txHash: '0x11' }, async ([one]) => one),
@@ -63,7 +61,6 @@ export function startIrisTarget() {
   return startTarget('attestation-api', httpActs([{ messages: [complete, pending] }, complete]), ask, isTyped)
 }
 
-/** A client of web3signer for one key. */
 export function startSignerTarget() {
   const publicKey = `0x04${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'.slice(0, 128)}`
   const ask = async (url: string, act: HttpAct) => {

@@ -12,40 +12,34 @@ import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { nearlyBytes } from './arbitraries.ts'
 import { type FuzzTarget, isTyped, target, wordsOf } from './fuzz.ts'
 
-/** A gRPC frame: a flag, a length, and bytes. Plain JSON. */
+/** A gRPC frame: flag, length and payload. Plain JSON. */
 interface Frame {
   /** 0: uncompressed. 1: marked as compressed. */
   readonly flag: number
-  /** Added to the frame's true length, so that the stated length is wrong. */
+  /** Difference between the stated and the true length, bytes. */
   readonly more: number
   /** A protobuf message, hex. */
   readonly payload: string
-  /** Number of copies of this frame in a row. */
   readonly times: number
   readonly gzip: boolean
 }
 
-/** A hostile spy's answer to a subscription. Plain JSON. */
+/** A hostile answer to a subscription. Plain JSON. */
 export interface SpyAct {
   readonly headers: Readonly<Record<string, string>>
   readonly frames: readonly Frame[]
-  /** Bytes per write to the connection. A write may end within a frame. */
+  /** Bytes per write. A write may end within a frame. */
   readonly piece: number
   readonly trailers: Readonly<Record<string, string>>
-  /** How the answer ends. trailers: as gRPC demands. reset: the stream is reset. cut: the connection is cut. */
   readonly end: 'trailers' | 'reset' | 'cut'
 }
 
 const grpc = { ':status': '200', 'content-type': 'application/grpc' }
 const bytesField = 0x0a
-/** The message that the honest spy sends after each hostile answer. It must be submitted. */
+/** The honest spy sends this message after each hostile answer. The intake must submit it. */
 const honest = Buffer.from('an honest message')
-/** Longest wait until this message is submitted, ms. */
 const aliveMs = 15_000
-/**
- * After this number of turns of the event loop without a change, the flood counts as held up. In each turn, available
- * bytes are read.
- */
+/** After this number of turns of the event loop without a new byte, the flood counts as held up. */
 const quietTurns = 30
 
 const headers = fc.constantFrom<Readonly<Record<string, string>>>(
@@ -72,7 +66,7 @@ function spyActs(vaa: Uint8Array): fc.Arbitrary<SpyAct> {
     { arbitrary: nearlyBytes(message), weight: 4 },
     // Truncated VAAs in a valid frame.
     { arbitrary: nearlyBytes(vaa).map((hex) => framed(Buffer.from(hex, 'hex'))), weight: 4 },
-    // Wrong wire types of the field, unknown fields, groups without an end, and lengths beyond the end.
+    // Wrong wire types, unknown fields, groups without an end, and lengths beyond the end.
     {
       arbitrary: fc.constantFrom(
         '',
@@ -108,8 +102,8 @@ function spyActs(vaa: Uint8Array): fc.Arbitrary<SpyAct> {
 const textOf = (field: unknown) => (typeof field === 'string' ? field : '')
 
 /**
- * Starts a spy that is hostile and then honest. The honest message must be submitted. Messages may be refused only with
- * typed errors.
+ * Starts a spy that answers with hostile acts and then honestly. The intake must submit the honest message, and may
+ * refuse messages only with typed errors.
  */
 export async function startSpyTarget(
   vaa: Uint8Array,
@@ -158,8 +152,7 @@ export async function startSpyTarget(
 }
 
 /**
- * Floods the intake while nothing is submitted. Returns the number of bytes that the spy could send, and the number of
- * kept messages.
+ * Floods an intake that submits nothing. Returns the bytes that the spy could send, and the number of kept messages.
  * @param turn lets the process read and write
  */
 export async function flood(
@@ -187,8 +180,7 @@ export async function flood(
   intake.start()
   try {
     const until = performance.now() + aliveMs
-    // Waits until the limit is reached and the spy can send no more. Counts turns instead of time, because a paused
-    // process reads nothing.
+    // Turns are counted and not time, because a paused process reads nothing.
     for (let quiet = 0; quiet < quietTurns;) {
       if (performance.now() > until) throw new Error(`the flood goes on: ${state.sent} bytes, ${intake.health.kept} kept`)
       const before = state.sent
@@ -208,7 +200,7 @@ function perform({ headers: head, frames, piece, trailers: tail, end }: SpyAct, 
     try {
       stream.sendTrailers(tail)
     } catch {
-      // HTTP/2 forbids these frames.
+      // HTTP/2 forbids these trailers.
       stream.close()
     }
   })
@@ -218,7 +210,7 @@ function perform({ headers: head, frames, piece, trailers: tail, end }: SpyAct, 
   const step = Math.max(piece, Math.ceil(bytes.length / 200))
   for (let at = 0; at < bytes.length && !stream.destroyed; at += step) stream.write(bytes.subarray(at, at + step))
   if (end === 'trailers') stream.end()
-  // This callback runs after all earlier writes are sent.
+  // The callback runs after all earlier writes are sent.
   else stream.write('', () => (end === 'reset' ? stream.close(2) : stream.session?.destroy()))
 }
 
@@ -235,7 +227,6 @@ function frameOf(payload: string, flag = 0, more = 0): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** A message of the spy that carries these bytes, hex. */
 function framed(vaa: Uint8Array): string {
   return Buffer.concat([Buffer.from([bytesField, ...varint(vaa.length)]), vaa]).toString('hex')
 }
@@ -244,7 +235,10 @@ function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]
 }
 
-/** Starts a gRPC server without a gRPC library. Each stream gets the present act or, without one, an honest answer. */
+/**
+ * A gRPC server without a gRPC library, which could not send invalid frames. Plays the act of `play` on the next
+ * stream, and answers honestly otherwise.
+ */
 async function listen(always?: (stream: ServerHttp2Stream) => void) {
   const server: Http2Server = createServer()
   const sessions = new Set<ServerHttp2Session>()
@@ -269,7 +263,7 @@ async function listen(always?: (stream: ServerHttp2Stream) => void) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Sets the act of the next subscription, and ends present ones. */
+    /** Sets the act of the next subscription and ends open subscriptions. */
     play(act: SpyAct): void {
       next = act
       for (const stream of streams) stream.close()

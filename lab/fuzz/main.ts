@@ -11,7 +11,7 @@ export interface FuzzOptions {
   readonly json: boolean
 }
 
-/** Inputs per seed. Targets that need a connection for each input get fewer. */
+/** Inputs per seed. Network targets get fewer, because they open a connection for each input. */
 const perTurn = 500
 const perTurnOnNetwork = 50
 
@@ -30,7 +30,6 @@ Examples:
 
 Exit code: 0 if nothing was found, 1 if something was, 2 for bad usage.`
 
-/** Reads the command line. Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): FuzzOptions {
   return new Command('fuzz')
     .description('A fuzz run.')
@@ -44,7 +43,6 @@ export function parseOptions(args: readonly string[]): FuzzOptions {
     .opts<FuzzOptions>()
 }
 
-/** Runs all targets until the time is over. Returns the exit code. */
 export async function runFuzz(options: FuzzOptions): Promise<number> {
   const network = options.only.some((name) => networkTargets.includes(name)) ? await startNetworkTargets() : undefined
   try {

@@ -4,7 +4,7 @@ import { startHttpTarget } from './hostile-http.ts'
 import { startIrisTarget, startNodeTarget, startSignerTarget } from './hostile-services.ts'
 import { startSpyTarget } from './hostile-spy.ts'
 
-/** Clients with real connections to an attacker's servers. */
+/** Starts the clients that read answers of an attacker's servers over real connections. */
 export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTarget[]; stop: () => Promise<void> }> {
   const started = [
     await startHttpTarget(goodPlace, goodVaa),
@@ -19,5 +19,5 @@ export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTar
   }
 }
 
-/** Names of these targets, for --help. */
+/** Names of the network targets for --help, which starts no servers. */
 export const networkTargets = ['guardian-api', 'spy-stream', 'node-http', 'remote-signer', 'attestation-api']

@@ -67,7 +67,6 @@ const receipt = {
 }
 const rpcAnswer = [{ jsonrpc: '2.0', id: 1, result: '0x1', error: { code: 3, message: 'execution reverted: x', data: '0x08c379a0' } }]
 
-/** A chain whose node returns one log. */
 function chainWith(topics: readonly string[], data: string) {
   const place = { height: 5, hash }
   return {
@@ -192,7 +191,7 @@ const update = {
   ],
 }
 
-/** Applies the orders of a checked request. None may fail. Applying them again must change nothing. */
+/** Applies the orders of a valid request twice. No order may fail, and the second time may change nothing. */
 function obey(request: unknown): void {
   assertSettingsOrders(request as never)
   const once = applySettingsOrders(noSettings, request as never, 5)
@@ -201,7 +200,7 @@ function obey(request: unknown): void {
   if (before !== after) throw new Error(`the same orders made ${before} and then ${after}`)
 }
 
-/** All readers of input from strangers, nodes, operators and files. */
+/** Readers of input from strangers, nodes, operators and files. They need no server. */
 export const targets: readonly FuzzTarget[] = [
   target('vaa', orLongBytes(nearlyBytes(vaa), vaa), (hex) => decode(bytesOf(hex))),
   target('ntt-message', orLongBytes(nearlyBytes(bytesOf(goodNtt)), bytesOf(goodNtt)), (hex) => {

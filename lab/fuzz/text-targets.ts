@@ -13,7 +13,6 @@ const address = `0x${'ab'.repeat(20)}`
 const classify = createClassifier()
 const never = () => false
 
-/** Readers of arguments, of texts from nodes, and of log lines. */
 export const textTargets: readonly FuzzTarget[] = [
   target(
     'cli-amount',

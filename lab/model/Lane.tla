@@ -60,7 +60,7 @@ FreeIds == Ids \ ({r.id : r \in net} \union {ledger.entries[n].id : n \in {m \in
 Known(p, n) == mem[p][n] # Nil
 Remember(p, n, m) == mem' = [mem EXCEPT ![p][n] = IF n < final.used THEN Nil ELSE m]
 
-\* The ledger applies a request of `by`, which hears the answer, or does not (workflows/lane.ts).
+\* The ledger applies a request (workflows/lane.ts). `by`: the process that gets the answer, Nil if nobody gets it.
 Apply(r, by) == LET n == Granted(ledger, r.i) IN
     /\ IF r.what = "release" THEN ledger' = AfterRelease(ledger, r.i, r.id) /\ UNCHANGED mem
        ELSE /\ n # Nil => n < Nonces
@@ -76,14 +76,14 @@ Ask(p, t) ==
        Apply(r, p) /\ act' = <<"Ask", r.id, r.i, Granted(ledger, r.i)>>
     /\ UNCHANGED <<transfer, net, reported, signed, old, world, backup, left>>
 
-\* The same, but the ledger gets the request later, or more than once (CoalescingUpdates repeats it until it is answered).
+\* Like Ask, but the ledger gets the request later or several times: CoalescingUpdates repeats it until an answer comes.
 AskLate(p, t) ==
     /\ transfer[t].state = "open" /\ p \in reported /\ Spend("late")
     /\ net' = net \union {[what |-> "grant", id |-> Lowest(FreeIds), i |-> Intent(t), p |-> p]}
     /\ act' = <<"AskLate", Lowest(FreeIds)>>
     /\ UNCHANGED <<durable, mem, reported, signed, old, world, backup>>
 
-\* The ledger gets such a request: once more if its answer was not heard, and without a hearer after a crash.
+\* The ledger gets a late request, and again if the answer was lost. After a crash nobody gets the answer.
 Repeat(r, heard) ==
     /\ heard => r.p # Nil
     /\ Apply([what |-> r.what, id |-> r.id, i |-> r.i], IF heard THEN r.p ELSE Nil)
@@ -182,11 +182,11 @@ Cancel(t) ==
     /\ Set(t, "cancel", TRUE) /\ act' = <<"Cancel", t>>
     /\ UNCHANGED <<ledger, net, mem, reported, signed, old, world, backup>>
 
-\* Withdraws the intent, and ends once no ledger has a nonce of any round, even an abandoned one (confirmEnd).
+\* Withdraws the intent. The transfer ends once no ledger has a nonce of any round, even an abandoned one (confirmEnd).
 EndCancelled(t) ==
     LET free == Free(ledger, Intent(t), "cancel")
-        \* A new ledger does not know the nonces that an earlier one granted, and a restored one not those since the copy
-        \* (knowsAllNonces). In the code `reported` is a report of the last 30 s.
+        \* A new ledger does not know nonces of an earlier ledger. A restored one does not know nonces granted after the
+        \* copy (knowsAllNonces). In the code, `reported` is a report of the last 30 s.
         knowsAll == ledger.synced /\ reported # {} /\ \A n \in N : n >= ledger.finalized /\ n < ledger.next =>
                        Has(ledger, n) /\ ledger.entries[n].fill # "inherited"
         open == {n \in N : Has(ledger, n) /\ LET e == ledger.entries[n] IN t \in {IF i = Nil THEN Nil ELSE i[1] : i \in {e.owner, e.by}}}
@@ -210,7 +210,7 @@ Mine(tx) == /\ tx.nonce = Used
 Other(t) == /\ Spend("other") /\ chain' = Append(chain, [kind |-> "other", of |-> t])
             /\ UNCHANGED <<mem, signed, old, final>> /\ World(<<"Other", t>>)
 
-\* The lowest block becomes final. What concerns a final nonce can be mined no more, so the model drops it.
+\* The lowest block becomes final. The model drops transactions of final nonces, which can no longer be mined.
 Finalize ==
     /\ chain # <<>> /\ chain' = Tail(chain)
     /\ final' = [used |-> final.used + (IF Head(chain).kind = "other" THEN 0 ELSE 1), effects |-> final.effects \union ({Head(chain).of} \ {Nil})]
@@ -251,7 +251,7 @@ Next == \/ \E p \in Processes, t \in Transfers : Ask(p, t) \/ AskLate(p, t)
 Symmetry == Permutations(Transfers) \union Permutations(Processes)
 Spec == Init /\ [][Next]_vars
 
-\* Processes and the chain do this in the end, if nobody stops them for good.
+\* Steps that processes and the chain take in the end, if nobody stops them for good.
 Fairness == /\ WF_view(\E p \in Processes, n \in N : Sign(p, n) \/ Hear(p, n) \/ Record(p, n, "noop", TRUE))
             /\ WF_view(\E p \in Processes : Observe(p, Used, TRUE))
             /\ WF_view(\E tx \in signed : Mine(tx)) /\ WF_view(Finalize)

@@ -9,7 +9,7 @@ EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS Numbers,  \* The source gives out 1 .. Numbers.
           MaxOpen,  \* StreamConfig.maxOpen.
-          Scans,    \* TRUE: agents read blocks. FALSE: the spy and the source's count are all there is.
+          Scans,    \* TRUE: agents read blocks. FALSE: agents have only the spy and the source's count.
           Nil, Losses, Hides, Ends, Terminations, Reverts \* How often each may happen.
 
 VARIABLES ledger,    \* StreamState of domain/stream/stream.ts.
@@ -163,12 +163,12 @@ Skip(n) == /\ Spend("end") /\ n < ledger.next /\ n \in Unresolved(ledger)
            /\ ledger' = AfterExcept(ledger, n) /\ named' = named \union {n} /\ act' = <<"Skip", n>>
            /\ UNCHANGED <<head, runs, delivered, saved, backup>>
 
-\* An operator wants an ended number again. Not covered: between a checkpoint or copy and its use.
+\* An operator wants an ended number again. Not covered: an order between a checkpoint or copy and its use.
 Unskip(n) == /\ n \in ledger.exceptions /\ saved = Nil /\ backup = Nil
              /\ ledger' = AfterReopen([ledger EXCEPT !.exceptions = @ \ {n}], n) /\ named' = named \ {n} /\ act' = <<"Unskip", n>>
              /\ UNCHANGED <<head, runs, delivered, saved, backup, left>>
 
-\* A reorg below the target's finality removes a delivery. Not covered: one between a checkpoint or copy and its use.
+\* A reorg below the target's finality removes a delivery. Not covered: reorgs between a checkpoint or copy and its use.
 Revert(n) == /\ Spend("revert") /\ n \in delivered /\ saved = Nil /\ backup = Nil
              /\ delivered' = delivered \ {n} /\ runs' = [runs EXCEPT ![n].ended = FALSE] /\ act' = <<"Revert", n>>
              /\ ledger' = AfterReopen([ledger EXCEPT !.unknown = @ \ {n}], n)
@@ -198,7 +198,7 @@ Next == \/ Publish \/ Audit \/ Save \/ Backup \/ \E restored \in BOOLEAN : Lose(
 
 Spec == Init /\ [][Next]_vars
 
-\* Agents do this in the end, if only blocks and the source's count show them messages: the spy may send nothing.
+\* Steps that agents take in the end, even if only blocks and the source's count, and not the spy, show messages.
 NextBlock == IF ledger.cursor = 0 THEN head ELSE ledger.cursor + 1
 Shown(n) == n \in Unresolved(ledger) \/ n \in ledger.unread \/ (Scans /\ n = NextBlock)
 Fairness == /\ WF_view(\E n \in K : \/ (Shown(n) /\ Start(n)) \/ (runs[n].open > 0 /\ Deliver(n))

@@ -14,7 +14,10 @@ import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { type ModelStep, numberOf, numbersOf, textOf } from './trace.ts'
 import type { TlaValue } from './value.ts'
 
-/** Reasons for a fill that wait for blocks. In the model, a process may obey such an order at any time. */
+/**
+ * Reasons for a fill that wait for a number of blocks. The model has no such wait: a process may obey the order at
+ * once.
+ */
 const timed: readonly FillReason[] = ['released', 'inherited']
 /** Longer than `withoutWorkerMs`, so that an intent may abandon its nonce, ms. */
 const silenceMs = 40_000
@@ -29,14 +32,13 @@ export interface LaneScope {
 }
 
 /**
- * Makes the steps of Lane.tla with the reducer of `domain/lane`. The replay chooses what the model leaves open: ids of
- * requests, heights and times. `fillAfterBlocks` is 1, so a nonce is orphaned at the next block in which nobody claims
- * it.
+ * Repeats the steps of Lane.tla with the reducer of `domain/lane`. The replay chooses ids of requests, heights and
+ * times, which the model does not have. `fillAfterBlocks` is 1, so a nonce is orphaned at the next block without a
+ * claim.
  */
 export class LaneReplay {
   readonly #scope: LaneScope
   readonly #config: LaneConfig
-  /** Request id in the reducer, by the id that the model uses. */
   #requests: Map<number, string> = new Map()
   #state: LaneState
   #backup: { readonly state: LaneState; readonly requests: ReadonlyMap<number, string>; readonly height: number } | undefined
@@ -50,7 +52,6 @@ export class LaneReplay {
     this.#state = newLane(this.#config)
   }
 
-  /** Makes one step. Throws Error if the ledger's answer differs from the model's. */
   step({ name, args }: ModelStep): void {
     switch (name) {
       case 'Ask':
@@ -97,7 +98,7 @@ export class LaneReplay {
     const known = [...this.#requests].find(([, request]) => request === grantedTo)
     return {
       owner: owner ? intentValue(owner.intentId) : null,
-      // Once the call may have been sent, the request no longer matters.
+      // The model keeps no request id once a call may have been sent or the nonce was released.
       id: maybeSent || fill === 'released' ? 0 : (known?.[0] ?? -1),
       ...{
         sent: maybeSent,
@@ -141,7 +142,7 @@ export class LaneReplay {
     const observe: Observation = {
       ...{ latest: numberOf(shown), finalized: numberOf(finalized), height: this.#height, hash: `block-${this.#height}`, balance },
       claims: numbersOf(claims),
-      // A process that began in this block knows nothing about earlier blocks, so no nonce is idle.
+      // For a process that began in this block, no nonce is idle.
       since: waited === true ? 0 : this.#height,
       ...(pool !== null && { pending: numberOf(pool) }),
     }
@@ -157,7 +158,7 @@ export class LaneReplay {
   #lose(restored: boolean): void {
     const from = restored ? this.#backup : undefined
     this.#state = from?.state ?? newLane(this.#config)
-    // Heights exist only in the replay. After a restore, the next block follows the last one that the ledger knows.
+    // The model has no heights. After a restore, the next block follows the last block that the ledger knows.
     this.#height = from?.height ?? 1
     this.#requests = new Map(from?.requests)
     this.#backup = undefined

@@ -22,7 +22,7 @@ interface Summary {
 const sources = fileURLToPath(new URL('.', import.meta.url))
 const runDepth = 60
 
-/** The models whose runs a reducer repeats. Each of `actions` must occur in some run. */
+/** Models whose random runs a reducer repeats. Each action of `actions` must occur in some run. */
 const replays: Readonly<
   Record<ModelName, { readonly config: string; readonly variable: string; readonly actions: readonly string[]; begin: () => Replay }>
 > = {
@@ -36,7 +36,6 @@ const replays: Readonly<
   },
 }
 
-/** Checks the models as the command line says. Returns the exit code. */
 async function check({ only, traces, seed, json }: ModelOptions): Promise<number> {
   const tlc = await findTlc()
   if ('why' in tlc) {
@@ -56,7 +55,7 @@ async function check({ only, traces, seed, json }: ModelOptions): Promise<number
     const checker = { jar: tlc.jar, folder, say }
     const summary = {
       scopes: await mapLimited(scopes.filter(isChosen), 1, (scope) => checkScope(checker, scope)),
-      // Check mutants at the same time, because most of a mutant's time is the start of Java, on one core.
+      // Each mutant uses one core, mostly for the start of Java, so all cores check mutants at once.
       mutants: await mapLimited(mutants.filter(isChosen), cpus().length, (mutant) => checkMutant(checker, mutant)),
       replays: await mapLimited(
         modelNames.filter((model) => isChosen({ model })),
@@ -96,7 +95,7 @@ async function checkMutant({ jar, folder, say }: Checker, { name, model, config,
   const changed = withChanges(new Map(names.map((file, index) => [file, texts[index] ?? ''])), changes)
   for (const [file, text] of changed) await writeFile(join(own, file), text)
   const bounds = await readFile(join(folder, config), 'utf8')
-  // Check only this invariant, because another one may fail in fewer steps.
+  // Checks only this invariant, because another one may fail in fewer steps.
   await writeFile(join(own, config), bounds.replace(/^(INVARIANTS|PROPERTIES) .*$/m, `$1 ${violates}`))
   const { verdict, seconds } = await runTlc(jar, { folder: own, module: modules[model], config, workers: 1 })
   const isFound = verdict.kind === 'violated' && (verdict.name === violates || verdict.name === 'Temporal properties')

@@ -1,9 +1,6 @@
 import type { Scope } from './scopes.ts'
 
-/**
- * The model without one of its rules. `changes` removes the rule from its text. In the scope, TLC must find a violation
- * of `violates`.
- */
+/** A model without one of its rules. TLC must find a violation of `violates` within the scope. */
 export interface Mutant extends Scope {
   readonly name: string
   readonly changes: readonly (readonly [from: string, to: string])[]
@@ -91,7 +88,7 @@ export const mutants: readonly Mutant[] = [
   },
 ]
 
-/** Makes each change in the file that has its text. Throws Error if the text does not occur exactly once. */
+/** Makes each change in the file that has its text. Throws Error if the files do not have the text exactly once. */
 export function withChanges(files: ReadonlyMap<string, string>, changes: Mutant['changes']): ReadonlyMap<string, string> {
   const changed = new Map(files)
   for (const [from, to] of changes) {

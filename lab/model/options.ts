@@ -27,7 +27,6 @@ Examples:
 
 Exit code: 0 if all rules hold, all mutants were found and the reducers agree (or if Java or pip is missing: NOT RUN); 1 otherwise; 2 for bad usage.`
 
-/** Reads the command line. Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): ModelOptions {
   return new Command('model')
     .description('The models of lanes and streams, checked in every state, and compared with the reducers.')

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { type ModelStep, readTrace } from './trace.ts'
 import { differences, type TlaValue } from './value.ts'
 
-/** A reducer that makes the steps of a model. `abstraction` is the reducer's state in the model's terms. */
+/**
+ * A reducer that repeats the steps of a model. `abstraction`: the reducer's state in the form of the model's variable.
+ */
 export interface Replay {
   /** Throws Error if the reducer's answer differs from the model's. */
   step(step: ModelStep): void
@@ -12,14 +14,13 @@ export interface Replay {
 
 export interface Drift {
   readonly run: string
-  /** The actions up to the first step after which reducer and model differ. */
+  /** Actions up to the first step after which reducer and model differ. */
   readonly steps: readonly string[]
   readonly differences: readonly string[]
 }
 
 export interface Replayed {
   readonly runs: number
-  /** How often the reducer made each action of the model. */
   readonly actions: Readonly<Record<string, number>>
   readonly drift?: Drift
 }
@@ -37,7 +38,7 @@ export async function replayFolder(folder: string, variable: string, begin: () =
   return { runs: files.length, actions }
 }
 
-/** Undefined if the reducer is in the model's state after each step. */
+/** Undefined if the reducer's state equals the model's state after every step. */
 export function driftOf(steps: readonly ModelStep[], variable: string, reducer: Replay): Omit<Drift, 'run'> | undefined {
   for (const [index, step] of steps.entries()) {
     const found = differencesAfter(step, variable, reducer)

@@ -3,8 +3,7 @@ import type { ModelName } from './options.ts'
 import type { StreamScope } from './stream-replay.ts'
 
 /**
- * The bounds of an exhaustive check, which are a file of lab/model/bounds. The first comment of this file names the
- * included faults.
+ * Bounds of an exhaustive check. `config`: a file of lab/model/bounds, whose first comment names the included faults.
  */
 export interface Scope {
   readonly model: ModelName
@@ -26,7 +25,9 @@ export const scopes: readonly Scope[] = [
   { model: 'stream', config: 'stream-ends.cfg' },
 ]
 
-/** Bounds of the random runs, as in lane-runs.cfg. They are larger than those of the exhaustive checks. */
+/**
+ * Bounds of the random runs, equal to those in lane-runs.cfg. They are larger than the bounds of the exhaustive checks.
+ */
 export const laneRuns: LaneScope = { nonces: 4, window: 3, rounds: 3, transfers: ['t1', 't2', 't3'] }
-/** As in stream-runs.cfg. */
+/** These bounds equal those in stream-runs.cfg. */
 export const streamRuns: StreamScope = { numbers: 5, maxOpen: 3, scans: true }

@@ -11,7 +11,7 @@ export interface StreamScope {
   readonly scans: boolean
 }
 
-/** Makes the steps of Stream.tla with the reducer of `domain/stream`. Block n has message n. */
+/** Repeats the steps of Stream.tla with the reducer of `domain/stream`. Block n has message n. */
 export class StreamReplay {
   readonly #config: StreamConfig
   readonly #numbers: readonly number[]
@@ -26,7 +26,6 @@ export class StreamReplay {
     this.#state = initialStream(this.#config)
   }
 
-  /** Makes one step. Throws Error if the stream's answer or its checkpoint differs from the model's. */
   step({ name, args }: ModelStep): void {
     switch (name) {
       case 'Seen':
@@ -92,7 +91,7 @@ export class StreamReplay {
     this.#ask({ kind: 'backfilled', from: block, to: block, ...reading(logs, new Set(passed === true ? [block] : []), delivered) })
   }
 
-  /** The source's table has every number that the source has used. */
+  /** The source's table: all numbers that the source has used. */
   #table(count: TlaValue | undefined): IntervalSet {
     return setOf(this.#numbers.filter((number) => number <= numberOf(count)).map(String))
   }
@@ -101,7 +100,7 @@ export class StreamReplay {
     const { number, height } = wanted as TlaRecord
     const [ownNumber, ownHeight] = [Number(completedNumber(this.#state) ?? 0), completedHeight(this.#state) ?? 0]
     if (ownNumber !== number) throw new Error(`the checkpoint vouches up to ${ownNumber}, the model's up to ${numberOf(number)}`)
-    // The reducer knows only some heights, so its checkpoint may be lower than the model's. It may never be higher.
+    // The reducer knows only some heights, so its checkpoint may be lower than the model's, but never higher.
     if (ownHeight > numberOf(height)) throw new Error(`the checkpoint's height is ${ownHeight}, above the model's ${numberOf(height)}`)
     const { completedHeight: _, ...checkpoint } = checkpointOf(this.#state)
     this.#saved = { ...checkpoint, ...(numberOf(height) > 0 && { completedHeight: numberOf(height) }) }

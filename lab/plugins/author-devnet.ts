@@ -7,7 +7,7 @@ import type { UserSide } from '../devnet/wormhole/users.ts'
 
 const publish = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
 
-/** The devnet that a plug-in's author gets in `deploy` and `send`. One account per chain sends all transactions. */
+/** The argument of the author's `deploy` and `send`. Sends all transactions from one account per chain. */
 export function authorDevnet(sides: readonly UserSide[]): AuthorDevnet {
   const sideOf = (name: string) => {
     const position = sides.findIndex((one) => one.name === name)

@@ -13,7 +13,7 @@ interface Call {
   readonly value: string
 }
 
-/** Tries seven forgeries of a genuine call. The rules of the config alone must refuse each. */
+/** Tries seven forgeries of a genuine call. The config's rules alone must refuse each forgery. */
 export async function tryForgeries(
   devnet: Devnet,
   config: Config,
@@ -70,7 +70,7 @@ function forgeriesOf({ guardian }: Devnet, { message, vaa, route }: Sent, rule: 
       rule,
       withByte(bytes.length - 1, (byte) => byte ^ 1),
     ),
-    // Bytes 1 to 4 of a VAA are the index of the guardian set.
+    // Byte 4 of a VAA is the last byte of the guardian set's index.
     'another guardian set': callOf(
       rule,
       withByte(4, (byte) => byte + 9),
@@ -81,7 +81,7 @@ function forgeriesOf({ guardian }: Devnet, { message, vaa, route }: Sent, rule: 
   }
 }
 
-/** A call of the rule's function with an argument that belongs to no transfer. */
+/** Calls the function of the rule with an argument that belongs to no transfer. */
 function stateCall({ function: signature }: CallRule): string {
   const type = signature.slice(signature.indexOf('(') + 1, -1)
   const arg = type === 'bool' ? true : type === 'address' ? freshAddress() : type === 'bytes32' ? `0x${'5a'.repeat(32)}` : 90

@@ -4,10 +4,10 @@ import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Messages, Sent } from './result.ts'
 
 const rounds = 2_000
-/** Longest time of all functions together for one message, ms. */
+/** Longest time that all functions together may take for one message, ms. */
 const longestMs = 250
 
-/** Gives the plug-in messages with changed payloads. Throws Error with the payload on which it fails. */
+/** Gives the plug-in messages with changed payloads. Throws Error with the first payload on which the plug-in fails. */
 export async function fuzzPlugin(plugin: Plugin<unknown>, messages: Messages, sent: readonly Sent[]): Promise<void> {
   const random = createRandom(1)
   for (let round = 0; round < rounds; round++) {
@@ -50,7 +50,6 @@ function changed(payload: Uint8Array, random: (below: number) => number): Buffer
   }
 }
 
-/** mulberry32, which returns the same numbers in each run. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

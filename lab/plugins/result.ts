@@ -2,13 +2,11 @@ import type { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 
 export interface Result {
   readonly what: string
-  /** Absent if the check passed. */
   readonly problem?: string
 }
 
 export type Messages = ReturnType<typeof createPluginMessages<unknown>>
 
-/** A message in the form in which the plug-in reads it. */
 export type Sent = ReturnType<Messages['readBytes']>
 
 export async function resultOf(what: string, check: () => Promise<void>): Promise<Result> {

@@ -14,7 +14,6 @@ import { tryForgeries } from './forgeries.ts'
 import { fuzzPlugin } from './fuzz.ts'
 import { type Messages, type Result, resultOf, type Sent } from './result.ts'
 
-/** The exports of an author's file. */
 export interface Author {
   deploy(devnet: AuthorDevnet): Promise<unknown>
   send(devnet: AuthorDevnet): Promise<void>
@@ -22,7 +21,7 @@ export interface Author {
 
 const waitMs = 120_000
 
-/** Starts a devnet and Portage, tests the plug-in, and stops both. Throws what the author's functions throw. */
+/** Tests the plug-in on a devnet of its own. Throws errors of the author's functions. */
 export async function testPlugin(module: string, author: Author, log: (line: string) => void): Promise<Result[]> {
   const file = await readPlugin(module)
   const { name, version } = file.definition
@@ -61,7 +60,7 @@ export async function testPlugin(module: string, author: Author, log: (line: str
   }
 }
 
-/** Starts a process with the keys, and one without keys that runs the plug-in. */
+/** Starts a process with the keys, and a process without keys that runs the plug-in. */
 async function startProcesses(devnet: Devnet, configure: (config: ConfigInput) => ConfigInput): Promise<PortageProcess[]> {
   const noKeys = Object.fromEntries(Object.keys(devnet.env).map((variable) => [variable, undefined]))
   const started = await Promise.allSettled([

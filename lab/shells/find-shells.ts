@@ -2,17 +2,15 @@ import { spawnSync } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 import { aptInstall } from '../apt.ts'
 
-/** Shells for which `portage completion` prints a script. */
 export const completedShells = ['bash', 'zsh', 'fish'] as const
 
-/** Whether the shell is installed. */
 export function hasShell(name: (typeof completedShells)[number]): boolean {
   return spawnSync(name, ['-c', 'true']).status === 0
 }
 
 /**
- * Installs Debian's packages of missing shells if that is allowed. Never throws. Prints which shells are missing, and
- * why.
+ * Installs Debian's packages of missing shells if this process is root. Prints which shells are missing and why. Never
+ * throws.
  */
 async function findShells(): Promise<void> {
   const missing = () => completedShells.filter((name) => !hasShell(name))

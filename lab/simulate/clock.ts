@@ -14,31 +14,27 @@ interface Scheduled extends Timer {
   readonly act: () => unknown
 }
 
-/** The real `setImmediate`, so that a long simulation still reacts to signals. */
+/** The real `setImmediate`, which lets a long simulation react to signals. */
 const letEventsIn = setImmediate
 const eventsPerTurn = 5_000
 
-/** A fixed start time, ms since the epoch, so that the traces of a seed are equal. */
+/** Start of wall time, ms since the epoch. It is fixed, so that equal seeds give equal traces. */
 const epoch = Date.UTC(2026, 0, 1)
 
-/**
- * Simulated time. One event runs at a time, and all its microtasks end before the next event. Times are ms since the
- * start of the simulation. Only wall time is ms since the epoch.
- */
+/** Simulated time, ms since the start. Runs one event at a time; all microtasks end before the next event. */
 export class Clock {
   now = 0
-  /** The time that `Date.now()` returns while a workflow replays: the time of the recorded activation. */
+  /** Wall time of the recorded activation while a workflow replays. */
   replayed: number | undefined
   #skew = 0
   #order = 0
   readonly #heap: Scheduled[] = []
 
-  /** ms since the epoch. `jump` moves it. */
   get wall(): number {
     return this.replayed ?? Math.floor(epoch + this.now + this.#skew)
   }
 
-  /** Moves the time of day, as NTP does. Timers do not move. */
+  /** Moves wall time, as NTP does. Timers do not move. */
   jump(ms: number): void {
     this.#skew += ms
   }
@@ -53,7 +49,7 @@ export class Clock {
     return new Promise((resolve) => void this.after(ms, resolve))
   }
 
-  /** Runs events until `isOver` returns true, the time `until` is reached, or no event is left. */
+  /** Runs events until `isOver` returns true, the time is `until`, or no event is left. */
   async run(until: number, isOver: () => boolean): Promise<void> {
     for (let events = 1; !isOver(); events++) {
       const next = this.#pop()
@@ -109,9 +105,7 @@ function isBefore(a: Scheduled, b: Scheduled): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order)
 }
 
-/**
- * Resolves when all microtasks have run. Before the next tick, Node runs all microtasks, including those that they add.
- */
+/** Resolves when all microtasks have run, also those that microtasks add. Node runs them before the next tick. */
 export function microtasks(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve))
 }
@@ -121,12 +115,12 @@ interface Globals {
   chance: Chance
 }
 
-/** The present simulation, which the replaced globals of Node use. */
+/** The running simulation. The replaced globals of Node read it. */
 export const world: Globals = { clock: new Clock(), chance: chanceOf('') }
 
 /**
- * Replaces time, timers and randomness of this process with those of `world`. Call it before the first import of
- * Temporal's workflow library, because that library reads `AsyncLocalStorage` from the global object.
+ * Replaces time, timers and randomness of this process with those of `world`. Must run before the first import of
+ * Temporal's workflow library, which reads `AsyncLocalStorage` from the global object.
  */
 export function replaceGlobals(): void {
   const RealDate = Date

@@ -1,15 +1,12 @@
 import type { Change } from '../edited-copy.ts'
 
-/**
- * A bug that Portage would have without one of its rules: the edits that remove the rule, and a seed that shows the
- * bug.
- */
+/** A rule of Portage, the edits that remove it, and a seed that then fails. */
 interface KnownBug extends Change {
   readonly what: string
   readonly seed: number
 }
 
-/** Number of transfers for the seeds below. */
+/** Number of transfers with which the seeds below fail. */
 export const transfersOfBugs = 300
 
 export const knownBugs = {

@@ -21,16 +21,17 @@ const shrinkMs = 120_000
 const mostFailures = 5
 const linesOfTrace = 400
 
-/** Loads the simulation. Call it after `replaceGlobals`, because Temporal's library reads a global when it loads. */
+/**
+ * A static import would load Temporal's library before `replaceGlobals`, and the library reads a global when it loads.
+ */
 async function load() {
   return { ...(await import('./simulate.ts')), ...(await import('./plan.ts')), ...(await import('./shrink.ts')) }
 }
 
-/** Runs the seeds of the command line. Returns the exit code. */
 export async function simulate(options: SimulateOptions): Promise<number> {
   replaceGlobals()
   const modules = await load()
-  // Skip the stacks of expected errors, which would cost a tenth of the time.
+  // Without a trace nobody reads the stacks of expected errors, which cost a tenth of the time.
   if (!options.trace) Error.stackTraceLimit = 0
   const { seed: first, transfers, json } = options
   const begun = process.hrtime.bigint()
@@ -87,7 +88,7 @@ async function explain({ shrink, planOf, Simulation }: Modules, seed: number, tr
   for (const detail of details) say(detail)
 }
 
-/** Runs a copy of the sources that has the bug. Returns whether a seed shows it. */
+/** Runs a copy of the sources with the bug. Returns the exit code of the copy, which is 1 if a seed fails. */
 async function findBug(name: BugName, { seed, seeds, trace }: Pick<SimulateOptions, 'seed' | 'seeds' | 'trace'>): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'portage-simulate-'))
   try {
@@ -139,6 +140,6 @@ function say(line: string): void {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const options = parseOptions(process.argv.slice(2))
-  // Call `process.exit`: dead simulated processes leave promises that never end.
+  // Dead simulated processes leave promises that never end, so the process must exit.
   process.exit(options.bug || options.bugs ? await findBugs(options) : await simulate(options))
 }

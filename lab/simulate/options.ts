@@ -36,7 +36,6 @@ Examples:
 Exit code: 0 if lost, duplicateEffects, nonceHoles and stuck are 0 (with --bugs: if each bug is found), 1 if not, 2 for
 bad usage.`
 
-/** Reads the command line. Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): SimulateOptions {
   return new Command('simulate')
     .description('Simulations of Portage, each decided by its seed.')

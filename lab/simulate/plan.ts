@@ -7,8 +7,8 @@ import type { Losable } from './temporal/host.ts'
 export type FaultKind = 'kill' | 'outage' | 'jump' | 'wipe' | 'restore' | 'cancel' | 'retry' | 'pause' | 'forge'
 
 /**
- * `at`: ms since the start of the simulation. `choice`: a number from 0 to 1 that decides which process, transfer or
- * lane the fault strikes.
+ * `at`: ms since the start of the simulation. `choice`: in [0, 1), decides which process, transfer or lane the fault
+ * strikes.
  */
 export interface Fault {
   readonly kind: FaultKind
@@ -23,16 +23,13 @@ export interface Plan {
   readonly chains: readonly (NetworkOptions & { readonly lanes: readonly LaneConfig[] })[]
   readonly processes: number
   readonly view: ViewOptions
-  /** Probability that a message of this kind is lost, 0 to 1. */
+  /** Probability that a message of this kind is lost, in [0, 1]. */
   readonly losses: Readonly<Record<Losable, number>>
   readonly kms: boolean
   readonly local: boolean
   readonly bumpAfterBlocks: number
-  /** After this number of updates, a ledger's run continues as new. */
   readonly updatesPerRun: number
-  /** Probability that an operator cancels a transfer, or orders a retry. */
   readonly orders: number
-  /** Time in which the transfers are sent, ms. */
   readonly sendMs: number
   readonly faults: readonly Fault[]
 }
@@ -40,7 +37,7 @@ export interface Plan {
 const mostFaults = 25
 const longestFaultMs = 60_000
 
-/** Plan of a simulation. The plan and its seed decide everything that happens. A smaller plan makes a smaller trace. */
+/** Draws all settings of a simulation from the seed. Equal plans give equal traces. */
 export function planOf(seed: string, transfers: number): Plan {
   const chance = chanceOf(`plan/${seed}`)
   const rarely = (share: number, most: number) => (chance.next() < share ? chance.next() * most : 0)

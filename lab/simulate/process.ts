@@ -33,11 +33,11 @@ export interface ProcessOptions {
   readonly name: string
   readonly places: readonly Place[]
   readonly view: ViewOptions
-  /** Whether keys are in a KMS. Each signature of a KMS gives another hash, so two processes send different bytes. */
+  /** Whether keys are in a KMS. Each KMS signature has another hash, so two processes send different bytes. */
   readonly kms: boolean
   readonly bumpAfterBlocks: number
   readonly updatesPerRun: number
-  /** Whether the process may broadcast in the step that admitted the transfer. */
+  /** Whether the step that admitted the transfer may broadcast. */
   readonly local: boolean
   readonly log: (line: string) => void
 }
@@ -47,9 +47,7 @@ type Steps = Readonly<Record<string, Step>>
 
 const slotsPerNonce = 2
 
-/**
- * A process of Portage with all roles. It runs the real agents and steps on simulated chains and a simulated Temporal.
- */
+/** A process of Portage with all roles: the real agents and steps, on simulated chains and a simulated Temporal. */
 export class SimulatedProcess implements Worker {
   readonly name: string
   alive = true

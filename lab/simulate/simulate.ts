@@ -21,7 +21,6 @@ export interface Verdict {
   readonly duplicateEffects: number
   readonly nonceHoles: number
   readonly stuck: number
-  /** Calls that the contract reverted because the transfer was already delivered. */
   readonly wasted: number
   /** Workflow tasks that threw, and runs that failed. */
   readonly brokenTasks: number
@@ -29,7 +28,6 @@ export interface Verdict {
   readonly details: readonly string[]
 }
 
-/** True if `lost`, `duplicateEffects`, `nonceHoles` and `stuck` are 0, and no workflow task failed. */
 export function isClean({ lost, duplicateEffects, nonceHoles, stuck, brokenTasks }: Verdict): boolean {
   return lost + duplicateEffects + nonceHoles + stuck + brokenTasks === 0
 }
@@ -38,20 +36,21 @@ const localSteps = new Set(['admit', 'confirm', 'confirmEnd', 'getLaneStatus'])
 const workflows = { transfer, lane } as unknown as Readonly<Record<string, WorkflowFunction>>
 
 /**
- * After the last fault, a transfer must end, or a lane's nonce must become final, within this time, ms. A transfer may
- * wait for half an hour after reverts.
+ * Longest time after the last fault in which no transfer ends and no nonce becomes final, ms. A transfer may wait for
+ * half an hour after reverts.
  */
 const idleMs = 45 * 60_000
 const mostDrainMs = 24 * 3_600_000
 const checkMs = 5_000
 const ordersInMs = 60_000
 
-/** One simulation. Only ports are replaced. Workflows, steps, lanes and reducers are Portage's own. */
+/**
+ * One simulation. Workflows, steps, lanes and reducers are Portage's own; chains, bridge and Temporal are simulated.
+ */
 export class Simulation {
   readonly #plan: Plan
   readonly #server: Server
   readonly #networks: readonly Network[]
-  /** Sent transfers by id. */
   readonly #sent = new Map<string, Transfer>()
   readonly #log: (line: string) => void
   #processes: SimulatedProcess[] = []
@@ -185,7 +184,10 @@ export class Simulation {
     }
   }
 
-  /** Sets Temporal back by `act`. Then the streams read their sources again and submit every message again. */
+  /**
+   * Sets Temporal back by `act`. 10 s later every message is submitted again, as streams do when they read their
+   * sources again.
+   */
   #reset(act: () => void): void {
     act()
     this.#log('Temporal was set back; the sources are read again')
@@ -203,7 +205,7 @@ export class Simulation {
     for (const message of this.#sent.values()) void this.#submit(message)
   }
 
-  /** Records outcomes that are not true when the workflow ends. An outcome that a fork can still change is not true. */
+  /** Records outcomes that a fork could still change when the workflow ends. */
   #onEnd({ workflowId, type }: RunInfo, result: string): void {
     const message = this.#sent.get(workflowId)
     if (type !== 'transfer' || !message) return
@@ -225,7 +227,6 @@ export class Simulation {
     return this.#sent.size === this.#plan.transfers && haveOutcomes && (await this.#holes()).length === 0
   }
 
-  /** Number of transfers that have ended and of nonces that are final. */
   get #settled(): number {
     const ended = [...this.#sent.keys()].filter((id) => this.#server.runs.get(id)?.result).length
     const nonces = this.#plan.chains.flatMap(({ lanes }, index) => {
@@ -240,7 +241,7 @@ export class Simulation {
     return result === undefined ? undefined : (JSON.parse(result) as TransferStatus)
   }
 
-  /** Nonces that a ledger granted and that no final block has used. */
+  /** Nonces that a ledger granted and no final block has used. */
   async #holes(): Promise<string[]> {
     const holes: string[] = []
     for (const [index, { lanes }] of this.#plan.chains.entries()) {

@@ -8,10 +8,7 @@ import type { StuckCase } from './scene.ts'
 import { transferCases } from './transfers.ts'
 import { lateWormholeCases, wormholeCases } from './wormhole.ts'
 
-/**
- * All causes that can be made on real parts. Each case can follow the ones before it. The last ones set the chains'
- * clocks forward.
- */
+/** Causes that can be made on real parts. Run them in this order: the last cases set the chains' clocks forward. */
 export const stuckCases: readonly StuckCase[] = [
   ...laneCases,
   ...orderCases,

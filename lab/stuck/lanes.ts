@@ -25,7 +25,9 @@ function ordered(
   }
 }
 
-/** Lanes that take no work. The first cases concern different lanes, so that they can last at the same time. */
+/**
+ * Cases of lanes that take no work. The first cases concern different lanes, so that they can last at the same time.
+ */
 export const laneCases: readonly StuckCase[] = [
   ordered('LANE_PAUSED', ['ethereum', 0], ['pause'], ['resume']),
   ordered('LANE_DRAINING', ['ethereum', 1], ['drain'], ['activate']),

@@ -3,7 +3,7 @@ import { Script } from '../devnet/chain/contracts.ts'
 import { nativeBridgeAbi } from '../devnet/native/native-bridge.ts'
 import type { StuckCase, StuckScene } from './scene.ts'
 
-/** An amount above the daily inbound limit, in units of 8 decimals. */
+/** Amount above the daily inbound limit, in units of 8 decimals. */
 const aboveCap = 3n * 10n ** 16n
 
 function native({ devnet }: StuckScene) {
@@ -11,7 +11,6 @@ function native({ devnet }: StuckScene) {
   return devnet.native
 }
 
-/** Sends each of these calls as a transaction of the bridge's owner on bsc. */
 async function owner(scene: StuckScene, ...calls: readonly (readonly [method: string, ...args: unknown[]])[]): Promise<void> {
   const { bridge, deployer } = native(scene).ends.bsc
   const script = await Script.of(scene.devnet.chains.bsc.anvil, deployer)
@@ -22,7 +21,6 @@ async function owner(scene: StuckScene, ...calls: readonly (readonly [method: st
 
 const send = (scene: StuckScene, amount: bigint) => native(scene).users.ethereum.send([{ amount }])
 
-/** Cases with amounts above a native bridge's limits. */
 export const nativeCases: readonly StuckCase[] = [
   {
     ...{ name: 'bridge-paused', fault: 'the native bridge is paused by its owner, and a transfer comes', code: 'BRIDGE_PAUSED' },

@@ -6,7 +6,6 @@ import { until } from '../devnet/until.ts'
 import { oneIsStarted } from './processes.ts'
 import { type ChainKey, reason, type StuckCase, type StuckScene } from './scene.ts'
 
-/** Injects a fault into the chain's nodes with these indexes. Returns the function that ends it. */
 function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...indexes: readonly number[]): () => Promise<void> {
   const rules = indexes.map((index) => devnet.nodes[chain][index]?.add(rule))
   return async () => {
@@ -16,7 +15,7 @@ function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...inde
 
 const cut: FaultRule = { fault: { kind: 'cut' } }
 
-/** Makes all nodes refuse gas estimates of transfers. They answer everything else. */
+/** All nodes refuse gas estimates of transfers, and answer everything else. */
 async function withoutEstimates(scene: StuckScene, broken: NodeFault) {
   const mend = fault(scene, 'bsc', { fault: broken, methods: ['eth_estimateGas'] }, 0, 1, 2)
   const id = await oneIsStarted(scene)
@@ -28,7 +27,6 @@ async function withoutEstimates(scene: StuckScene, broken: NodeFault) {
   return { mend }
 }
 
-/** Cases of nodes. Each chain has three. */
 export const nodeCases: readonly StuckCase[] = [
   {
     ...{ name: 'node-down', fault: 'one of three nodes is dead', code: 'NODE_DOWN' },
@@ -64,7 +62,7 @@ export const nodeCases: readonly StuckCase[] = [
   },
 ]
 
-/** Cases of nodes that show only after some time. */
+/** Cases of nodes whose fault is visible only after some time. */
 export const slowNodeCases: readonly StuckCase[] = [
   {
     ...{ name: 'chain-stalled', fault: 'a chain has made no block for 30 s', code: 'CHAIN_STALLED' },
@@ -85,5 +83,5 @@ export const slowNodeCases: readonly StuckCase[] = [
   },
 ]
 
-/** `chains.bsc.finality.stalledAfterMinutes` in the network's config. */
+/** Value of `chains.bsc.finality.stalledAfterMinutes` in the config. */
 export const finalityStalledMinutes = 0.3

@@ -3,15 +3,13 @@ import { stuckCases } from './cases.ts'
 import { stuckDevnet } from './scene.ts'
 
 export interface StuckOptions {
-  /** Names of cases. Empty: all cases. */
   readonly case: readonly string[]
   readonly list: boolean
   readonly json: boolean
 }
 
-/** Exit codes other than 0. */
 export const stuckExit = { notClean: 1, usage: 2 } as const
-/** Most seconds from the fault until the row is shown. docs/runbooks/README.md promises this. */
+/** Most seconds from the fault to its row. docs/runbooks/README.md promises this. */
 export const mostSeconds = 10
 
 const help = `
@@ -24,7 +22,6 @@ Examples:
 
 Exit code: 0 if every row came within ${mostSeconds} s by both, and went; ${stuckExit.notClean} otherwise; ${stuckExit.usage} for bad usage.`
 
-/** Reads the command line. Ends the process for `--help` and for a usage error. */
 export function parseOptions(args: readonly string[]): StuckOptions {
   return new Command('stuck:live')
     .description('Every cause of `portage stuck` on real parts, with the seconds until it is shown.')

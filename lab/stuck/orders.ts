@@ -1,7 +1,7 @@
 import { freshAddress } from '../devnet/chain/accounts.ts'
 import { reason, sendCoin, type StuckCase } from './scene.ts'
 
-/** Causes that are orders of an operator. Another operator may not know about them. */
+/** Cases of an operator's orders, which are causes because another operator may not know about them. */
 export const orderCases: readonly StuckCase[] = [
   {
     ...{ name: 'halted', fault: 'portage halt --bridge wormhole-token-bridge --source ethereum', code: 'HALTED' },

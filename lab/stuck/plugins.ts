@@ -12,14 +12,10 @@ import type { StuckCase, StuckPlugins, StuckScene } from './scene.ts'
 
 const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
 const take = 'executeVAAv1(bytes)'
-/** By name of a plug-in: the first byte of its messages. */
 const bytes = { invalid: '01', changed: '02', failing: '03' } as const
 type Name = keyof typeof bytes
 
-/**
- * Makes three plug-ins for messages from ethereum to a contract on bsc. Each fails while a file with its name and
- * `.flag` exists.
- */
+/** Makes three plug-ins for messages from ethereum to a contract on bsc. Each fails while its `.flag` file exists. */
 export async function makePlugins({
   dir,
   chains,
@@ -59,7 +55,6 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
 }) })
 `
 
-/** Publishes a message. Resolves when the guardians have signed it. */
 async function publish({ devnet: { chains, guardian, outsiders } }: StuckScene, name: Name): Promise<void> {
   const { anvil, core, wormholeChainId } = chains.ethereum
   const script = await Script.of(anvil, outsiders.ethereum)
@@ -69,7 +64,7 @@ async function publish({ devnet: { chains, guardian, outsiders } }: StuckScene, 
   await guardian.waitFor(wormholeChainId, message.emitter, message.sequence)
 }
 
-/** Restarts the process, because plug-ins are loaded only at a start. */
+/** Restarts the process, because plug-ins are loaded only at its start. */
 async function restart(scene: StuckScene): Promise<void> {
   await (
     await scene.kill('chain', 'bsc')
@@ -98,7 +93,6 @@ function missing(): never {
   throw new Error('the network has no plug-ins')
 }
 
-/** Cases of plug-ins that cannot be loaded, or that fail. */
 export const pluginCases: readonly StuckCase[] = [
   fileCase('invalid', 'the file of a plug-in is away when a process starts', 'PLUGIN_INVALID', (module) =>
     rename(module, `${module}.away`),

@@ -1,7 +1,7 @@
 import { until } from '../devnet/until.ts'
 import { sendCoin, type StuckCase, type StuckScene } from './scene.ts'
 
-/** Resolves with the id of a transfer to bsc once its workflow runs. */
+/** Sends coins to bsc. Resolves with the transfer's workflow id once the workflow runs. */
 export async function oneIsStarted(scene: StuckScene): Promise<string> {
   const { emitterChain, emitter, sequence } = await sendCoin(scene, 'ethereum')
   const { digest } = await scene.devnet.guardian.waitFor(emitterChain, emitter, sequence)
@@ -12,7 +12,6 @@ export async function oneIsStarted(scene: StuckScene): Promise<string> {
   return id
 }
 
-/** Cases of missing processes. The remaining ones report them. */
 export const processCases: readonly StuckCase[] = [
   {
     ...{

@@ -18,14 +18,13 @@ export interface CaseResult {
   readonly name: string
   readonly fault: string
   readonly code: string
-  /** Seconds from the fault until the command and the API show the row. Undefined: the row did not come. */
+  /** Seconds from the fault until `portage stuck` and the API show the row. Undefined: the row did not come. */
   readonly command: number | undefined
   readonly api: number | undefined
   /** Seconds from the end of the fault until neither shows the row. Undefined: the row stayed. */
   readonly gone: number | undefined
 }
 
-/** Longest waits, ms: for a row, for the end of a row, and for the end of all rows. */
 const waits = { rowMs: 60_000, goneMs: 120_000, quietMs: 120_000 } as const
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 
@@ -35,8 +34,8 @@ export function isClean(results: readonly CaseResult[]): boolean {
 }
 
 /**
- * Makes the causes with these names, one after another on one network. Without names, makes all. Starts and stops
- * everything it needs.
+ * Makes the causes with these names, or all, one after another on one devnet. Starts and stops the devnet and the
+ * fleet.
  */
 export async function runStuck(names: readonly string[], say: (line: string) => void): Promise<CaseResult[]> {
   const devnet = await startDevnet({ ...stuckDevnet, ui: false, log: say })
@@ -93,7 +92,6 @@ export function tell({ name, code, fault, command, api, gone }: CaseResult): str
   return `${name}: ${fault}: ${code} by the command ${text(command)}, by the API ${text(api)}; ${after}`
 }
 
-/** Watches the wrapped coin, and lowers the time after which finality counts as stalled to less than a minute. */
 function configured(config: ConfigInput, weth: string): ConfigInput {
   const { ethereum, bsc } = config.chains
   if (!ethereum || !bsc) throw new Error('a chain is missing')
@@ -105,7 +103,6 @@ function withPlugins(config: ConfigInput, plugins: ConfigInput['bridges']['plugi
   return { ...config, bridges: { ...config.bridges, plugins } }
 }
 
-/** Makes the scene, and the two sources of causes: the command as a separate process, and the fleet's API. */
 async function sceneOf(devnet: Devnet, fleet: RoleFleet, client: Client): Promise<{ scene: StuckScene; command: Question; api: Question }> {
   const { configPath, apiUrl, admin } = processOf(fleet, 'api')
   const env = { ...process.env, PORTAGE_TOKEN: await makeToken({ dataFolder: resolve(devnet.dir, 'portage-data') }) }

@@ -9,51 +9,45 @@ import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 export type ChainKey = 'ethereum' | 'bsc'
 
-/** Each chain has two keys and three nodes. Two nodes are a majority. */
+/** Two nodes of three are a majority. */
 export const stuckDevnet = { nodesPerChain: 3, keysPerChain: 2, auditMinutes: 0.05, native: 'fixed' } as const satisfies DevnetOptions
 
-/** Files of the network's plug-ins. `name` is a plug-in's name. */
 export interface StuckPlugins {
   moduleOf(name: string): string
-  /** The plug-in's code whose digest the config pins. */
+  /** Text of the plug-in's file whose digest the config pins. */
   textOf(name: string): string
 }
 
-/** The parts that cases change. */
 export interface StuckScene {
   readonly devnet: Devnet
   readonly client: TemporalClient
-  /** Treatment of messages by amount. Amounts have 8 decimals and are unique in the scene. `sendCoin` adds them. */
+  /** Treatment of messages, by their amount in units of 8 decimals. `sendCoin` adds a new amount for each transfer. */
   readonly treatments: Map<bigint, Treatment>
-  /** Absent if the network has no plug-ins. */
   readonly plugins?: StuckPlugins
-  /** Runs `portage …` as an administrator with the network's config. Throws Error unless the exit code is 0. */
+  /** Runs `portage …` as an admin. Throws Error unless the exit code is 0. */
   cli(...argv: string[]): Promise<unknown>
-  /** Kills the only process with this role, chain and key (SIGKILL). Returns a function that starts it again. */
+  /** Kills the only process of this role, chain and key (SIGKILL). The returned function starts the process again. */
   kill(role: 'ledger' | 'chain' | 'lane', chain: ChainKey): Promise<() => Promise<unknown>>
 }
 
-/** An injected fault. */
 export interface Fault {
-  /** Id of the place that the row must name. Absent: any place. */
+  /** Id of the place that the row names. Absent: any place. */
   readonly where?: string
   mend(): Promise<unknown>
 }
 
-/** A cause, made on real parts. */
 export interface StuckCase {
-  /** Name for `--case`. */
   readonly name: string
   readonly fault: string
   readonly code: CauseCode
-  /** Makes the fault. Resolves when the fault can be seen. Seconds count from then. */
+  /** Makes the fault. Resolves when the fault is visible, which starts the count of seconds. */
   make(scene: StuckScene): Promise<Fault>
 }
 
 /**
- * Sends a user's coins with a unique amount. Resolves when the guardians have signed the message, if its treatment is
- * `sign` (default) or `mute`. With another treatment, resolves when the transfer is final.
- * @param to the recipient; absent: a fresh address
+ * Sends a user's coins with a unique amount. Resolves when the guardians have signed (treatments `sign` and `mute`),
+ * else when the transfer is final.
+ * @param to recipient; absent: a fresh address
  */
 export async function sendCoin(
   { devnet, treatments }: StuckScene,
@@ -73,20 +67,18 @@ export async function sendCoin(
   return sent
 }
 
-/** wei. The bridge keeps any remainder below this, because messages carry 8 decimals. */
+/** wei. Messages carry 8 decimals, so the bridge keeps any remainder below this. */
 const dust = 10n ** 10n
 
-/** Reason of all orders in cases. */
 export const reason = ['--reason', 'a scenario'] as const
 
-/** Resolves when the block that is now the head is final. */
 async function untilFinal(anvil: Anvil): Promise<void> {
   const heightOf = async (tag: string) => Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', [tag, false])).number)
   const height = await heightOf('latest')
   await until(async () => (await heightOf('finalized')) >= height, { timeoutMs: 90_000, everyMs: 50, what: `block ${height} to be final` })
 }
 
-/** Gives an account this amount of the wrapped coin. WETH9 has its balances in storage slot 3. */
+/** Sets an account's balance of the wrapped coin. WETH9 has its balances in storage slot 3. */
 export function setTokens(anvil: Pick<Anvil, 'rpc'>, weth: string, owner: string, units: bigint): Promise<unknown> {
   const slot = keccak256(concat([zeroPadValue(owner, 32), toBeHex(3, 32)]))
   return anvil.rpc('anvil_setStorageAt', [weth, slot, toBeHex(units, 32)])

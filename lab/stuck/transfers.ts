@@ -8,7 +8,7 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { TransferInput } from '../../temporal/contracts/transfer.ts'
 import { sendCoin, type StuckCase, type StuckScene } from './scene.ts'
 
-/** Starts a transfer's workflow without Portage, with input that Portage's code does not expect. */
+/** Starts a transfer's workflow with input that Portage's code does not expect. */
 async function startBroken({ client }: StuckScene, sequence: string, broken: { readonly message?: unknown; readonly progress?: unknown }) {
   const good: Transfer = {
     // No user sends from this chain, so no halt and no stream concerns the transfer.
@@ -35,7 +35,7 @@ async function spoilSpending({ devnet: { dir, lanes } }: StuckScene): Promise<()
   return () => Promise.all(files.map((file) => rm(file)))
 }
 
-/** Bugs, and a fault that no single lane explains. */
+/** Cases of bugs, and of a fault that no single lane explains. */
 export const transferCases: readonly StuckCase[] = [
   {
     ...{ name: 'bug', fault: 'a step of a transfer throws what nobody foresaw', code: 'INTERNAL' },
@@ -48,7 +48,7 @@ export const transferCases: readonly StuckCase[] = [
     ...{ name: 'workflow-failing', fault: 'the code of a workflow has thrown at three tries of its task', code: 'WORKFLOW_FAILING' },
     async make(scene) {
       const { id, mend } = await startBroken(scene, '900000002', { progress: {} })
-      // Temporal makes the third attempt about ten seconds after the first two.
+      // Temporal makes the third try about ten seconds after the first two.
       const tries = async () => (await scene.client.workflow.getHandle(id).describe()).raw.pendingWorkflowTask?.attempt ?? 0
       await until(async () => (await tries()) >= triesUntilFailing, { timeoutMs: 90_000, everyMs: 100, what: 'three tries' })
       return { where: id, mend }

@@ -5,21 +5,14 @@ import type { StuckCase } from './scene.ts'
 
 export type Report = z.output<typeof causeReportSchema>
 
-/** Reads the causes from the command line or the API. */
 export type Question = () => Promise<Report>
 
-/** Pause between two reads of the same kind, ms. */
 const everyMs = 250
 
-/**
- * Whether the report has the row of this case.
- * @param where id of the row's place; undefined: any
- */
 export function hasRow({ causes }: Report, { code }: Pick<StuckCase, 'code'>, where: string | undefined): boolean {
   return causes.some((cause) => cause.code === code && (where === undefined || cause.where.id === where))
 }
 
-/** Seconds until a report matched. Undefined if none matched in time. */
 export async function secondsUntil(ask: Question, isSo: (report: Report) => boolean, withinMs: number): Promise<number | undefined> {
   const begun = performance.now()
   let seconds: number | undefined

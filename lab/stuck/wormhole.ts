@@ -3,7 +3,6 @@ import { until } from '../devnet/until.ts'
 import { upgradeGuardians } from '../devnet/wormhole/guardian-sets.ts'
 import { sendCoin, type StuckCase } from './scene.ts'
 
-/** Cases of the spy, the guardians and their messages. */
 export const wormholeCases: readonly StuckCase[] = [
   {
     ...{ name: 'spy-silent', fault: 'the spy is connected and does not send two signed messages', code: 'SPY_SILENT' },
@@ -17,7 +16,7 @@ export const wormholeCases: readonly StuckCase[] = [
         async mend() {
           await spy.stop()
           await spy.start()
-          // Wait for the subscriptions, because the spy does not send messages from before its return.
+          // Waits for the subscriptions, because the spy sends no message of the time before them.
           await until(() => spy.subscribers >= subscribers, { timeoutMs: 90_000, everyMs: 50, what: 'the subscriptions to the spy' })
         },
       }
@@ -32,7 +31,7 @@ export const wormholeCases: readonly StuckCase[] = [
   },
 ]
 
-/** Cases that come last. Their end changes the state that others need, or stops other processes. */
+/** These cases come last, because their end changes state that other cases need, or stops other processes. */
 export const lateWormholeCases: readonly StuckCase[] = [
   {
     ...{ name: 'spy-unavailable', fault: 'the spy is stopped', code: 'SPY_UNAVAILABLE' },

@@ -5,18 +5,17 @@ import type { Level, WatchedLog } from '../chain/watch-logs.ts'
 /**
  * Treatment of a message. attest: as its sender asks. finalize: at finality, even if the sender asks for a fast
  * attestation; until then the answer has a `delayReason`. hold: pending until the treatment changes. miss: the
- * attesters do not see it.
+ * attesters do not see the message.
  */
 export type IrisTreatment = 'attest' | 'finalize' | 'hold' | 'miss'
 
 export interface FastTerms {
-  /** Fee of a fast message, in hundredths of a percent of the amount. Default 1 */
+  /** Fee of a fast message, in hundredths of a percent of the amount. Default 1. */
   readonly fastFee?: bigint
-  /** A fast attestation is valid for this number of the target's blocks. Default 7,200 */
+  /** Number of the target's blocks for which a fast attestation is valid. Default 7,200. */
   readonly fastBlocks?: number
 }
 
-/** A message that a source chain logged. */
 export interface SeenMessage {
   readonly version: 1 | 2
   readonly domain: number
@@ -29,10 +28,12 @@ export interface SeenMessage {
   reattest?: true
 }
 
-/** Offsets in a v2 message that carries a burn. */
 const at = { target: 8, nonce: 12, minFinality: 140, executed: 144, amount: 216, maxFee: 280, fee: 312, expiration: 344 } as const
 
-/** The messages that Circle's attesters have seen and signed. `heightOf`: height of a domain's newest block. */
+/**
+ * Messages that Circle's attesters have seen, with their attestations.
+ * @param heightOf height of a domain's newest block
+ */
 export function createAttestations(first: readonly DevnetAccount[], terms: FastTerms, heightOf: (domain: number) => number) {
   const { fastFee = 1n, fastBlocks = 7_200 } = terms
   const seen = new Map<string, SeenMessage>()
@@ -43,7 +44,6 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
   const isFast = (one: SeenMessage) =>
     asksForFast(one) && treatment(one.logged) === 'attest' && feeOf(one) <= numberAt(one.logged, at.maxFee, 32)
 
-  /** Fills in the part of a v2 message that Circle decides. */
   function chosen({ logged, nonce, attested }: SeenMessage, fee: bigint, fast: boolean): Uint8Array {
     const expiration = fast ? heightOf(Number(numberAt(logged, at.target, 4))) + fastBlocks : 0
     const message = Uint8Array.from(logged)
@@ -55,7 +55,7 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
     return message
   }
 
-  /** Decides at each request whether to attest, so that a new treatment also applies to pending messages. */
+  /** Runs at each request, so that a new treatment also applies to pending messages. */
   function decide(one: SeenMessage): void {
     const how = treatment(one.logged)
     const isFinal = one.level === 'finalized'
@@ -75,13 +75,12 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
       if (known.level !== 'finalized') known.level = level
       seen.set(key, known)
     },
-    /** The seen messages, in the order of their log indexes. */
     find(isWanted: (one: SeenMessage) => boolean): readonly SeenMessage[] {
       const found = [...seen.values()].filter((one) => isWanted(one) && treatment(one.logged) !== 'miss')
       for (const one of found) decide(one)
       return found.sort((one, other) => one.logIndex - other.logIndex)
     },
-    /** Returns false if the message has no fast attestation. */
+    /** Orders a new attestation at finality. Returns false if the message has no fast attestation. */
     reattest(one: SeenMessage): boolean {
       if (!one.attested || numberAt(one.attested.message, at.executed, 4) >= 2_000n) return false
       one.reattest = true
@@ -98,7 +97,6 @@ export function asksForFast({ version, logged }: Pick<SeenMessage, 'version' | '
   return version === 2 && numberAt(logged, at.minFinality, 4) <= 1_000n
 }
 
-/** Signatures of all attesters over keccak256 of the message. */
 export function signMessage(message: Uint8Array, attesters: readonly DevnetAccount[]): string {
   return concat(attesters.map(({ privateKey }) => new SigningKey(privateKey).sign(keccak256(message)).serialized))
 }

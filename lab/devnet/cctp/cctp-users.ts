@@ -6,35 +6,31 @@ import { createSender } from '../chain/sender.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
 import { cctpAbis, type CctpEnd } from './cctp.ts'
 
-/** A user's transfer of dollars by a burn. */
 export interface UserBurn {
   readonly version: 1 | 2
   /** 6 decimals. */
   readonly amount: bigint
-  /** Default: a fresh address. */
   readonly recipient?: string
   /** The only account that may deliver the burn. Default: any account. */
   readonly caller?: string
-  /** `minFinality`, `maxFee` and `hookData` are for v2 only. Default of `minFinality`: 2000, finalized. */
+  /** For v2 only, like `maxFee` and `hookData`. Default: 2000, finalized. */
   readonly minFinality?: number
   readonly maxFee?: bigint
   readonly hookData?: string
 }
 
-/** A mined burn, with the values that the checker needs. */
 export interface SentBurn extends Required<Pick<UserBurn, 'version' | 'amount' | 'recipient'>> {
   readonly source: string
   readonly sourceNetworkId: number
   readonly target: string
-  /** Address of the token on the target chain, lower-case 0x. */
+  /** Token on the target chain, lower-case 0x. */
   readonly asset: string
-  /** Address of the MessageTransmitter, 64 lower-case hex digits. */
+  /** The source's MessageTransmitter, 64 lower-case hex digits. */
   readonly emitter: string
   /** Place of the message's log: block height × 1,000,000 + index. */
   readonly sequence: bigint
   readonly txHash: string
   readonly height: number
-  /** The bytes in the event MessageSent. */
   readonly message: Uint8Array
   /** Seconds. */
   readonly sentAt: number
@@ -44,11 +40,10 @@ const nobody = `0x${'00'.repeat(20)}`
 
 export type CctpUsers = ReturnType<typeof startCctpUsers>
 
-/** The users of one direction. They wait for the chain's own blocks and mine none. */
+/** Users of one direction. They wait for the chain's own blocks. */
 export function startCctpUsers(source: CctpEnd, target: CctpEnd) {
   const sendCalls = createSender(source.anvil, source.user, 400_000n)
   return {
-    /** Resolves when all burns are mined. Throws Error if one reverted. */
     async burn(burns: readonly UserBurn[]): Promise<SentBurn[]> {
       const abis = await cctpAbis()
       const wanted = burns.map((burn) => ({ ...burn, recipient: (burn.recipient ?? freshAddress()).toLowerCase() }))
@@ -62,7 +57,6 @@ export function startCctpUsers(source: CctpEnd, target: CctpEnd) {
   }
 }
 
-/** Throws Error if the transaction burnt nothing. */
 export async function burnOutcome(
   source: CctpEnd,
   target: CctpEnd,

@@ -10,7 +10,6 @@ import { compiledArtifact } from '../chain/solidity.ts'
 export interface CctpPlan {
   readonly name: string
   readonly anvil: Anvil
-  /** Circle's number of the chain. */
   readonly domain: number
 }
 
@@ -19,19 +18,17 @@ interface CctpEndContracts {
   readonly messenger: string
 }
 
-/** CCTP on one chain. Addresses are lower-case 0x. */
 export interface CctpEnd extends CctpPlan {
   readonly deployer: DevnetAccount
   readonly user: DevnetAccount
   readonly token: string
   readonly minter: string
-  /** The account that receives the fees of fast transfers. */
   readonly feeRecipient: string
   readonly contracts: Readonly<Record<1 | 2, CctpEndContracts>>
 }
 
 export interface CctpOptions {
-  /** Attesters in ascending order of addresses. */
+  /** Attesters in ascending order of their addresses. */
   readonly attesters: readonly DevnetAccount[]
   /** Number of attesters that must sign. Default: all. */
   readonly threshold?: number
@@ -42,8 +39,8 @@ const mostBodyBytes = 8_192
 const libraryPlaceholder = '__$8c977731748aa4504deed57239565df533$__'
 
 /**
- * Loads one of Circle's real v1 contracts from the package's files, because the package's entry point does not load.
- * The package lacks the linked library, the minter and all v2 contracts. lab/devnet/contracts replaces these.
+ * Loads one of Circle's real v1 contracts by its path, because the package's entry point does not load. The package
+ * lacks the linked library, the minter and all v2 contracts; lab/devnet/contracts has substitutes.
  */
 async function realArtifact(name: 'MessageTransmitter' | 'TokenMessenger', library: string): Promise<Artifact> {
   const entry = createRequire(import.meta.url).resolve('@wormhole-foundation/sdk-evm-cctp')
@@ -54,7 +51,6 @@ async function realArtifact(name: 'MessageTransmitter' | 'TokenMessenger', libra
   return { abi: new Interface(factory.abi), bytecode: factory.bytecode.replaceAll(libraryPlaceholder, library.slice(2)) }
 }
 
-/** ABIs of the contracts that users, owners and tests call. */
 export async function cctpAbis() {
   const real = (name: 'MessageTransmitter' | 'TokenMessenger') => realArtifact(name, `0x${'00'.repeat(20)}`)
   const own = ['CctpTransmitterV2', 'CctpMessengerV2', 'CctpToken', 'CctpMinter'].map(compiledArtifact)
@@ -71,8 +67,8 @@ export async function cctpAbis() {
 }
 
 /**
- * Deploys both versions on all chains, and links each chain with every other. Throws Error naming the transaction that
- * reverted.
+ * Deploys both versions on all chains, and links each chain with every other. Throws Error with the name of the
+ * transaction that reverted.
  */
 export async function deployCctp(plans: readonly CctpPlan[], options: CctpOptions): Promise<CctpEnd[]> {
   const ends = await Promise.all(plans.map((plan, position) => deploy(plan, position, options)))

@@ -6,16 +6,14 @@ import { asksForFast, type Attestations, createAttestations, type FastTerms, typ
 import { cctpAbis, type CctpEnd } from './cctp.ts'
 
 export interface IrisOptions extends FastTerms {
-  /** Attesters in ascending order of addresses. All of them sign. */
+  /** Attesters in ascending order of their addresses. All sign. */
   readonly attesters: readonly DevnetAccount[]
   readonly port?: number
-  /** Gets errors of the watchers, which continue by themselves. Default: errors are ignored. */
+  /** Gets errors of the watchers, which go on by themselves. Default: errors are ignored. */
   readonly log?: (line: string) => void
 }
 
-/**
- * Circle's attestation service ("Iris") of the devnet. It watches the chains, attests messages, and answers over HTTP.
- */
+/** Circle's attestation service ("Iris") of the devnet. Watches the chains, attests messages, and answers over HTTP. */
 export interface Iris extends Pick<Attestations, 'treat' | 'signWith'> {
   readonly api: VaaServer
   readonly url: string
@@ -69,10 +67,7 @@ interface Request {
 
 const routes = /^\/(?:v2\/messages\/(\d{1,10})|v1\/attestations\/(0x[0-9a-f]{64})|v2\/reattest\/(0x[0-9a-f]{64}))$/
 
-/**
- * Answers the routes of Circle's OpenAPI document (cctp.yaml) in its shapes. The v2 route has the messages of both
- * versions.
- */
+/** Answers the routes of Circle's OpenAPI document (cctp.yaml). The v2 route has the messages of both versions. */
 export function irisAnswer(attestations: Attestations, { method, path, query }: Request): VaaAnswer {
   const [, domain, hash, nonce] = routes.exec(path) ?? []
   if (method === 'GET' && domain !== undefined) {

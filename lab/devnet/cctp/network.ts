@@ -7,29 +7,25 @@ import { type CctpUsers, startCctpUsers } from './cctp-users.ts'
 import { type CctpEnd, deployCctp } from './cctp.ts'
 import { type Iris, startIris } from './iris.ts'
 
-/** CCTP of both versions between the two chains of a devnet, with its attestation service. */
 export interface CctpNetwork {
   readonly ends: { readonly ethereum: CctpEnd; readonly bsc: CctpEnd }
-  /** Users by source chain. They send to the other chain. Nothing else uses their account. */
   readonly users: { readonly ethereum: CctpUsers; readonly bsc: CctpUsers }
   readonly iris: Iris
-  /** `bridges.cctp` of a config. */
   readonly config: NonNullable<ConfigInput['bridges']['cctp']>
-  /** Stops the attestation service. */
   stop(): Promise<void>
 }
 
 export interface CctpNetworkOptions extends FastTerms {
   readonly port?: number
   readonly log?: (line: string) => void
-  /** true: Portage delivers only burns of the users for free. Other burns need a request for execution. */
+  /** Whether Portage delivers only the users' burns for free. All other burns then need a request to the Executor. */
   readonly paid?: boolean | undefined
 }
 
 /** Circle's domains of Ethereum and Base. */
 const domains = { ethereum: 0, bsc: 6 } as const
 
-/** Starts CCTP with two attesters, which must both sign. Each user owns a billion dollars. */
+/** Starts CCTP with two attesters, who must both sign. Each user owns a billion dollars. */
 export async function startCctpNetwork(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
   { paid = false, ...options }: CctpNetworkOptions = {},
@@ -56,7 +52,6 @@ function contractsOf({ contracts }: CctpEnd) {
   return { v1: of(contracts[1]), v2: of(contracts[2]) }
 }
 
-/** The contracts in the form that the checker needs. */
 export function cctpPlaces({ ends }: CctpNetwork): CctpCheckInput['ends'] {
   const place = ({ domain, token, contracts }: CctpEnd) =>
     ({ domain, token, transmitters: [contracts[1].transmitter, contracts[2].transmitter] }) as const

@@ -11,47 +11,46 @@ import { until } from '../until.ts'
 export interface AnvilOptions {
   /** EIP-155 chain id. */
   readonly chainId: number
-  /** Seconds between blocks. Fractions are allowed. Empty blocks are mined too. */
+  /** Seconds between blocks, fractions allowed. Empty blocks are mined too. */
   readonly blockTimeSeconds: number
   /** `safe` lags the head by this number of blocks, `finalized` by twice the number (measured). Default 1. */
   readonly slotsInAnEpoch?: number
   readonly port?: number
-  /** Default: the devnet mnemonic, whose accounts are funded in the first block. */
+  /** Default: the devnet mnemonic. Its accounts are funded in the first block. */
   readonly mnemonic?: string
-  /** Number of the mnemonic's accounts that are funded, with 1,000,000 coins each. Default 60. */
+  /** Number of accounts that get 1,000,000 coins each. Default 60. */
   readonly accounts?: number
-  /** File with the chain's state. It is loaded if it exists, and `stop()` writes it. */
+  /** File with the chain's state. `startAnvil` loads an existing file, and `stop()` writes it. */
   readonly statePath?: string
-  /** Hard fork of the chain. Default: the newest. `berlin` and earlier ones have no base fee. */
+  /** Hard fork of the chain. Default: the newest. `berlin` and older forks have no base fee. */
   readonly hardfork?: string
   readonly logFile?: string
 }
 
-/** A node, with what callers need to use it. */
+/** A node that another process may have started. */
 export interface AnvilNode {
   readonly url: string
   readonly chainId: number
-  /** Makes a raw JSON-RPC call (evm_mine, evm_snapshot, anvil_reorg…). Throws Error with the node's message. */
+  /** Makes a JSON-RPC call (evm_mine, evm_snapshot, anvil_reorg…). Throws Error with the node's message. */
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
 }
 
-/** A running anvil node. */
 export interface Anvil extends AnvilNode {
   readonly pid: number
   readonly blockTimeSeconds: number
   stop(): Promise<void>
-  /** Sends a signal, by default SIGKILL. SIGSTOP stalls the node, and SIGCONT wakes it up. */
+  /** Sends a signal, by default SIGKILL. SIGSTOP stalls the node, SIGCONT wakes it up. */
   kill(signal?: NodeJS.Signals): void
 }
 
-/** Gas limit of a block, as on mainnet in 2025. */
+/** Gas limit of a block on mainnet in 2025. */
 const blockGasLimit = 60_000_000
-/** Bytes. EIP-170 allows 24,576, but the packaged NttManager 2.0.0 is larger. */
+/** Size limit of a contract, bytes. EIP-170 allows 24,576, but the packaged NttManager 2.0.0 is larger. */
 const codeSizeLimit = 49_152
 
 /**
- * Starts anvil with interval mining on 127.0.0.1 and waits until it answers. Throws SETUP_INCOMPLETE if the binary is
- * missing, and NODE_UNAVAILABLE if anvil does not come up.
+ * Starts anvil with interval mining on 127.0.0.1. Resolves when anvil answers. Throws SETUP_INCOMPLETE without a
+ * binary, and NODE_UNAVAILABLE if anvil does not answer.
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const port = options.port ?? (await freePort())
@@ -74,7 +73,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     chainId: options.chainId,
     blockTimeSeconds: options.blockTimeSeconds,
     rpc,
-    // Without a state file there is nothing to save, so kill it at once.
+    // A node without a state file writes nothing at its end.
     stop: () => child.stop(options.statePath === undefined ? 0 : 10_000),
     kill: (signal = 'SIGKILL') => child.kill(signal),
   }
@@ -92,7 +91,7 @@ function flags(options: AnvilOptions, port: number): string[] {
 }
 
 /**
- * Path of the binary itself. The package's `bin.mjs` would start it as a child process, which would survive a SIGKILL.
+ * Path of the binary. The package's `bin.mjs` would start the binary as a child, which survives a SIGKILL of `bin.mjs`.
  * Throws SETUP_INCOMPLETE.
  */
 export function anvilBinary(): string {
@@ -121,7 +120,6 @@ function attempt<T>(get: () => T): T | undefined {
   }
 }
 
-/** A node that another process started. */
 export function attachAnvil(url: string, chainId: number): AnvilNode {
   return { url, chainId, rpc: <T>(method: string, params: readonly unknown[] = []) => call<T>(url, method, params) }
 }

@@ -4,7 +4,6 @@ import type { AnvilNode } from './anvil.ts'
 import type { DevnetAccount } from './accounts.ts'
 import { until } from '../until.ts'
 
-/** ABI and bytecode of a contract. */
 export interface Artifact {
   readonly abi: Interface
   readonly bytecode: string
@@ -14,8 +13,7 @@ const factories = '@certusone/wormhole-sdk/lib/cjs/ethers-contracts/factories'
 const load = createRequire(import.meta.url)
 
 /**
- * A real Wormhole contract of @certusone/wormhole-sdk. It is loaded by a deep path, because the package's entry point
- * does not load.
+ * A real Wormhole contract of @certusone/wormhole-sdk, whose entry point does not load, so this loads a deep path.
  * @param name as in Solidity
  */
 export function artifact(name: string): Artifact {
@@ -25,12 +23,11 @@ export function artifact(name: string): Artifact {
   return { abi: new Interface(factory.abi), bytecode: factory.bytecode }
 }
 
-/** A mined transaction of the deployment. */
 export interface Mined {
   readonly transactionHash: string
   readonly blockNumber: number
   readonly timestamp: number
-  /** `logIndex`: index of the log in the block, 0x hex. */
+  /** `logIndex`: index in the block, 0x hex. */
   readonly logs: readonly {
     readonly address: string
     readonly topics: readonly string[]
@@ -48,13 +45,9 @@ interface ScriptedTransaction {
   readonly gasLimit: bigint
 }
 
-/** Signed transactions by account and transaction. */
 const signed = new Map<string, Promise<string>>()
 
-/**
- * Signs a transaction, or returns the signature of the same transaction in an earlier devnet of this process. All
- * devnets deploy the same bytes.
- */
+/** All devnets of this process deploy the same bytes, so each transaction is signed only once. */
 function signedOnce(wallet: Wallet, transaction: ScriptedTransaction): Promise<string> {
   const { chainId, nonce, to = '', data, value = 0n, gasLimit } = transaction
   const key = [wallet.address, chainId, nonce, to, data, value, gasLimit].join(' ')
@@ -74,8 +67,8 @@ interface RawReceipt {
 }
 
 /**
- * Prepares transactions of one account one after another, and mines them together. Addresses and nonces are known
- * beforehand and gas limits are fixed. So a whole deployment needs two or three blocks and no estimate.
+ * Prepares transactions of one account and mines them together. Addresses and nonces are known beforehand and gas
+ * limits are fixed, so a whole deployment takes two or three blocks and no estimate.
  */
 export class Script {
   private readonly anvil: AnvilNode
@@ -94,8 +87,8 @@ export class Script {
   }
 
   /**
-   * Prepares a deployment. Returns the contract's address, before it is mined.
-   * @param name as in Solidity. Without an artifact, it is a contract of Wormhole.
+   * Prepares a deployment. Returns the address of the future contract.
+   * @param name as in Solidity; without an artifact, a contract of Wormhole
    */
   deploy(name: string, args: readonly unknown[] = [], { abi, bytecode }: Artifact = artifact(name)): string {
     const to = getCreateAddress({ from: this.wallet.address, nonce: this.nonce }).toLowerCase()
@@ -107,9 +100,7 @@ export class Script {
     this.add(method, { to, data: abi.encodeFunctionData(method, args), value, gasLimit: 2_000_000n })
   }
 
-  /**
-   * Sends the prepared transactions and mines them at once. Throws Error naming the first transaction that reverted.
-   */
+  /** Sends the prepared transactions and mines them at once. Throws Error with the name of the first that reverted. */
   async mine(): Promise<Mined[]> {
     const batch = this.raw
     this.raw = []

@@ -1,12 +1,12 @@
 import { Agent, request } from 'node:http'
 
-/** Node ends the process even if this agent has idle connections. */
+/** Idle connections of this agent do not keep the process alive. */
 const agent = new Agent({ keepAlive: true })
 
 /**
- * Posts JSON to a server of the devnet. Resolves with the JSON of the answer, whatever its status. Does not use
- * `fetch`, because it costs five times the CPU time and a devnet makes hundreds of requests in a second. Throws the
- * errors of the connection and of JSON.parse.
+ * Posts JSON to a server of the devnet. Returns the JSON of the answer, whatever its status. `fetch` would cost five
+ * times the CPU time, and a devnet makes hundreds of requests a second. Throws errors of the connection and of
+ * JSON.parse.
  */
 export async function postJson(url: string, body: unknown): Promise<unknown> {
   const text = JSON.stringify(body)

@@ -11,14 +11,13 @@ export interface Call {
   readonly value?: bigint
 }
 
-/** Far above the base fees of a devnet. */
+/** Fees far above the base fees of a devnet, so that the next block takes the calls. */
 const fees = { type: 2, maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n } as const
 
 /**
- * Makes a function that sends calls of one account at once, in as few blocks as the gas limit of a block allows. The
- * function resolves when all calls are mined. It waits for the chain's own blocks and mines none. A call that reverted
- * has no logs.
- * @param gasLimit of every call, because nothing is estimated
+ * Returns a function that sends calls of one account in as few blocks as possible. The function waits for the chain's
+ * own blocks, and resolves when all calls are mined. A call that reverted has no logs.
+ * @param gasLimit of each call, because nothing is estimated
  */
 export function createSender(
   anvil: AnvilNode,
@@ -39,7 +38,7 @@ export function createSender(
   }
   let line: Promise<unknown> = Promise.resolve()
   return async (calls) => {
-    // Sends one batch at a time, so that no two batches take the same nonces.
+    // Only one batch is sent at a time, so that no two batches take the same nonces.
     const sending = line.then(() => sendAll(calls))
     line = sending.catch(() => {})
     const { hashes, next } = await sending

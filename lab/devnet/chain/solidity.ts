@@ -10,7 +10,6 @@ import type { Artifact } from './contracts.ts'
 const load = createRequire(import.meta.url)
 const folder = fileURLToPath(new URL('../contracts/', import.meta.url))
 
-/** The part of solc's standard JSON output that this file reads. */
 interface Output {
   readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[]
   readonly contracts?: Readonly<Record<string, Readonly<Record<string, { abi: InterfaceAbi; evm: { bytecode: { object: string } } }>>>>
@@ -24,8 +23,8 @@ interface Compiler {
 let compiled: Promise<ReadonlyMap<string, Artifact>> | undefined
 
 /**
- * A contract of lab/devnet/contracts by its Solidity name. All contracts are compiled together, once for all clones of
- * a user.
+ * A contract of lab/devnet/contracts by its Solidity name. The compiled contracts are cached for all checkouts of a
+ * user.
  */
 export async function compiledArtifact(name: string): Promise<Artifact> {
   compiled ??= compileAll()
@@ -38,7 +37,7 @@ async function compileAll(): Promise<ReadonlyMap<string, Artifact>> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sol')).sort()
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
   const sources = Object.fromEntries(names.map((name, index) => [name, { content: texts[index] }]))
-  // cancun is the oldest rule set of the networks of interest, so its bytecode runs on all of them.
+  // cancun is the oldest rule set of the supported networks, so the bytecode runs on all of them.
   const settings = {
     evmVersion: 'cancun',
     optimizer: { enabled: true, runs: 200 },
@@ -53,7 +52,7 @@ async function compileAll(): Promise<ReadonlyMap<string, Artifact>> {
   )
 }
 
-/** The compiler's output for this input. It is cached, because compiling takes 10 s of CPU on a busy machine. */
+/** The compiler's output is cached, because compiling takes 10 s of CPU on a busy machine. */
 async function kept(input: string): Promise<string> {
   const { version } = load('solc/package.json') as { version: string }
   const key = createHash('sha256').update(`${version}\n${input}`).digest('hex').slice(0, 32)
@@ -67,8 +66,8 @@ async function kept(input: string): Promise<string> {
 }
 
 /**
- * Writes a draft and renames it, so that other processes see either the whole file or no file. In a read-only folder
- * this fails, and each process compiles anew.
+ * Renames a complete file, so that other processes never read a part. In a read-only folder nothing is stored, and each
+ * process compiles for itself.
  */
 async function store(folder: string, file: string, output: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`

@@ -2,11 +2,9 @@ import { postJson } from './post.ts'
 import type { Anvil } from './anvil.ts'
 import type { Mined } from './contracts.ts'
 
-/** How final a block is. */
 export const levels = ['latest', 'safe', 'finalized'] as const
 export type Level = (typeof levels)[number]
 
-/** The last block read at each level. */
 type Cursors = Record<Level, { height: number; hash: string }>
 
 interface RawBlock {
@@ -20,10 +18,9 @@ interface RawBlock {
 
 export type RawLog = Mined['logs'][number] & { blockHash: string; transactionHash: string; blockNumber: string; logIndex: string }
 
-/** A log with the time of its block in seconds. */
 export type WatchedLog = RawLog & { readonly timestamp: number }
 
-/** Reports each log once its block has reached a level. Reports it again only after a reorg. */
+/** Reports each log once its block has reached a level, and again only after a reorg. */
 export interface Watcher {
   /** Resolves after the present poll. */
   stop(): Promise<void>
@@ -36,8 +33,8 @@ interface Watched {
 }
 
 /**
- * Watches the logs of one contract from the first block on. Each level has its own cursor. A log is read only from
- * blocks of its level, so a reorg of newer blocks cannot produce a false log.
+ * Watches the logs of one contract from the first block on. Each level reads only its own blocks, so a reorg of newer
+ * blocks cannot produce a false log.
  */
 export function watchLogs(
   watched: Watched,
@@ -78,10 +75,7 @@ export function watchLogs(
   }
 }
 
-/**
- * Reads new blocks at each level. Does nothing if the head is still `seen`, because all levels were read then. Returns
- * the head for the next call.
- */
+/** Reads new blocks at each level, unless the head is still `seen`. Returns the head for the next call. */
 async function look(watched: Watched, cursors: Cursors, seen: string, onLogs: Parameters<typeof watchLogs>[1]): Promise<string> {
   const { anvil } = watched
   const heads = await headsOf(anvil)
@@ -105,14 +99,13 @@ async function look(watched: Watched, cursors: Cursors, seen: string, onLogs: Pa
 
 const noLogs = /^0x0*$/
 
-/** Reads all three heads in one request, which costs a third of three requests. */
+/** Reads all heads in one request, because three requests cost three times as much. */
 async function headsOf(anvil: Anvil): Promise<Record<Level, RawBlock>> {
   const calls = levels.map((level, id) => ({ jsonrpc: '2.0', id, method: 'eth_getBlockByNumber', params: [level, false] }))
   const answers = (await postJson(anvil.url, calls)) as { result: RawBlock }[]
   return Object.fromEntries(levels.map((level, index) => [level, answers[index]!.result])) as Record<Level, RawBlock>
 }
 
-/** Whether the block at the cursor is no longer canonical. */
 async function forked(anvil: Anvil, cursor: { height: number; hash: string }, height: number): Promise<boolean> {
   if (cursor.height < 0) return false
   if (height <= cursor.height) return true

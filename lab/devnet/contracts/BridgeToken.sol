@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
-/// The token that the native bridge moves, one per chain, 8 decimals as MOVE has. DEVNET: its deployer mints at will.
+/// The native bridge's token on one chain, 8 decimals like MOVE. DEVNET: the deployer mints at will.
 contract BridgeToken is ERC20 {
     address private immutable owner = msg.sender;
 

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
-/// A dollar of the devnet, one per chain, 6 decimals. DEVNET: its deployer and the minter mint at will.
+/// A dollar of one chain, 6 decimals. DEVNET: the deployer and the minter mint at will.
 contract CctpToken is ERC20 {
     address private immutable owner = msg.sender;
     address private immutable minter;
@@ -27,7 +27,7 @@ contract CctpToken is ERC20 {
     }
 }
 
-/// Stands in for Circle's TokenMinter and TokenMinterV2. The messengers of both versions use it.
+/// Replaces Circle's TokenMinter and TokenMinterV2. The messengers of both versions use this contract.
 contract CctpMinter {
     address private immutable owner = msg.sender;
 
@@ -73,7 +73,7 @@ contract CctpMinter {
     }
 }
 
-/// The library that Circle's v1 contracts link: two conversions between an address and a word.
+/// The library that Circle's v1 contracts link.
 library CctpMessageLibrary {
     function addressToBytes32(address account) external pure returns (bytes32) {
         return bytes32(uint256(uint160(account)));

@@ -10,8 +10,8 @@ interface ICctpHandler {
     function handleReceiveUnfinalizedMessage(uint32 domain, bytes32 sender, uint32 finality, bytes calldata body) external returns (bool);
 }
 
-/// Stands in for Circle's MessageTransmitterV2: the same selectors, events, message format, checks and revert texts.
-/// It has no proxy, no rescuer, and one owner in all roles.
+/// Replaces Circle's MessageTransmitterV2: same selectors, events, message format, checks and revert texts. Without
+/// proxy and rescuer; one owner has all roles.
 contract CctpTransmitterV2 {
     using EnumerableSet for EnumerableSet.AddressSet;
 
@@ -157,7 +157,7 @@ contract CctpTransmitterV2 {
     }
 }
 
-/// Stands in for Circle's TokenMessengerV2, without a deny-list and a minimum fee.
+/// Replaces Circle's TokenMessengerV2, without deny-list and minimum fee.
 contract CctpMessengerV2 is ICctpHandler {
     event DepositForBurn(
         address indexed burnToken,

@@ -3,8 +3,8 @@ pragma solidity ^0.8.28;
 
 import {IVaaV1Receiver} from "./DropOffReceiver.sol";
 
-/// Delivers messages to any contract, with coins and a drop-off, and remembers each delivery. Contracts that have no
-/// view of their deliveries need it (docs/operate/executor.md). It has no owner and keeps no coins. Anyone may call it.
+/// Delivers messages to any contract, with coins and a drop-off, and records each delivery. For receivers without a
+/// view of their deliveries (docs/operate/executor.md). Has no owner and keeps no coins. Anyone may call it.
 contract DeliveryRecord {
     mapping(bytes32 key => bool) public isDelivered;
 
@@ -13,8 +13,7 @@ contract DeliveryRecord {
     error AlreadyDelivered(bytes32 key);
     error DropOffFailed(address payee, uint256 dropOff);
 
-    /// The key has everything that the payer pays for. So a stranger can only mark a delivery as done by paying for the
-    /// same delivery.
+    /// The key covers everything that the payer pays for, so nobody can mark a delivery as done without paying for it.
     /// @param request names the paid request
     function deliver(bytes32 request, address receiver, bytes calldata vaa, address payee, uint256 dropOff)
         external
@@ -30,8 +29,8 @@ contract DeliveryRecord {
         require(isPaid, DropOffFailed(payee, dropOff));
     }
 
-    /// The digest of the signed body, because the same message may come with other signatures. A VAA has its version, 4
-    /// bytes of guardian set, the count of signatures, 66 bytes for each signature, and the body.
+    /// Digest of the signed body, because the same message may come with other signatures. A VAA has a version (1
+    /// byte), the guardian set (4), the number of signatures (1), 66 bytes per signature, and the body.
     function digestOf(bytes calldata vaa) private pure returns (bytes32) {
         return keccak256(abi.encodePacked(keccak256(vaa[6 + 66 * uint256(uint8(vaa[5])):])));
     }

@@ -13,8 +13,8 @@ interface ITransceiver {
     function receiveMessage(bytes calldata message) external;
 }
 
-/// Has the functions and the errors of VAAv1-, Multi-, CCTPv1- and CCTPv2ReceiveWithGasDropOff (executor-helpers):
-/// delivers a message, then pays the drop-off. The real ones are one contract each.
+/// Delivers a message, then pays the drop-off. Has the functions and errors of VAAv1-, Multi-, CCTPv1- and
+/// CCTPv2ReceiveWithGasDropOff (executor-helpers), which are one contract each.
 contract DropOffReceiver {
     IMessageTransmitter public immutable circleMessageTransmitter;
 

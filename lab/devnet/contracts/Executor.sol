@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.28;
 
-/// Has the function, the event, the errors and the few checks of Wormhole's Executor. It checks neither the signature
-/// of a quote nor the amount.
+/// Has the function, event, errors and few checks of Wormhole's Executor, which checks neither a quote's signature nor
+/// the amount.
 contract Executor {
     uint16 public immutable ourChain;
 
@@ -44,7 +44,7 @@ contract Executor {
         );
     }
 
-    /// A quote begins with: prefix 4, quoter 20, payee 32, source 2, destination 2, expiry 8.
+    /// A quote begins with prefix (4 bytes), quoter (20), payee (32), source (2), destination (2) and expiry (8).
     function check(bytes calldata signedQuote, uint16 dstChain) private view {
         uint16 from = uint16(bytes2(signedQuote[56:58]));
         uint16 to = uint16(bytes2(signedQuote[58:60]));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.28;
 
-/// The native bridge as its users and relayers see it (MIP-58, MIP-61). Each direction counts its own nonces from 1.
+/// The native bridge as users and relayers see it (MIP-58, MIP-61). Each direction counts its own nonces from 1.
 interface INativeBridge {
     event BridgeTransferInitiated(
         bytes32 indexed bridgeTransferId,

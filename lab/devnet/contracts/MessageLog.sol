@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.28;
 
-/// Sends messages without numbers, as CCTP's transmitter does. Only a log shows a sent message. Receives each message
+/// Sends messages without numbers, as CCTP's transmitter does. Only logs show sent messages. Receives each message
 /// once.
 contract MessageLog {
     mapping(bytes32 digest => bool) public isReceived;
@@ -13,8 +13,7 @@ contract MessageLog {
         for (uint256 index = 0; index < messages.length; index++) emit MessageSent(messages[index]);
     }
 
-    /// The first two arguments are the place and the contract of the log. This contract ignores them. The relayer
-    /// proves them before it signs.
+    /// Ignores the first two arguments, place and contract of the log. The relayer proves them before it signs.
     function receiveMessage(uint64, address, bytes calldata message) external {
         bytes32 digest = keccak256(message);
         require(!isReceived[digest], "already received");

@@ -7,8 +7,7 @@ import {Initializable} from "@openzeppelin/contracts/proxy/utils/Initializable.s
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {INativeBridge} from "./INativeBridge.sol";
 
-/// Common part of both variants: ids, nonces, roles, limits and the sequence of the checks.
-/// Tokens wait in the contract until they come back.
+/// Common part of both variants. Tokens that leave the chain stay in the contract until they come back.
 abstract contract NativeBridge is INativeBridge, AccessControl, Pausable, Initializable {
     struct OutboundTransfer {
         bytes32 bridgeTransferId;
@@ -36,7 +35,7 @@ abstract contract NativeBridge is INativeBridge, AccessControl, Pausable, Initia
         riskDenominator = leastRiskDenominator;
         _grantRole(DEFAULT_ADMIN_ROLE, admin);
         _grantRole(RELAYER_ROLE, relayer);
-        // The maintainer completes transfers that a relayer could not complete. So the maintainer has the same role.
+        // The maintainer completes transfers that a relayer could not complete, so it has the relayer's role too.
         _grantRole(RELAYER_ROLE, maintainer);
     }
 
@@ -87,8 +86,8 @@ abstract contract NativeBridge is INativeBridge, AccessControl, Pausable, Initia
         emit RiskDenominatorUpdated(riskDenominator_);
     }
 
-    /// The order of these checks is part of the interface. If the budget is spent, the caller does not learn that the
-    /// transfer is completed.
+    /// The sequence of these checks is part of the interface: once the budget is spent, callers cannot see that a
+    /// transfer is already completed.
     function _complete(bytes32 id, bytes32 initiator, address recipient, uint256 amount, uint256 nonce) private {
         _spendInboundBudget(amount);
         if (nonce == 0) revert InvalidNonce();
@@ -99,8 +98,8 @@ abstract contract NativeBridge is INativeBridge, AccessControl, Pausable, Initia
         emit BridgeTransferCompleted(id, initiator, recipient, amount, nonce);
     }
 
-    /// Spends the budget of a UTC day. The used amount stays below the balance of the insurance fund, divided by the
-    /// risk denominator. With an empty fund nothing is completed.
+    /// Keeps the amount of a UTC day below the insurance fund's balance divided by the risk denominator. An empty fund
+    /// completes nothing.
     function _spendInboundBudget(uint256 amount) internal {
         uint256 day = block.timestamp / 1 days;
         uint256 used = inboundRateLimitBudget[day] + amount;

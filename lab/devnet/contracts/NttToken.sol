@@ -3,8 +3,8 @@ pragma solidity ^0.8.28;
 
 import {ERC20Burnable, ERC20} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Burnable.sol";
 
-/// The token of an NttManager. A manager that burns on this chain mints too (INttToken.sol). DEVNET: its deployer mints
-/// at will.
+/// The token of an NttManager. A manager that burns tokens on this chain also mints them (INttToken.sol). DEVNET: the
+/// deployer mints at will.
 contract NttToken is ERC20Burnable {
     address private immutable owner = msg.sender;
     uint8 private immutable ownDecimals;

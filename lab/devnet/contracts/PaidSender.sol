@@ -31,8 +31,8 @@ interface IMessengerV2 {
     ) external;
 }
 
-/// Sends a transfer of its caller and pays for the delivery in one transaction, as NttManagerWithExecutor,
-/// CCTPv1WithExecutor and CCTPv2WithExecutor do. The caller approves it to take the tokens.
+/// Sends a transfer of the caller and pays for the delivery in one transaction, as NttManagerWithExecutor,
+/// CCTPv1WithExecutor and CCTPv2WithExecutor do. The caller must approve this contract for the tokens.
 contract PaidSender {
     struct Payment {
         uint16 dstChain;

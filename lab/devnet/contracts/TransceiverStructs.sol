@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.28;
 
-/// The library that the published bytecode of NttManager and WormholeTransceiver 2.0.0 calls. The package of this
-/// bytecode does not have it. It has only the functions whose selectors are in the bytecode. Library, structs and
-/// functions must keep their names, because the selectors depend on them. Integers are big-endian.
+/// The library that the published bytecode of NttManager and WormholeTransceiver 2.0.0 links. The bytecode's package
+/// lacks it. Names of library, structs and functions decide the selectors in the bytecode, which the comments show.
+/// Integers are big-endian.
 library TransceiverStructs {
     /// 0x56d2569d
     error IncorrectPrefix(bytes4 prefix);
@@ -69,7 +69,7 @@ library TransceiverStructs {
         return bytes.concat(m.id, m.sender, withLength(m.payload));
     }
 
-    /// 0x2b9f4796. Leaves out the additional payload and its length if there is none.
+    /// 0x2b9f4796. Omits an empty additional payload and its length.
     function encodeNativeTokenTransfer(NativeTokenTransfer memory m) public pure returns (bytes memory) {
         bytes memory more = m.additionalPayload.length == 0 ? bytes("") : withLength(m.additionalPayload);
         bytes9 amount = bytes9(m.amount);
@@ -131,8 +131,8 @@ library TransceiverStructs {
         demandEnd(message, end);
     }
 
-    /// 0xb620e872. Format: count u8, then for each instruction index u8, length u8 and bytes. The result has one entry
-    /// for each transceiver.
+    /// 0xb620e872. Encoding: count u8, then per instruction index u8, length u8 and bytes. Returns one entry per
+    /// transceiver.
     function parseTransceiverInstructions(bytes calldata encoded, uint256 numRegisteredTransceivers)
         public
         pure
@@ -170,7 +170,7 @@ library TransceiverStructs {
         return bytes.concat(bytes2(uint16(part.length)), part);
     }
 
-    /// Reads a length of 2 bytes and the bytes after it. Returns these bytes and where they end.
+    /// Reads a length of 2 bytes and the bytes after it. Returns these bytes and their end.
     function sized(bytes calldata whole, uint256 at) private pure returns (bytes calldata part, uint256 end) {
         demandAtLeast(whole, at + 2);
         end = at + 2 + uint16(bytes2(whole[at:at + 2]));

@@ -6,26 +6,21 @@ import type { ConfigInput } from '../relayer-config.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
 import type { WormholeChain } from '../wormhole/wormhole.ts'
 
-/** A chain with an Executor and with an integrator's two contracts. Addresses are lower-case 0x. */
+/** A chain with an Executor and the contracts of an integrator. Addresses are lower-case 0x. */
 export interface ExecutorEnd {
   readonly chain: WormholeChain
   readonly executor: string
-  /** Contract that publishes messages and requests their delivery. */
   readonly sender: string
-  /** Contract that receives the messages of the other chain's sender. */
   readonly receiver: string
-  /** Contract that pays a drop-off together with the delivery of a signed message or an NTT transfer. */
+  /** Delivers a signed message or an NTT transfer and pays a drop-off in the same call. */
   readonly dropOff: string
-  /** A DeliveryRecord. */
   readonly record: string
-  /** Account that gets the payments for requests. */
   readonly payee: string
   readonly user: DevnetAccount
 }
 
 const userBalance = 10_000n * 10n ** 18n
 
-/** Throws Error naming the transaction that reverted. */
 export async function deployExecutors(chains: readonly [WormholeChain, WormholeChain]): Promise<[ExecutorEnd, ExecutorEnd]> {
   const [a, b] = await Promise.all([deployRequests(chains[0], 0), deployRequests(chains[1], 1)])
   return Promise.all([deployReceiver(a, b), deployReceiver(b, a)])
@@ -53,11 +48,10 @@ async function deployReceiver(end: Requests, other: Requests): Promise<ExecutorE
   return { ...end, receiver, dropOff, record }
 }
 
-/** The environment variable with the quoter's DEVNET key. */
 export const quoterVariable = 'PORTAGE_DEVNET_QUOTER_KEY'
 export const devnetQuoter = devnetAccount(accountIndex.quoter)
 
-/** `bridges.executor` of a config for these chains. The coins of both chains have the same worth. */
+/** `bridges.executor` of a config. The coins of both chains have the same price. */
 export function executorConfig(ends: readonly ExecutorEnd[]): NonNullable<ConfigInput['bridges']['executor']> {
   return {
     quoter: { address: devnetQuoter.address, signer: { kind: 'environment', variable: quoterVariable } },

@@ -15,20 +15,20 @@ import type { NttNetwork } from '../ntt/ntt.ts'
 import { deployPaid, paidCall, type PaidEnd, type PaidNetworks, paidOutcome, type PaidWish } from './paid.ts'
 import { askQuote, type ExecutorMessage, instructionsOf, type Quoted } from './users.ts'
 
-/** Coins that a request pays out, wei: to the receiver (`msgValue`), and to another recipient (`dropOff`). */
+/** wei that a request pays out. `msgValue`: to the receiver. `dropOff`: to another recipient. */
 const forms = {
   plain: { msgValue: 0n, dropOff: 0n },
   value: { msgValue: 10n ** 12n, dropOff: 0n },
   dropOff: { msgValue: 10n ** 12n, dropOff: 2n * 10n ** 12n },
-  /** Contracts for requests that pay for the delivery of an NTT transfer or a CCTP burn. */
+  /** Form of requests that pay for the delivery of an NTT transfer or a CCTP burn. */
   dropOffAlone: { msgValue: 0n, dropOff: 2n * 10n ** 12n },
 } as const
 export type ExecutionForm = keyof typeof forms
 const executionForms = Object.keys(forms) as ExecutionForm[]
 
 /**
- * `underpaid`: the payment is one wei too low, so Portage must not deliver. `paidFor`: absent if the request is for a
- * message to a contract.
+ * `underpaid`: the payment is one wei too low, so Portage must not deliver. `paidFor`: absent for a message to a
+ * contract.
  */
 export interface ExecutionWish {
   readonly form: ExecutionForm
@@ -36,26 +36,23 @@ export interface ExecutionWish {
   readonly paidFor?: Pick<PaidWish, 'kind' | 'amount'>
 }
 
-/** A paid request, with the values that its user knows. */
 export interface SentExecution {
   readonly source: string
   readonly target: string
-  /** Wormhole chain id of the source. */
   readonly emitterChain: number
   /** The Executor contract, 64 hex digits. */
   readonly emitter: string
   /** Place of the request: block height × 1,000,000 + index of the log. */
   readonly sequence: bigint
-  /** Payload of the message, unique, 0x hex. Empty if the request pays for an NTT transfer or a CCTP burn. */
+  /** Unique payload of the message, 0x hex. Empty if the request pays for an NTT transfer or a CCTP burn. */
   readonly payload: string
-  /** The NTT transfer or CCTP burn whose delivery is paid for. */
   readonly paidFor?: SentNttTransfer | SentBurn
-  /** Wei that the receiver gets. */
+  /** wei for the receiver. */
   readonly msgValue: bigint
-  /** Wei that `recipient` gets. `recipient` is a lower-case 0x address. */
+  /** wei for `recipient`, a lower-case 0x address. */
   readonly dropOff: bigint
   readonly recipient: string
-  /** Payment in wei of the source. */
+  /** Payment, wei of the source. */
   readonly paid: bigint
   readonly txHash: string
   readonly height: number
@@ -65,8 +62,8 @@ export interface SentExecution {
 
 export interface ExecutorUsers {
   /**
-   * Sends all requests at once. Resolves with the paid ones when all are final, because a fork may move a request to
-   * another place. Throws Error if one reverted.
+   * Sends all requests at once. Returns the ones that are paid in full when all are final, because a fork may move a
+   * request to another place. Throws Error if one reverted.
    */
   send(wishes: readonly ExecutionWish[]): Promise<SentExecution[]>
 }
@@ -75,23 +72,19 @@ export interface ExecutorNetwork {
   readonly ends: { readonly ethereum: ExecutorEnd; readonly bsc: ExecutorEnd }
   /** Contracts for requests that pay for the delivery of an NTT transfer or a CCTP burn. */
   readonly paid: { readonly ethereum: PaidEnd; readonly bsc: PaidEnd }
-  /** Users by source chain. They send to the other chain. */
   readonly users: { readonly ethereum: ExecutorUsers; readonly bsc: ExecutorUsers }
-  /** `bridges.executor` of the config. */
   readonly config: NonNullable<ConfigInput['bridges']['executor']>
   /**
-   * Asks these APIs for quotes, and uses those of the first provider that answers for all later requests. The quotes
-   * are valid for an hour.
+   * Gets quotes from the first of these APIs that answers, for all later requests. The quotes are valid for an hour.
    */
   askQuotes(apiUrls: readonly string[]): Promise<void>
-  /** Throws Error if it is called before `askQuotes`. */
+  /** Throws Error before the first `askQuotes`. */
   quoteOf(source: 'ethereum' | 'bsc', form: ExecutionForm): Quoted
-  /** Gas units of each request. */
   readonly gasLimit: bigint
 }
 
 const requestTopic = id('RequestForExecution(address,uint256,uint16,bytes32,address,bytes,bytes,bytes)')
-/** Gas units: enough for 13 signatures and a drop-off. */
+/** Gas units, enough for 13 signatures and a drop-off. */
 const deliveryGas = 500_000n
 const gasLimit = 700_000n
 
@@ -131,12 +124,10 @@ export async function startExecutorNetwork(
   }
 }
 
-/** The ends of the NTT token whose deliveries are paid for. */
 export function paidNttEnds({ paid: { ethereum, bsc } }: ExecutorNetwork): NttNetwork['ends'] | undefined {
   return ethereum.ntt && bsc.ntt && { ethereum: ethereum.ntt, bsc: bsc.ntt }
 }
 
-/** Adds to a config the contracts that pay drop-offs of NTT and CCTP. */
 function withDropOffs(config: ExecutorNetwork['config'], paid: Readonly<Record<string, PaidEnd>>): ExecutorNetwork['config'] {
   const chains = Object.entries(config.chains).map(([name, chain]) => {
     const { ntt, dropOffs } = paid[name] ?? {}
@@ -153,10 +144,9 @@ function messageOf(form: ExecutionForm, recipient: string): Omit<ExecutorMessage
 }
 
 interface Asking {
-  /** The ABI of MessageSender. */
   readonly abi: Interface
   readonly quoteOf: ExecutorNetwork['quoteOf']
-  /** The contracts of the source, then of the target. */
+  /** The source's contracts, then the target's. */
   readonly paid: readonly [PaidEnd, PaidEnd]
 }
 

@@ -10,20 +10,17 @@ import type { NttNetwork } from '../ntt/ntt.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
 import type { ExecutorEnd } from './deploy.ts'
 
-/** Transfers whose delivery a request can pay for. */
 export type PaidKind = 'ntt' | 'burnV1' | 'burnV2'
 
-/** The contracts for paid NTT transfers and CCTP burns on a chain. */
 export interface PaidEnd {
-  /** A PaidSender. It sends a transfer of its caller together with a request. */
+  /** A PaidSender, which sends a transfer of its caller together with a request. */
   readonly sender: string
   readonly ntt: NttEnd | undefined
   readonly cctp: CctpEnd | undefined
-  /** For each version of CCTP, the contract that delivers a burn and pays a drop-off. */
+  /** Per CCTP version: delivers a burn and pays a drop-off in the same call. */
   readonly dropOffs: { readonly v1: string; readonly v2: string } | undefined
 }
 
-/** An NTT token and a CCTP whose transfers Portage delivers only if they are paid for. */
 export interface PaidNetworks {
   readonly ntt?: NttNetwork | undefined
   readonly cctp?: CctpNetwork | undefined
@@ -31,9 +28,7 @@ export interface PaidNetworks {
 
 const supply = 10n ** 15n
 
-/**
- * Deploys the contracts of both ends. The user of each end owns tokens of both products, and the sender may take them.
- */
+/** Deploys the contracts of both ends. The users own tokens of both products and have approved the sender for them. */
 export function deployPaid(ends: readonly [ExecutorEnd, ExecutorEnd], { ntt, cctp }: PaidNetworks): Promise<[PaidEnd, PaidEnd]> {
   const [ethereum, bsc] = ends
   return Promise.all([deployEnd(ethereum, ntt?.ends.ethereum, cctp?.ends.ethereum), deployEnd(bsc, ntt?.ends.bsc, cctp?.ends.bsc)])
@@ -60,7 +55,7 @@ async function deployEnd({ chain, executor, user }: ExecutorEnd, ntt: NttEnd | u
   return { sender, ntt, cctp, dropOffs }
 }
 
-/** `amount`: for NTT with 8 decimals, for CCTP with 6. */
+/** `amount`: 8 decimals for NTT, 6 for CCTP. */
 export interface PaidWish {
   readonly kind: PaidKind
   readonly amount: bigint

@@ -6,36 +6,35 @@ import { compiledArtifact } from '../chain/solidity.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
 import type { ExecutorEnd } from './deploy.ts'
 
-/** A message for the other chain's receiver. Gas in gas units, amounts in wei. */
+/** A message for the other chain's receiver. Amounts in wei. */
 export interface ExecutorMessage {
   /** 0x hex. */
   readonly payload: string
-  /** Default 250,000. */
+  /** Gas units. Default 250,000. */
   readonly gasLimit?: bigint
-  /** Coins that the receiver gets, default 0. */
+  /** Coins for the receiver. Default 0. */
   readonly msgValue?: bigint
-  /** Coins that another recipient gets. */
   readonly dropOff?: { readonly amount: bigint; readonly recipient: string }
-  /** Returns the payment in wei, which may differ from the estimate. */
+  /** Returns the payment in wei, which may differ from the provider's price. */
   readonly pay?: (estimatedCost: bigint) => bigint
 }
 
 export interface SentRequest {
   readonly transaction: Mined
   readonly signedQuote: string
-  /** The provider's own price, wei. */
+  /** The provider's price, wei. */
   readonly estimatedCost: bigint
   readonly instructions: string
 }
 
 export interface Quoted {
   readonly signedQuote: string
-  /** Wei. */
+  /** wei. */
   readonly estimatedCost: bigint
 }
 
 /**
- * Asks for a quote as Wormhole's SDK does.
+ * Asks for a quote with Wormhole's SDK.
  * @param api base URL of the provider (…/v0)
  */
 export async function askQuote(api: string, from: ExecutorEnd, to: ExecutorEnd, instructions: string): Promise<Quoted> {
@@ -46,7 +45,7 @@ export async function askQuote(api: string, from: ExecutorEnd, to: ExecutorEnd, 
 }
 
 /**
- * Asks the provider for a quote, publishes the message and pays for its delivery. Throws Error if the provider refuses
+ * Asks the provider for a quote, publishes the message and pays for the delivery. Throws Error if the provider refuses
  * or the transaction reverts.
  */
 export async function requestDelivery(api: string, from: ExecutorEnd, to: ExecutorEnd, message: ExecutorMessage): Promise<SentRequest> {

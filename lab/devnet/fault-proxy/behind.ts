@@ -11,10 +11,8 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** An answer without its id. */
 export type RpcAnswer = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } }
 
-/** Index of the block parameter, for methods that read state. */
 const blockPosition: Readonly<Record<string, number>> = {
   eth_getBalance: 1,
   eth_getTransactionCount: 1,
@@ -29,10 +27,7 @@ const blockPosition: Readonly<Record<string, number>> = {
 const ofBlocks = new Set(['eth_getBlockByNumber', 'eth_getBlockReceipts'])
 const ofObjects = new Set(['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_getBlockByHash'])
 
-/**
- * Makes a node answer as if it lagged. Returns the changed call, or the answer if the lagging node does not know the
- * block.
- */
+/** Makes a node answer as if it lagged. Returns the changed call, or the answer if the lagging node lacks the block. */
 export function askBehind(call: RpcCall, behind: Behind): RpcCall | RpcAnswer {
   const { method, params } = call
   if (method === 'eth_blockNumber') return { result: hex(behind.head) }
@@ -47,14 +42,13 @@ export function askBehind(call: RpcCall, behind: Behind): RpcCall | RpcAnswer {
   }
 }
 
-/** A lagging node returns null for later blocks. */
+/** A lagging node answers null for objects of later blocks. */
 export function answerBehind(method: string, result: unknown, { head }: Behind): unknown {
   if (!ofObjects.has(method) || result === null || typeof result !== 'object') return result
   const { blockNumber, number } = result as { blockNumber?: string; number?: string }
   return Number(blockNumber ?? number ?? 0) > head ? null : result
 }
 
-/** Height of a block parameter. Undefined for a block hash. */
 function heightOf(block: unknown, { head, safe, finalized }: Behind): number | undefined {
   if (block === undefined || block === 'latest' || block === 'pending') return head
   if (block === 'finalized') return finalized

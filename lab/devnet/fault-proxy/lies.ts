@@ -1,20 +1,13 @@
 import { hexlify, keccak256, randomBytes, toBeHex, toQuantity } from 'ethers'
 
-/**
- * Topics about which a harmful node can lie: prices, heads, nonces, gas and the answers of contracts. `malformed`: the
- * answer is malformed.
- */
 export const lieKinds = ['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed'] as const
 export type LieKind = (typeof lieKinds)[number]
 
-/** A lying node invents this number of blocks above the head. */
 const inventedBlocks = 49n
-/** A lying node multiplies prices by this. A base fee of 1 gwei becomes one coin per 1,000 gas. */
+/** Factor of prices. A base fee of 1 gwei becomes one coin per 1,000 gas. */
 const priceFactor = 1_000_000n
 
-/**
- * A lying node's answer to a call. Answers that this lie does not concern stay true. Pure, except for invented hashes.
- */
+/** A lying node's answer. Answers about other topics stay true. Pure, except for invented hashes. */
 export function lieAbout(how: LieKind, method: string, result: unknown): unknown {
   switch (how) {
     case 'prices':
@@ -48,16 +41,12 @@ function higher(method: string, result: unknown): unknown {
   return { ...result, number: plus(number, inventedBlocks), hash: hexlify(randomBytes(32)), parentHash: keccak256(toBeHex(number, 32)) }
 }
 
-/** Inverts booleans. Changes other single words to 0. */
 function otherWord(result: unknown): unknown {
   if (typeof result !== 'string' || result.length !== 66) return result
   return toBeHex(BigInt(result) === 0n ? 1 : 0, 32)
 }
 
-/**
- * A malformed answer: null, an empty object, or a text that is no number. The length of the method's name decides
- * which, so that a repeated run has the same answers.
- */
+/** The length of the method's name chooses the answer, so that a repeated run has the same answers. */
 function junkFor(method: string): unknown {
   return [null, {}, '0x'][method.length % 3]
 }

@@ -6,21 +6,18 @@ interface RawLog {
   readonly data: string
 }
 
-/** Falsifies logs as a node that hides the first one, or as a node on a fork. */
 export function falsified(logs: readonly unknown[], how: 'one-less' | 'forked'): unknown[] {
   return how === 'one-less' ? logs.slice(1) : logs.map((log) => onAFork(log as RawLog))
 }
 
-/**
- * The log as another branch would have it: from a block outside the chain, and with one unit more in its first word.
- */
+/** The log in another branch: a foreign block, and one unit more in the first word. */
 function onAFork(log: RawLog): RawLog {
   const first = log.data.slice(2, 66)
   const other = (BigInt(`0x${first || '0'}`) + 1n).toString(16).padStart(64, '0')
   return { ...log, blockHash: keccak256(log.blockHash), data: `0x${other}${log.data.slice(66)}` }
 }
 
-/** The number of blocks of an eth_getLogs call. Undefined if the call names a block hash or a tag. */
+/** Number of blocks of an eth_getLogs call. Undefined if the call names a block hash or a tag. */
 export function rangeOf({ method, params }: RpcCall): number | undefined {
   const [filter] = params as readonly ({ fromBlock?: string; toBlock?: string } | undefined)[]
   if (method !== 'eth_getLogs' || !filter?.fromBlock?.startsWith('0x') || !filter.toBlock?.startsWith('0x')) return undefined

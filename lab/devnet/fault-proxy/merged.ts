@@ -4,8 +4,8 @@ import type { RpcCall } from './behind.ts'
 type Answer = { readonly result?: unknown; readonly error?: unknown }
 
 /**
- * Splits merged reads (chains/evm/nodes/merge-calls.ts), so that each read has its own faults. Also returns a function
- * that merges the answers in the order of `asked`.
+ * Splits merged reads (chains/evm/nodes/merge-calls.ts), so that each read has its own faults. `combine` merges the
+ * answers in the order of `asked`.
  */
 export function withoutMerges<Given extends RpcCall>(asked: readonly Given[]) {
   const parts = asked.map((call): readonly Given[] => {
@@ -50,7 +50,6 @@ function callsOfMerged(data: string): readonly ContractCall[] | undefined {
   return calls
 }
 
-/** @param returned undefined for a failed call */
 function mergedResult(returned: readonly (string | undefined)[]): string {
   const entries = returned.map(
     (bytes) => word(bytes === undefined ? '0' : '1') + word((((bytes?.length ?? 2) - 2) / 2).toString(16)) + (bytes ?? '0x').slice(2),

@@ -9,22 +9,17 @@ import { falsified, rangeOf } from './logs.ts'
 import { withoutMerges } from './merged.ts'
 import { type ActiveRule, type FaultRule, FaultRules } from './rules.ts'
 
-/**
- * A proxy of a JSON-RPC node that misbehaves by rules. Several proxies of one anvil act as several nodes of one chain.
- */
+/** A proxy of a JSON-RPC node that misbehaves by rules. Several proxies of one anvil act as several nodes. */
 export interface FaultProxy {
   readonly url: string
-  /** Received JSON-RPC calls, by method. */
   readonly calls: ReadonlyMap<string, number>
   add(rule: FaultRule): ActiveRule
-  /** Ends all rules and cuts requests that hang. */
   clear(): void
   stop(): Promise<void>
 }
 
 const wholeRequests = ['hang', 'accept-and-hang', 'cut', 'status', 'flood', 'redirect'] as const
 
-/** Starts a proxy on a port of 127.0.0.1, by default on a free one. */
 export async function startFaultProxy(target: string, port = 0): Promise<FaultProxy> {
   const rules = new FaultRules()
   const calls = new Map<string, number>()
@@ -57,7 +52,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
     const text = JSON.stringify(Array.isArray(body) ? disordered(answers, methods, rules) : answers[0])
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end(text)
   }
-  // If the node has ended, clients see a cut connection.
+  // A node that has ended looks like a cut connection.
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()))
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   return {
@@ -77,7 +72,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
   }
 }
 
-/** Compresses one MiB and repeats it, because gzip allows concatenated members. */
+/** gzip allows concatenated members, so one compressed MiB is repeated. */
 function blanksOf(mebibytes: number): Buffer {
   return Buffer.concat(Array<Buffer>(mebibytes).fill(gzipSync(Buffer.alloc(2 ** 20, ' '))))
 }
@@ -111,8 +106,8 @@ function falseResult(method: string, result: unknown, rules: FaultRules): unknow
 }
 
 /**
- * The proxy forwards a call, answers it itself, or does both. With both, the node executes the call, but
- * the client gets an error.
+ * The proxy forwards a call, answers it, or does both. With both, the node executes the call and the client gets an
+ * error.
  */
 interface CallPlan {
   readonly forward?: RpcCall
@@ -137,7 +132,6 @@ function plan(call: RpcCall | RpcAnswer, rules: FaultRules): CallPlan {
   return { forward: call }
 }
 
-/** Selector of the function that an eth_call calls. */
 function selectorOf({ params }: RpcCall): string | undefined {
   const [call] = params as readonly ({ data?: unknown; input?: unknown } | undefined)[]
   const data = call?.data ?? call?.input
@@ -162,7 +156,6 @@ async function behindBy(target: string, { kind, blocks }: { kind: 'behind' | 'fi
   return { head: height('head', kind === 'behind' ? blocks : 0), safe: height('safe', blocks), finalized: height('finalized', blocks) }
 }
 
-/** Falsifies the logs of an answer if a rule says so. */
 function forged(result: unknown, rules: FaultRules): unknown {
   const how = Array.isArray(result) && result.length > 0 ? rules.strike(['logs'], ['eth_getLogs'])?.how : undefined
   return how ? falsified(result as unknown[], how) : result

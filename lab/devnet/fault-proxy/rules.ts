@@ -1,69 +1,63 @@
 import type { LieKind } from './lies.ts'
 
 /**
- * Faults of a node. "Request" faults concern a whole HTTP request, and strike if any call in it matches the rule. All
- * others concern single calls.
+ * Faults of a node. "Request" faults concern a whole HTTP request, and strike if any call of the request matches the
+ * rule.
  */
 export type NodeFault =
-  /** Request: the node never gets it, and the client gets no answer. */
+  /** Request: neither the node nor the client gets anything. */
   | { readonly kind: 'hang' }
-  /** Request: the node executes it, but the client gets no answer. A transaction in it reaches the pool. */
+  /** Request: the node executes the request, and the client gets no answer. A transaction then reaches the pool. */
   | { readonly kind: 'accept-and-hang' }
-  /** Request: the connection is cut before the node gets it. */
+  /** Request: the connection is cut before the node gets the request. */
   | { readonly kind: 'cut' }
   /** Request: the answer is a gateway's page with this status. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
   /** Call: the answer is an error. With `forward`, the node executes the call nevertheless. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly forward: boolean }
   /**
-   * Call: the answer is the state of this number of blocks ago. With a probability below 1, some requests get the old
-   * state and others do not (a stale cache). With probability 1 the lag is constant.
+   * Call: the answer is the state of this number of blocks ago. A probability below 1 models a stale cache, which only
+   * some requests read.
    */
   | { readonly kind: 'behind'; readonly blocks: number }
-  /** Batch: one answer is missing, one comes twice, or they come in another order. */
+  /** Batch: one answer is missing, one comes twice, or all come in another order. */
   | { readonly kind: 'batch'; readonly how: 'drop' | 'duplicate' | 'reorder' }
-  /** Receipt: it is missing, has the opposite status, or names another block. */
+  /** Receipt: missing, with the opposite status, or in another block. */
   | { readonly kind: 'receipt'; readonly lie: 'null' | 'status' | 'block' }
   /** Call: the answer is this value. */
   | { readonly kind: 'answer'; readonly result: unknown }
-  /** Logs: the first is missing, or all have foreign blocks and other amounts. Strikes only if there are logs. */
+  /** Logs: the first is missing, or all have foreign blocks and other amounts. Strikes only answers with logs. */
   | { readonly kind: 'logs'; readonly how: 'one-less' | 'forked' }
   /** Logs: a range of more blocks than this is refused, as nodes with a limit do. */
   | { readonly kind: 'log-range'; readonly blocks: number; readonly code: number; readonly message: string }
-  /** Call: the tags `finalized` and `safe` lag by this number of blocks. The head does not lag. */
+  /** Call: `finalized` and `safe` lag by this number of blocks, and the head does not. */
   | { readonly kind: 'finality-behind'; readonly blocks: number }
-  /** Transaction: the answer is its hash, but the node never gets it. */
+  /** Transaction: the answer is the hash, but the node never gets the transaction. */
   | { readonly kind: 'swallow' }
-  /** Call: the answer is a harmful lie (lies.ts). Strikes only answers that this lie can change. */
+  /** Call: the answer is a harmful lie (lies.ts). Strikes only answers that the lie can change. */
   | { readonly kind: 'lie'; readonly how: LieKind }
   /**
-   * Request: `flood` answers with this number of MiB of compressed blanks and never ends. `redirect` sends the client
-   * to another host.
+   * Request: `flood` answers this number of MiB of compressed blanks and never ends. `redirect` sends the client to
+   * another host.
    */
   | { readonly kind: 'flood'; readonly mebibytes: number }
   | { readonly kind: 'redirect'; readonly to: string }
 
-/** A fault, and when it strikes. */
 export interface FaultRule {
   readonly fault: NodeFault
-  /** Only these JSON-RPC methods. `eth_call 0x…` names a selector. Absent: every call. */
+  /** JSON-RPC methods that can be struck. `eth_call 0x…` names a selector. Absent: every method. */
   readonly methods?: readonly string[]
-  /** Probability that a matching request or call is struck. Default 1. */
   readonly probability?: number
   /** The fault ends after this number of strikes. */
   readonly times?: number
-  /** Source of random numbers, from 0 to below 1. Default: Math.random. */
   readonly random?: () => number
 }
 
-/** An active rule. */
 export interface ActiveRule {
-  /** How often the fault has struck. */
   readonly strikes: number
   end(): void
 }
 
-/** The rules of one proxy. */
 export class FaultRules {
   readonly #rules = new Set<FaultRule & { strikes: number }>()
 
@@ -83,8 +77,8 @@ export class FaultRules {
   }
 
   /**
-   * The first fault of these kinds that now strikes a request or call with one of these methods. A fault that does not
-   * apply does not count a strike.
+   * First fault of these kinds that strikes a request or call with one of these methods. `applies` false: no strike is
+   * counted.
    */
   strike<K extends NodeFault['kind']>(
     kinds: readonly K[],

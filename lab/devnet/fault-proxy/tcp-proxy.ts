@@ -1,17 +1,13 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/**
- * A TCP proxy of one server. It can cut or stall its connections. It passes bytes unchanged, so TLS works through it.
- */
+/** A TCP proxy of one server that can cut or stall its connections. Bytes pass unchanged, so TLS works. */
 export interface TcpProxy {
-  /** Port of the proxy on 127.0.0.1. */
   readonly port: number
-  /** Number of open or stalled connections. */
   readonly connections: number
-  /** Resets all connections. Then resets each new one at once. */
+  /** Resets all connections, and each new connection at once. */
   cut(): void
   /**
-   * Stops all bytes in both directions without closing the connections, like an unplugged cable. New connections are
+   * Stops all bytes in both directions without closing connections, like an unplugged cable. New connections are
    * accepted and stay silent.
    */
   stall(): void
@@ -23,15 +19,14 @@ export interface TcpProxy {
   stop(): Promise<void>
 }
 
-/** The two sockets of a connection. `outer` is absent while the connection is held back. */
+/** The client's socket and the socket to the server. A stall delays the second. */
 interface Pair {
   readonly inner: Socket
   outer?: Socket
-  /** One end closed the connection while the other could not notice. */
+  /** Whether one end closed the connection during a stall. */
   isBroken: boolean
 }
 
-/** Starts a proxy on a free port of 127.0.0.1. */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const pairs = new Set<Pair>()
   let mode: 'open' | 'cut' | 'stalled' = 'open'
@@ -98,7 +93,7 @@ function reset({ inner, outer }: Pair): void {
   for (const socket of [inner, outer]) if (socket && !socket.destroyed) socket.resetAndDestroy()
 }
 
-/** Ends the other half in the same way: with a reset after an error, else after the remaining bytes. */
+/** Ends the other socket with a reset after an error, else after the remaining bytes. */
 function endOther({ inner, outer }: Pair, ended: Socket, hadError: boolean): void {
   const other = ended === inner ? outer : inner
   if (hadError) other?.resetAndDestroy()

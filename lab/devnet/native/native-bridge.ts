@@ -4,16 +4,14 @@ import type { Anvil } from '../chain/anvil.ts'
 import { Script, type Mined } from '../chain/contracts.ts'
 import { compiledArtifact } from '../chain/solidity.ts'
 
-/** `strict` has the two defects of the deployed contract. `fixed` does not have them (lab/devnet/contracts). */
+/** `strict` has two defects of the deployed contract, `fixed` has neither (lab/devnet/contracts). */
 export type NativeBridgeVariant = 'strict' | 'fixed'
 
-/** Parameters of a native bridge's deployment. */
 export interface NativeBridgePlan {
   readonly name: string
   readonly anvil: Anvil
-  /** Deploys the bridge, and has the roles of admin and maintainer. */
+  /** Deploys the bridge, and is its admin and maintainer. */
   readonly deployer: DevnetAccount
-  /** Owns tokens, and has approved the bridge for them. */
   readonly user: DevnetAccount
   /** Accounts that may complete transfers: the chain's lanes. At least one. */
   readonly relayers: readonly string[]
@@ -23,11 +21,10 @@ export interface NativeBridgePlan {
 export interface NativeBridgeEnd extends NativeBridgePlan {
   readonly bridge: string
   readonly token: string
-  /** A quarter of its balance is the daily inbound limit. */
+  /** A quarter of this account's balance is the daily inbound limit. */
   readonly insuranceFund: string
 }
 
-/** A transfer as the source chain's contract recorded it. */
 export interface InitiatedTransfer {
   readonly id: string
   readonly nonce: bigint
@@ -36,14 +33,12 @@ export interface InitiatedTransfer {
   /** 32 bytes. The last 20 are an address of the target chain. */
   readonly recipient: string
   readonly amount: bigint
-  /** Height of the transfer's block on the source chain. */
   readonly height: number
 }
 
-/** The arguments of completeBridgeTransfer, in order. */
 export type Completion = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
-/** Tokens (8 decimals) of the user, of the pool that pays completions, and of the fund. */
+/** Tokens of the user, of the pool that pays completions, and of the fund. 8 decimals. */
 const supply = 10n ** 17n
 
 const relayerRole = keccakText('RELAYER_ROLE')
@@ -54,14 +49,16 @@ export async function nativeBridgeAbi(variant: NativeBridgeVariant = 'fixed'): P
   return (await compiledArtifact(bridgeArtifacts[variant])).abi
 }
 
-/** Deploys one end: token, bridge, roles, pool and fund. Throws Error naming the transaction that reverted. */
+/**
+ * Deploys token, bridge, roles, pool and fund of one end. Throws Error with the name of the transaction that reverted.
+ */
 export async function deployNativeBridge(plan: NativeBridgePlan, variant: NativeBridgeVariant): Promise<NativeBridgeEnd> {
   const { anvil, deployer, user, relayers } = plan
   const [bridgeCode, tokenCode] = await Promise.all([compiledArtifact(bridgeArtifacts[variant]), compiledArtifact('BridgeToken')])
   const script = await Script.of(anvil, deployer)
   const token = script.deploy('BridgeToken', [], tokenCode)
   const bridge = script.deploy(bridgeArtifacts[variant], [], bridgeCode)
-  // Nobody has the fund's key. The fund only has a balance.
+  // Nobody has the key of this account, which only needs a balance.
   const insuranceFund = `0x${'f0'.repeat(20)}`
   const [first, ...others] = relayers
   script.call(bridge, bridgeCode.abi, 'initialize', [token, deployer.address, first, deployer.address, insuranceFund])
@@ -74,7 +71,7 @@ export async function deployNativeBridge(plan: NativeBridgePlan, variant: Native
   return { ...plan, bridge, token, insuranceFund }
 }
 
-/** Initiates users' transfers from this end, all mined together. `to`: addresses on the other chain. */
+/** Initiates transfers of the end's user, all mined together. `to`: addresses on the other chain. */
 export async function initiate(
   { anvil, user, bridge }: NativeBridgeEnd,
   transfers: readonly { readonly to: string; readonly amount: bigint }[],
@@ -85,7 +82,6 @@ export async function initiate(
   return (await script.mine()).flatMap((transaction) => initiatedIn(transaction, bridge, abi))
 }
 
-/** The transfers that a transaction initiated. */
 export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: Interface): InitiatedTransfer[] {
   return logs
     .filter((log) => log.address.toLowerCase() === bridge)
@@ -98,8 +94,8 @@ export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: I
 }
 
 /**
- * Arguments for the target's contract. The source hashed 20 bytes of initiator and 32 of recipient, and the target
- * hashes 32 and 20. The bytes are the same, so the initiator ends with zeros.
+ * Arguments for the target's contract. The source hashed 20 bytes of initiator and 32 of recipient, the target hashes
+ * 32 and 20. The bytes are equal, so the target's initiator ends with zeros.
  */
 export function completionOf({ id, initiator, recipient, amount, nonce }: InitiatedTransfer): Completion {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12, 32), amount, nonce]

@@ -4,28 +4,23 @@ import { startNativeUsers, type NativeUsers } from './native-users.ts'
 import type { LaneKey, NativeRouteInput } from '../relayer-config.ts'
 import type { WormholeChain } from '../wormhole/wormhole.ts'
 
-/** The native bridge in both directions between the two chains of a devnet. */
 export interface NativeNetwork {
   readonly variant: NativeBridgeVariant
   readonly ends: { readonly ethereum: NativeBridgeEnd; readonly bsc: NativeBridgeEnd }
-  /** Users by source chain. They send to the other chain. Nothing else uses their account. */
   readonly users: { readonly ethereum: NativeUsers; readonly bsc: NativeUsers }
-  /** The config's routes for both directions. */
   readonly routes: readonly NativeRouteInput[]
 }
 
 export interface NativeNetworkOptions {
   readonly variant: NativeBridgeVariant
   readonly lanes: readonly LaneKey[]
-  /** Most completions in one transaction. Absent: one. */
   readonly batch?: number | undefined
-  /** Most open transfers in each direction. Absent: the config's own default. */
   readonly maxOpen?: number | undefined
 }
 
 /**
  * Deploys both ends, with the chains' lanes as relayers. The fund allows 2.5 × 10^16 units per day, and the user owns
- * 10^17. So amounts below 10^12 never reach these limits.
+ * 10^17. Tests that send less than 10^12 never reach these limits.
  */
 export async function startNativeNetwork(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },

@@ -19,7 +19,6 @@ Does what the owner of the native bridge of \`npm run devnet\` may, at the end t
 The day's budget is spent by a user: npx tsx lab/devnet/send.ts --kind native --from <source> --amount 249999000
 `
 
-/** Sends one transaction of the bridge's owner, as the arguments say, and prints it. Returns the exit code. */
 async function own(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -67,7 +66,6 @@ interface OwnerCall {
   readonly amount?: bigint
 }
 
-/** The call for an order. Undefined if the order is unknown, or if an option is missing. */
 function callOf(order: string | undefined, { lane, amount }: { lane: string; amount: string }): OwnerCall | undefined {
   if (order === 'pause' || order === 'unpause') return { method: 'togglePause', pause: order === 'pause' }
   if ((order === 'revoke' || order === 'grant') && /^0x[0-9a-f]{40}$/i.test(lane)) return { method: `${order}Role`, lane }

@@ -6,55 +6,49 @@ import { createSender } from '../chain/sender.ts'
 import { initiatedIn, nativeBridgeAbi, type InitiatedTransfer, type NativeBridgeEnd } from './native-bridge.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
 
-/** A user's transfer over the native bridge. */
 export interface NativeUserTransfer {
   /** Amount in the token's smallest unit (8 decimals). */
   readonly amount: bigint
-  /** Default: a fresh address. */
   readonly recipient?: string
 }
 
-/** A sent transfer, with the values that the checker needs. */
 export interface SentNativeTransfer {
   readonly source: string
   readonly sourceNetworkId: number
   readonly target: string
-  /** The source's contract, as workflow ids name it: 64 lower-case hex digits. */
+  /** The source's contract as workflow ids name it: 64 lower-case hex digits. */
   readonly emitter: string
   readonly nonce: bigint
-  /** The contract's bridgeTransferId: 32 bytes, 0x, lower case. */
+  /** The contract's bridgeTransferId: 32 bytes, lower-case 0x. */
   readonly id: string
   /** Lower-case 0x address on the source chain. */
   readonly initiator: string
   /** Lower-case 0x address on the target chain. */
   readonly recipient: string
   readonly amount: bigint
-  /** Address of the token on the target chain, lower-case 0x. */
+  /** Token on the target chain, lower-case 0x. */
   readonly asset: string
   readonly txHash: string
   readonly height: number
-  /** Seconds. */
   readonly sentAt: number
 }
 
-/** An end of the bridge, with what another process needs to send transfers. */
+/** The part of an end that another process needs to send transfers. */
 export type NativeSide = Pick<NativeBridgeEnd, 'name' | 'user' | 'bridge' | 'token' | 'deployer' | 'insuranceFund'> & {
   readonly anvil: AnvilNode
 }
 
-/** Users who send transfers over one direction of the native bridge. */
 export interface NativeUsers {
   /**
-   * Sends all transfers at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if
-   * one reverted, or got another id than expected.
+   * Sends all transfers at once, in as few blocks as possible. Resolves when all are mined. Throws Error if one
+   * reverted or got an unexpected id.
    */
   send(transfers: readonly NativeUserTransfer[]): Promise<SentNativeTransfer[]>
 }
 
-/** Gas units. An initiation uses about 150,000. */
+/** Gas limit. An initiation uses about 150,000. */
 const gasLimit = 250_000n
 
-/** Makes the users of one direction. */
 export function startNativeUsers(source: NativeSide, target: NativeSide): NativeUsers {
   const send = createSender(source.anvil, source.user, gasLimit)
   return {
@@ -75,7 +69,6 @@ export function startNativeUsers(source: NativeSide, target: NativeSide): Native
 
 type Wanted = Required<NativeUserTransfer>
 
-/** The sent transfer. Throws Error if the contract's event differs from the user's request. */
 function outcome(
   source: NativeSide,
   target: NativeSide,

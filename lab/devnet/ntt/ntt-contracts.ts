@@ -5,20 +5,18 @@ import type { DevnetAccount } from '../chain/accounts.ts'
 import type { AnvilNode } from '../chain/anvil.ts'
 import type { Artifact } from '../chain/contracts.ts'
 
-/** One end of a token's NTT. Addresses are lower-case 0x. */
+/** One end of an NTT token. Addresses are lower-case 0x. */
 export interface NttEnd {
   readonly name: string
   readonly wormholeChainId: number
   readonly anvil: AnvilNode
   readonly core: string
-  /** Deploys and owns the manager and its transceivers. */
   readonly deployer: DevnetAccount
-  /** Owns tokens, and has approved the manager for them. */
   readonly user: DevnetAccount
   readonly token: string
   readonly decimals: number
   readonly manager: string
-  /** Each transceiver is an emitter, so a transfer has one message for each transceiver. */
+  /** Each transceiver is an emitter, so each transfer has one message per transceiver. */
   readonly transceivers: readonly string[]
 }
 
@@ -31,8 +29,8 @@ const load = createRequire(import.meta.url)
 const library = 'src/libraries/TransceiverStructs.sol:TransceiverStructs'
 
 /**
- * Loads a factory of the real contracts 2.0.0 by its path. The package's entry point needs the whole Wormhole SDK, and
- * the package exports nothing else.
+ * Loads a factory of the real contracts 2.0.0 by its path, because the package's entry point needs the whole Wormhole
+ * SDK.
  */
 function factory(name: 'NttManager' | 'WormholeTransceiver'): Factory {
   const folder = join(dirname(load.resolve('@wormhole-foundation/sdk-evm-ntt')), 'ethers-contracts', '2_0_0', 'factories')
@@ -46,7 +44,7 @@ const [manager, transceiver] = [factory('NttManager'), factory('WormholeTranscei
 export const managerAbi = new Interface(manager.abi)
 export const transceiverAbi = new Interface(transceiver.abi)
 
-/** Both contracts, linked with the library at this address. */
+/** Links both contracts with the library at this address. */
 export function linked(structs: string): { readonly manager: Artifact; readonly transceiver: Artifact } {
   return {
     manager: { abi: managerAbi, bytecode: manager.linkBytecode({ [library]: structs }) },

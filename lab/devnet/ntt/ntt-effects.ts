@@ -10,7 +10,6 @@ export interface QueuedTransfer {
   /** Decimals of `amount`, at most 8. */
   readonly decimals: number
   readonly since: number
-  /** Lower-case 0x address. */
   readonly recipient: string
 }
 
@@ -20,7 +19,6 @@ export interface NttEffects {
   attestations(digest: string): Promise<number>
   /** Also true for a queued transfer, before and after its completion. */
   isMessageExecuted(digest: string): Promise<boolean>
-  /** Undefined if the transfer is not queued, or is completed. */
   queued(digest: string): Promise<QueuedTransfer | undefined>
   balanceOf(owner: string): Promise<bigint>
 }
@@ -48,7 +46,7 @@ export function nttEffects({ anvil, token, manager, transceivers }: NttEnd): Ntt
 /** Orders of the manager's owner. Limits are in the smallest unit of the end's token. */
 export type NttOrder = 'pause' | 'unpause' | 'setInboundLimit' | 'setOutboundLimit' | 'setThreshold' | 'removeTransceiver'
 
-/** Sends an order and mines it at once. Throws Error if it reverted. */
+/** Sends one order and mines it at once. Throws Error if it reverted. */
 export async function orderNtt({ anvil, deployer, manager }: NttEnd, order: NttOrder, ...args: readonly unknown[]): Promise<void> {
   const script = await Script.of(anvil, deployer)
   script.call(manager, managerAbi, order, args)

@@ -6,49 +6,43 @@ import { published } from '../wormhole/wormhole.ts'
 import { managerAbi, type NttEnd } from './ntt-contracts.ts'
 
 export interface NttUserTransfer {
-  /** Amount with 8 decimals, the most that every end can carry. */
+  /** Amount with 8 decimals, which every end can carry. */
   readonly amount: bigint
-  /** Default: a fresh address. */
   readonly recipient?: string
 }
 
-/** A sent transfer, with the values that its user knows. */
 export interface SentNttTransfer {
   readonly source: string
   readonly target: string
-  /** Wormhole chain id of the source. */
   readonly emitterChain: number
   /** Emitter and sequence of the transfer's first message. */
   readonly emitter: string
   readonly sequence: bigint
-  /** One message for each transceiver of the source, in their order. `emitter`: 64 lower-case hex digits. */
+  /** One message per transceiver of the source, in the transceivers' order. `emitter`: 64 lower-case hex digits. */
   readonly messages: readonly { readonly emitter: string; readonly sequence: bigint }[]
-  /** Digest of the manager's message, 0x. All transceivers carry the same one. */
+  /** Digest of the manager's message, 0x. All transceivers carry the same digest. */
   readonly digest: string
-  /** Lower-case 0x address. So is `asset`. */
+  /** Lower-case 0x address. */
   readonly recipient: string
-  /** Amount that the recipient gets, in the smallest unit of the target's token. */
+  /** Amount in the smallest unit of the target's token. */
   readonly amount: bigint
-  /** Address of the token on the target chain. */
   readonly asset: string
   readonly txHash: string
   readonly height: number
-  /** Seconds. */
   readonly sentAt: number
 }
 
 export interface NttUsers {
   /**
-   * Sends all transfers at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if
-   * one reverted.
+   * Sends all transfers at once, in as few blocks as possible. Resolves when all are mined. Throws Error if one
+   * reverted.
    */
   send(transfers: readonly NttUserTransfer[]): Promise<SentNttTransfer[]>
 }
 
-/** Gas units. Measured: 166,000 to lock and 193,000 to burn. A second transceiver adds 70,000. */
+/** Gas limit. Locking costs 166,000 gas, burning 193,000, and a second transceiver 70,000. */
 const gasLimit = 500_000n
 
-/** Makes the users of one direction. */
 export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {
   const send = createSender(source.anvil, source.user, gasLimit)
   return {
@@ -62,18 +56,16 @@ export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {
 
 type Wanted = Required<NttUserTransfer>
 
-/** The calldata of a transfer. The core contract charges nothing for a message on a devnet. */
+/** Calldata of a transfer. Messages on a devnet cost nothing, so the call carries no coins. */
 function transferCall(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted): string {
   const args = [inUnitsOf(source, amount), target.wormholeChainId, `0x${toUniversal(recipient)}`]
   return managerAbi.encodeFunctionData('transfer(uint256,uint16,bytes32)', args)
 }
 
-/** Converts an amount with 8 decimals to the smallest unit of the end's token. */
 export function inUnitsOf({ decimals }: NttEnd, amount: bigint): bigint {
   return amount * 10n ** BigInt(decimals - 8)
 }
 
-/** Throws Error if the transaction sent no transfer. */
 export function nttOutcome(source: NttEnd, target: NttEnd, { amount, recipient }: Wanted, mined: Mined): SentNttTransfer {
   const event = managerAbi.getEvent('TransferSent(bytes32)')
   const sent = mined.logs.find(({ address, topics }) => address.toLowerCase() === source.manager && topics[0] === event?.topicHash)

@@ -7,36 +7,33 @@ import type { WormholeChain } from '../wormhole/wormhole.ts'
 import { linked, managerAbi, type NttEnd, transceiverAbi } from './ntt-contracts.ts'
 import { startNttUsers, type NttUsers } from './ntt-users.ts'
 
-/** A token that is locked on ethereum (18 decimals), and that is minted and burnt on bsc (9 decimals). */
+/** A token that is locked on ethereum (18 decimals), and minted and burnt on bsc (9 decimals). */
 export interface NttNetwork {
   readonly ends: { readonly ethereum: NttEnd; readonly bsc: NttEnd }
-  /** Users by source chain. They send to the other chain. Nothing else uses their account. */
   readonly users: { readonly ethereum: NttUsers; readonly bsc: NttUsers }
 }
 
 export interface NttOptions {
-  /** Number of Wormhole transceivers of each manager. Default 1. */
   readonly transceivers?: number
   /** Number of transceivers that must attest to a message. Default: all. */
   readonly threshold?: number
   /**
-   * Seconds until a queued transfer may be completed. In the same time a used limit is restored linearly. A transfer
-   * above the whole limit is always queued. Default 86,400, as in NTT's deployments.
+   * Seconds until a queued transfer may be completed, and until a used limit is restored. Transfers above the limit are
+   * always queued. Default 86,400, as in NTT's deployments.
    */
   readonly rateLimitSeconds?: number
-  /** Inbound limit in whole tokens. A larger transfer is queued. Default: unlimited until `orderNtt` sets a limit. */
+  /** Inbound limit, whole tokens. Larger transfers are queued. Default: unlimited until `orderNtt` sets a limit. */
   readonly inboundLimit?: bigint
-  /** Consistency level of the messages: 1 finalized (default), 200 instant, 201 safe. */
   readonly consistencyLevel?: number
 }
 
-/** Whole tokens of the user, and of the manager that locks tokens. */
+/** Whole tokens of each user, and of the manager that locks tokens. */
 const supply = 1_000_000n
 const seedOf = (decimals: number) => supply * 10n ** BigInt(decimals)
 
 /**
- * Deploys both ends with the real bytecode of version 2.0.0. The user of each end owns 1,000,000 tokens. Throws Error
- * naming the transaction that reverted.
+ * Deploys both ends with the real bytecode of version 2.0.0. Throws Error with the name of the transaction that
+ * reverted.
  */
 export async function deployNtt(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
@@ -70,8 +67,7 @@ async function deployEnd(
   const script = await Script.of(anvil, deployer)
   const token = script.deploy('NttToken', [decimals], tokenCode)
   const code = linked(script.deploy('TransceiverStructs', [], structsCode))
-  // A proxy's constructor cannot call initialize(), because that refuses every sender but the implementation's
-  // deployer.
+  // A proxy's constructor cannot call initialize(), which refuses every sender but the implementation's deployer.
   const proxied = (implementation: string) => script.deploy('ERC1967Proxy', [implementation, '0x'], artifact('ERC1967Proxy'))
   const constants = [token, mode === 'lock' ? 0 : 1, wormholeChainId, rateLimitSeconds, false]
   const manager = proxied(script.deploy('NttManager', constants, code.manager))
@@ -84,7 +80,7 @@ async function deployEnd(
     return transceiver
   })
   script.call(token, tokenCode.abi, 'setMinter', [mode === 'burn' ? manager : ZeroAddress])
-  // The manager that locks holds as many tokens as the other end's user owns.
+  // The manager that locks has as many tokens as the other end's user owns.
   for (const owner of mode === 'lock' ? [user.address, manager] : [user.address])
     script.call(token, tokenCode.abi, 'mint', [owner, seedOf(decimals)])
   await script.mine()
@@ -92,13 +88,13 @@ async function deployEnd(
 }
 
 /**
- * Makes an end and its peer name each other. Each setWormholePeer, and each initialize() of a transceiver, publishes a
+ * Makes an end and its peer name each other. Each setWormholePeer and each initialize() of a transceiver publishes a
  * message.
  */
 async function connect(end: NttEnd, peer: NttEnd, { threshold = end.transceivers.length, inboundLimit }: NttOptions): Promise<void> {
   const { anvil, deployer, user, manager, token, decimals } = end
   const script = await Script.of(anvil, deployer)
-  // The highest possible limit, because amounts in the contract have 64 bits and at most 8 decimals.
+  // The highest possible limit: amounts in the contract have 64 bits and at most 8 decimals.
   const unlimited = (2n ** 64n - 1n) * 10n ** BigInt(decimals - 8)
   const inbound = inboundLimit === undefined ? unlimited : inboundLimit * 10n ** BigInt(decimals)
   script.call(manager, managerAbi, 'setPeer', [peer.wormholeChainId, `0x${toUniversal(peer.manager)}`, peer.decimals, inbound])

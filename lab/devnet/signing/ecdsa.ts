@@ -5,8 +5,8 @@ import { SigningKey } from 'ethers'
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 /**
- * Signs by ECDSA as a KMS does. Each signature has a new random number, so two signatures of one digest differ, and `s`
- * may be in either half. It does not run in constant time, so use it for DEVNET keys only.
+ * Signs by ECDSA as a KMS does: two signatures of one digest differ, and `s` may be in either half. Not in constant
+ * time, so for DEVNET keys only.
  * @param digest 32 bytes
  * @param privateKey 0x hex
  */
@@ -14,7 +14,6 @@ export function signWithRandom(digest: Uint8Array, privateKey: string): { r: big
   for (;;) {
     const random = BigInt(`0x${randomBytes(32).toString('hex')}`)
     if (random === 0n || random >= order) continue
-    // The point random·G is the public key of the random number.
     const x = SigningKey.computePublicKey(`0x${random.toString(16).padStart(64, '0')}`).slice(4, 68)
     const r = BigInt(`0x${x}`) % order
     const z = BigInt(`0x${Buffer.from(digest).toString('hex')}`)
@@ -23,13 +22,13 @@ export function signWithRandom(digest: Uint8Array, privateKey: string): { r: big
   }
 }
 
-/** The signature as ECDSA-Sig-Value in DER, which a KMS returns. */
+/** DER of an ECDSA-Sig-Value, which a KMS returns. */
 export function toDer({ r, s }: { r: bigint; s: bigint }): Buffer {
   const body = Buffer.concat([integer(r), integer(s)])
   return Buffer.concat([Buffer.from([0x30, body.length]), body])
 }
 
-/** The shortest DER integer. A leading zero byte keeps a number positive whose first bit is set. */
+/** The shortest DER integer. A leading zero byte keeps a number with the first bit set positive. */
 function integer(value: bigint): Buffer {
   const hex = value.toString(16)
   const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')

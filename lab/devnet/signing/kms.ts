@@ -4,23 +4,21 @@ import { signWithRandom, toDer } from './ecdsa.ts'
 import { type Answer, type SigningService, startSigningService } from './signing-service.ts'
 
 interface Faults {
-  /** Replaces the signature in the answer by other numbers, or by bytes that are no signature. */
+  /** Replaces the signature by other numbers, or by bytes that are no signature. */
   alter?: ((signature: { r: bigint; s: bigint }) => { r: bigint; s: bigint } | Buffer) | undefined
-  /** If set, every request is answered with this exception. */
+  /** If set, every answer is this exception. */
   exception?: string | undefined
 }
 
-/** A KMS of the devnet that behaves like AWS KMS. */
 export interface Kms extends SigningService {
   readonly faults: Faults
 }
 
-/** The id of an account's key in this KMS. */
 export function kmsKeyId({ address }: Pick<DevnetAccount, 'address'>): string {
   return `devnet-${address}`
 }
 
-/** Environment with which the AWS SDK signs its requests. The KMS does not check the values. */
+/** Credentials with which the AWS SDK signs its requests. The KMS does not check them. */
 export const kmsEnvironment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'devnet',
@@ -38,9 +36,9 @@ interface Request {
 }
 
 /**
- * Starts the part of AWS KMS that a relayer needs, with AWS's protocol (JSON 1.1 over HTTP, TrentService.GetPublicKey
- * and TrentService.Sign). Two signatures of one digest differ. Requests must carry a signature of version 4, but it is
- * not checked. For DEVNET keys.
+ * Starts the part of AWS KMS that a relayer needs (JSON 1.1 over HTTP, TrentService.GetPublicKey and
+ * TrentService.Sign). Two signatures of one digest differ. Requests need a signature of version 4, which is not
+ * checked. For DEVNET keys.
  */
 export async function startKms(accounts: readonly DevnetAccount[], port = 0): Promise<Kms> {
   const keys = new Map(accounts.map((account) => [kmsKeyId(account), account] as const))

@@ -1,19 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/**
- * How a signing service treats requests: `well` is correct, `hang` gives no answer, and a number is the status of each
- * answer.
- */
+/** Treatment of requests. `well`: correct answers. `hang`: no answers. A number: status of every answer. */
 export type ServiceMode = 'well' | 'hang' | number
 
-/** A signing service of the devnet. Tests can make it fail. It counts its requests. */
+/** A signing service that tests can make fail. */
 export interface SigningService {
   readonly url: string
   mode: ServiceMode
-  /** Number of signatures that the service has given. */
   readonly signatures: number
-  /** Number of requests that got no answer, or a status of `ServiceMode`. */
+  /** Number of requests that got no answer, or the status of `mode`. */
   readonly refusals: number
   stop(): Promise<void>
 }
@@ -22,11 +18,9 @@ export interface Answer {
   readonly status: number
   readonly type: string
   readonly body: string
-  /** True if the answer contains a signature. */
   readonly signed?: boolean
 }
 
-/** Serves `answer` on a port of 127.0.0.1, by default on a free one. */
 export async function startSigningService(
   answer: (request: IncomingMessage, body: string) => Answer,
   port = 0,

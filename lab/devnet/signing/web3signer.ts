@@ -2,15 +2,11 @@ import { keccak256, SigningKey } from 'ethers'
 import type { DevnetAccount } from '../chain/accounts.ts'
 import { type Answer, type SigningService, startSigningService } from './signing-service.ts'
 
-/** Lies of a web3signer. */
 interface Lies {
-  /** Replaces the data before they are signed. */
   alter?: ((data: string) => string) | undefined
-  /** Replaces the signature in the answer. */
   answer?: ((signature: string) => string) | undefined
 }
 
-/** A web3signer of the devnet. */
 export interface Web3Signer extends SigningService {
   readonly lies: Lies
 }
@@ -18,8 +14,8 @@ export interface Web3Signer extends SigningService {
 const text = 'text/plain; charset=utf-8'
 
 /**
- * Starts the part of web3signer's eth1 API that a relayer needs, over HTTP: GET /upcheck, GET /api/v1/eth1/publicKeys
- * and POST /api/v1/eth1/sign/{public key}. For DEVNET keys.
+ * Starts the part of web3signer's eth1 API that a relayer needs: GET /upcheck, GET /api/v1/eth1/publicKeys and POST
+ * /api/v1/eth1/sign/{public key}. For DEVNET keys.
  */
 export async function startWeb3Signer(accounts: readonly DevnetAccount[], port = 0): Promise<Web3Signer> {
   const keys = new Map(accounts.map(({ privateKey }) => [publicKeyOf(privateKey), new SigningKey(privateKey)] as const))
@@ -54,7 +50,7 @@ function dataOf(body: string): string | undefined {
   }
 }
 
-/** Public key of 64 bytes, without the prefix of an uncompressed point. */
+/** 64 bytes, without the prefix of an uncompressed point. */
 function publicKeyOf(privateKey: string): string {
   return SigningKey.computePublicKey(privateKey).slice(4).toLowerCase()
 }

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from '../run.ts'
 
-/** PEM files of a certificate and of its key. */
+/** PEM files. */
 export interface CertificateFiles {
   readonly certificate: string
   readonly key: string
@@ -10,20 +10,19 @@ export interface CertificateFiles {
 
 /** A test CA that issues certificates for servers on 127.0.0.1 and for clients. */
 export interface TestCa {
-  /** PEM file of the CA's own certificate. */
   readonly file: string
-  /** @param days of validity from now. Negative: it has expired. Default: 1 */
+  /** @param days of validity from now; negative: already expired. Default: 1 */
   issue(name: string, days?: number): Promise<CertificateFiles>
 }
 
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
-/** Whether this machine has OpenSSL. Node itself can make keys but no certificates. */
+/** Node can make keys but no certificates, so test certificates need OpenSSL. */
 export async function hasOpenssl(): Promise<boolean> {
   return (await run('openssl', ['version'])).code === 0
 }
 
-/** Makes a CA. Its files and the files of issued certificates are in `dir`. Throws Error with the output of OpenSSL. */
+/** Makes a CA that writes its files to `dir`. Throws Error with the output of OpenSSL. */
 export async function createTestCa(dir: string, caName: string): Promise<TestCa> {
   await mkdir(dir, { recursive: true })
   const ca = { certificate: join(dir, `${caName}.pem`), key: join(dir, `${caName}.key`) }

@@ -7,25 +7,24 @@ import { goInstall } from './go-install.ts'
 import { programCache } from './temporal-cli.ts'
 
 /**
- * Version of the server for production. Tests need it because the CLI's dev server has neither TLS nor authorization.
+ * Version of the production server. Some tests need it, because the CLI's dev server has neither TLS nor authorization.
  */
 export const serverVersion = '1.32.0'
 const goModule = `go.temporal.io/server/cmd/server@v${serverVersion}`
 
 export interface FindServerOptions {
   readonly env?: NodeJS.ProcessEnv
-  /** Gets one line of progress. Default: prints it to standard error. */
   readonly log?: (line: string) => void
 }
 
-/** The Temporal server that TEMPORAL_SERVER names, or an earlier build. Undefined if there is none. */
+/** The server that TEMPORAL_SERVER names, or an earlier build. Undefined if there is none. */
 export function knownTemporalServer(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  // If TEMPORAL_SERVER names a missing file, do not replace it silently.
+  // A wrong path in TEMPORAL_SERVER is an error of the user, so no other server replaces it.
   const path = env['TEMPORAL_SERVER'] || join(programCache(env), `temporal-server-${serverVersion}`)
   return existsSync(path) ? path : undefined
 }
 
-/** Finds the Temporal server, or builds it by `go install` and caches it. Throws SETUP_INCOMPLETE with the reason. */
+/** Finds the Temporal server, or builds it with `go install` and caches it. Throws SETUP_INCOMPLETE with the reason. */
 export async function findTemporalServer({ env = process.env, log = say }: FindServerOptions = {}): Promise<string> {
   const known = knownTemporalServer(env)
   if (known !== undefined) return known
@@ -39,7 +38,7 @@ export async function findTemporalServer({ env = process.env, log = say }: FindS
     const built = await goInstall({ what: 'Temporal server', module: goModule, dir: work, env, log, tried })
     if (!built) throw new RelayerError('SETUP_INCOMPLETE', { detail: `No Temporal server: ${tried.join('; ')}.` })
     const path = join(cache, `temporal-server-${serverVersion}`)
-    // Rename it only when it is complete, so that another process never sees a part of it.
+    // The complete file is renamed into place, so that other processes never see a part of it.
     await rename(join(work, process.platform === 'win32' ? 'server.exe' : 'server'), path)
     return path
   } finally {
@@ -55,7 +54,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   try {
     say(`Temporal server: ${await findTemporalServer()}`)
   } catch (error) {
-    // Only a few tests need the server, so continue without it.
+    // Only a few tests need the server, so a failure does not stop the set-up.
     say(error instanceof Error ? error.message : String(error))
     say(
       'NOT RUN: the tests with a Temporal server with TLS and authorization, test/e2e/temporal-access.test.ts and test/e2e/temporal-postgres.test.ts (they need Go 1.26 or newer, or TEMPORAL_SERVER)',

@@ -1,19 +1,17 @@
 import { run } from '../run.ts'
 
 export interface GoInstallOptions {
-  /** Name of the program for people: `Temporal CLI`. */
+  /** Name of the program for people, such as `Temporal CLI`. */
   readonly what: string
   /** `path@version` of a module in Go's module proxy. */
   readonly module: string
-  /** Gets the binary. */
   readonly dir: string
   readonly env: NodeJS.ProcessEnv
   readonly log: (line: string) => void
-  /** Failures add their reasons here. */
   readonly tried: string[]
 }
 
-/** Builds a program with `go install` and prints a line of progress every ten seconds. Returns false if it failed. */
+/** Builds a program with `go install`, and logs progress every ten seconds. Returns false if the build failed. */
 export async function goInstall({ what, module, dir, env, log, tried }: GoInstallOptions): Promise<boolean> {
   const go = await run('go', ['version'], { env, timeoutMs: 20_000 })
   if (go.code !== 0) {
@@ -39,7 +37,6 @@ export async function goInstall({ what, module, dir, env, log, tried }: GoInstal
   return false
 }
 
-/** The last line of a command's output. */
 export function lastLine(text: string): string {
   return text.trim().split('\n').at(-1)?.slice(0, 160) ?? 'no reason given'
 }

@@ -6,12 +6,9 @@ import { knownTemporalServer, serverVersion } from './find-temporal-server.ts'
 import { findPostgres, type Postgres, type PostgresPrograms, startPostgres } from './postgres.ts'
 import { type SecuredTemporal, type SecuredTemporalOptions, startSecuredTemporal, type TemporalStore } from './temporal-server.ts'
 
-/** Programs and files for a Temporal server on PostgreSQL. */
 export interface PostgresServerParts {
-  /** The program of the Temporal server. */
   readonly path: string
   readonly programs: PostgresPrograms
-  /** The folder of the server's schemas for PostgreSQL. */
   readonly schema: string
 }
 
@@ -19,13 +16,13 @@ export interface TemporalOnPostgresOptions extends Omit<SecuredTemporalOptions, 
   readonly parts: PostgresServerParts
   /** Whether a commit waits for the disk. */
   readonly synchronousCommit: boolean
-  /** The dump to restore, with its namespaces. Absent: start with empty databases. */
+  /** Dump to restore, with its namespaces. Absent: empty databases. */
   readonly from?: TemporalDump | undefined
-  /** PostgreSQL's data folder. PostgreSQL's user must be able to enter it. Default: next to `dir`. */
+  /** PostgreSQL's data folder, which PostgreSQL's user must be able to enter. Default: next to `dir`. */
   readonly postgresDir?: string
 }
 
-/** A folder with pg_dump's output: one file for each database. */
+/** Folder with the output of pg_dump, one file per database. */
 export interface TemporalDump {
   readonly folder: string
 }
@@ -33,26 +30,24 @@ export interface TemporalDump {
 export interface TemporalOnPostgres {
   readonly temporal: SecuredTemporal
   readonly postgres: Postgres
-  /** Dumps each database into a folder while the server works. Each dump shows one moment. Throws pg_dump's Error. */
-  dump(folder: string): Promise<TemporalDump>
   /**
-   * Ends the Temporal server if it runs, and starts it again on the same databases. The address changes unless `port`
-   * is given.
+   * Dumps each database while the server works. Each dump shows one moment. Throws Error with the output of pg_dump.
    */
+  dump(folder: string): Promise<TemporalDump>
+  /** Ends the Temporal server and starts it again on the same databases. The address changes unless `port` is given. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Each database, and where Temporal has its schema. */
 const databases = [
   ['temporal', 'temporal'],
   ['temporal_visibility', 'visibility'],
 ] as const
 
-/** The values of the server's own example config for PostgreSQL (config/development-postgres12.yaml). */
+/** Values of the server's own example config for PostgreSQL (config/development-postgres12.yaml). */
 const [shards, connections] = [4, 20] as const
 
-/** The parts on this machine. `why` names the first missing part. */
+/** Finds the parts on this machine. `why` names the first missing part. */
 export async function postgresServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
   const path = knownTemporalServer()
   if (path === undefined) return { why: 'the server is not built: npx tsx lab/devnet/temporal/find-temporal-server.ts, or TEMPORAL_SERVER' }
@@ -66,7 +61,7 @@ export async function postgresServerParts(): Promise<PostgresServerParts | { rea
 
 /**
  * Starts a new PostgreSQL, and on it a Temporal server with four history shards. Throws SETUP_INCOMPLETE,
- * TEMPORAL_UNAVAILABLE, or psql's Error.
+ * TEMPORAL_UNAVAILABLE, or Error with the output of psql.
  */
 export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions): Promise<TemporalOnPostgres> {
   const { parts, synchronousCommit, from, postgresDir = `${options.dir}-postgres`, ...secured } = options
@@ -115,8 +110,8 @@ function storeOf({ address, user }: Postgres, databaseName: string): Record<stri
 }
 
 /**
- * SQL that writes the schema version, as temporal-sql-tool does. The server reads it at its start. The version is above
- * any that the server asks for.
+ * SQL that writes the schema version, as temporal-sql-tool does. The server reads the version at its start. 1.99 is
+ * above any version that the server asks for.
  */
 function versionTable(database: string): string {
   return [

@@ -5,19 +5,15 @@ import { freePort } from '../ports.ts'
 import { type PostgresServerParts, startTemporalOnPostgres, type TemporalDump } from './on-postgres.ts'
 import type { TemporalServer } from './temporal.ts'
 
-/**
- * Options of a Temporal server on PostgreSQL for a devnet. It has no TLS, and every user of this machine may use it.
- */
 export interface PostgresTemporalOptions {
   readonly parts: PostgresServerParts
-  /** Folder for logs, configs and copies of the database. */
   readonly dir: string
 }
 
 /**
- * Starts the Temporal server of a fleet in place of the dev server. `copy` dumps both databases under load.
- * `restartFrom` removes PostgreSQL and the server at once. `portage setup temporal` makes the namespace. Throws
- * SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE.
+ * A TemporalServer on PostgreSQL, without TLS and open to every user of this machine. `copy` dumps both databases under
+ * load. `restartFrom` removes PostgreSQL and the server at once. `portage setup temporal` must make the namespace.
+ * Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE.
  */
 export async function startPostgresTemporal({ parts, dir }: PostgresTemporalOptions): Promise<TemporalServer> {
   const port = await freePort()

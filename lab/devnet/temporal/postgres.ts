@@ -8,7 +8,6 @@ import { freePort } from '../ports.ts'
 import { run } from '../run.ts'
 import { until } from '../until.ts'
 
-/** Paths of PostgreSQL's programs. */
 export interface PostgresPrograms {
   readonly initdb: string
   readonly postgres: string
@@ -18,47 +17,44 @@ export interface PostgresPrograms {
 
 export interface PostgresOptions {
   readonly programs: PostgresPrograms
-  /** PostgreSQL's data folder. `stop` removes it. */
+  /** Data folder, which `stop` removes. */
   readonly dir: string
   /** Whether a commit waits for the disk. PostgreSQL's default: true. */
   readonly synchronousCommit: boolean
 }
 
 /**
- * A running PostgreSQL on 127.0.0.1. For tests and measurements only, because every user of this machine may do
- * everything in it.
+ * A running PostgreSQL on 127.0.0.1. Every user of this machine may do everything in it, so use it for tests and
+ * measurements only.
  */
 export interface Postgres {
   /** host:port. */
   readonly address: string
-  /** Pid of the main process, whose children serve connections. It changes at `restart`. */
+  /** Pid of the main process, which changes at `restart`. */
   readonly pid: number
   readonly user: string
-  /** Makes a database, and runs a file of SQL and then these statements in it. Throws Error with psql's output. */
+  /** Makes a database, and runs a file of SQL and then `statements` in it. Throws Error with the output of psql. */
   createDatabase(name: string, file: string, statements?: string): Promise<void>
   /**
    * Dumps a database as SQL. The dump shows one moment, even while others write. Throws Error with the output of
    * pg_dump.
    */
   dump(name: string, file: string): Promise<void>
-  /**
-   * Stops it at once, like a crash. Connections are cut and nothing more is written. The next start recovers from the
-   * log.
-   */
+  /** Ends PostgreSQL like a crash: cuts connections and writes nothing more. The next start recovers from the log. */
   crash(): Promise<void>
-  /** Starts it again on the same port and data, and waits until it serves connections. */
+  /** Starts PostgreSQL again on the same port and data. Resolves when it serves connections. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
 const user = 'temporal'
 const names = ['initdb', 'postgres', 'psql', 'pg_dump'] as const
-/** The folder of Debian's packages, which is not on the PATH. */
+/** Folder of Debian's packages, which is not on the PATH. */
 const debianFolder = '/usr/lib/postgresql'
 
 /**
- * Finds PostgreSQL's programs on the PATH or in the folder of Debian's packages. Undefined if they are absent or do not
- * run, or if their user may not enter `folder`. The data will be in `folder`.
+ * Finds PostgreSQL's programs on the PATH or in the folder of Debian's packages. Undefined if programs are missing or
+ * do not run, or if their user may not enter `folder`, the place of the data.
  */
 export async function findPostgres(
   env: NodeJS.ProcessEnv = process.env,
@@ -73,7 +69,6 @@ export async function findPostgres(
   return initdb && postgres && psql && pg_dump && (await runs(initdb, folder)) ? { initdb, postgres, psql, pg_dump } : undefined
 }
 
-/** Whether PostgreSQL's user can run the program and enter the folder. */
 async function runs(initdb: string, folder: string): Promise<boolean> {
   const as = await otherUser().catch(() => 'none' as const)
   if (as === 'none') return false
@@ -90,7 +85,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   const [setUser = [], port] = [as?.prefix, await freePort()]
   const data = join(dir, 'data')
   const owner = ['--pgdata', data, '--username', user, '--auth', 'trust', '--no-sync']
-  // Do not use the locale of the environment, because this machine may not have it.
+  // This machine may not have the locale of the environment.
   const [command, ...args] = [...setUser, programs.initdb, ...owner, '--locale=C', '--encoding=UTF8']
   const made = await run(command, args, { timeoutMs: 120_000 })
   if (made.code !== 0) throw new RelayerError('SETUP_INCOMPLETE', { detail: `initdb: ${made.stderr.trim().slice(-500)}` })
@@ -127,7 +122,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
       await ask('pg_dump', name, ['--file', file])
     },
     async crash() {
-      // `pg_ctl stop -m immediate` sends the same signal.
+      // The signal of `pg_ctl stop -m immediate`.
       child.kill('SIGQUIT')
       await child.exited
     },
@@ -142,7 +137,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   }
 }
 
-/** Waits until PostgreSQL serves connections. It accepts them a little earlier. */
+/** PostgreSQL accepts connections a little earlier than it serves them. */
 async function ready(child: Child, serves: () => Promise<boolean>): Promise<void> {
   try {
     await until(serves, { timeoutMs: 60_000, everyMs: 100, what: 'PostgreSQL to answer', giveUp: () => child.ended })
@@ -152,10 +147,7 @@ async function ready(child: Child, serves: () => Promise<boolean>): Promise<void
   }
 }
 
-/**
- * Another user for PostgreSQL if this process is root, because PostgreSQL refuses to run as root: Debian's user
- * `postgres`, or else `nobody`.
- */
+/** PostgreSQL refuses to run as root, so root runs it as Debian's user `postgres`, or as `nobody`. */
 async function otherUser(): Promise<{ readonly uid: number; readonly gid: number; readonly prefix: readonly string[] } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {

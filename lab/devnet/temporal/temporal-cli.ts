@@ -8,40 +8,36 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { run } from '../run.ts'
 import { goInstall, lastLine } from './go-install.ts'
 
-/** Where a Temporal CLI was found. */
 export type CliOrigin = 'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go-install'
 
 export interface TemporalCli {
   readonly path: string
   readonly origin: CliOrigin
-  /** The output of `temporal --version`. */
   readonly version: string
 }
 
 export interface FindOptions {
-  /** Gets one line of progress. Default: prints it to standard error. */
   readonly log?: (line: string) => void
   readonly env?: NodeJS.ProcessEnv
-  /** Folder that keeps a downloaded or built CLI. Default: portage/bin in XDG_CACHE_HOME or in ~/.cache. */
+  /** Folder for a downloaded or built CLI. Default: portage/bin in XDG_CACHE_HOME or in ~/.cache. */
   readonly cacheDir?: string
-  /** Longest time of the SDK's download, ms. Default 60,000. */
   readonly downloadTimeoutMs?: number
 }
 
-/** The newest version that `go install` accepts. Later ones have a replace directive, which `go install` refuses. */
+/** `go install` refuses later versions, because they have a replace directive. */
 const goModule = 'github.com/temporalio/cli/cmd/temporal@v1.5.1'
 const program = process.platform === 'win32' ? 'temporal.exe' : 'temporal'
 
 /**
- * Finds the Temporal CLI. Tries TEMPORAL_CLI, PATH, the cache of an earlier run, the SDK's own download, and a build by
- * `go install`. The last two fill the cache. Throws SETUP_INCOMPLETE with the reason for each failure.
+ * Finds the Temporal CLI: tries TEMPORAL_CLI, PATH, the cache, the SDK's own download, and `go install`. The last two
+ * fill the cache. Throws SETUP_INCOMPLETE with the reason for each failure.
  */
 export async function findTemporalCli(options: FindOptions = {}): Promise<TemporalCli> {
   const env = options.env ?? process.env
   const log = options.log ?? ((line) => process.stderr.write(`${line}\n`))
   const cacheDir = options.cacheDir ?? programCache(env)
   const tried: string[] = []
-  // If TEMPORAL_CLI names a program that does not work, do not replace it silently.
+  // A wrong path in TEMPORAL_CLI is an error of the user, so no other CLI replaces it.
   if (env.TEMPORAL_CLI) {
     const found = await probe(env.TEMPORAL_CLI, 'TEMPORAL_CLI', tried)
     if (found) return announce(found, log)
@@ -67,7 +63,7 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
       ((await goInstall({ what: 'Temporal CLI', module: goModule, dir: work, env, log, tried })) && 'go-install')
     if (!made) throw incomplete(tried)
     const [binary] = (await readdir(work)).filter((name) => name.startsWith('temporal'))
-    // Rename it only when it is complete, so that another process never sees a part of it.
+    // The complete file is renamed into place, so that other processes never see a part of it.
     if (binary) await chmod(join(work, binary), 0o755).then(() => rename(join(work, binary), path))
     const found = await probe(path, made, tried)
     if (found) return announce(found, log)
@@ -77,10 +73,7 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
   }
 }
 
-/**
- * Makes a new folder in the cache. Throws SETUP_INCOMPLETE if the cache cannot be written, for example in a read-only
- * home.
- */
+/** Throws SETUP_INCOMPLETE if the cache cannot be written, for example in a read-only home. */
 async function workFolder(cacheDir: string): Promise<string> {
   try {
     await mkdir(cacheDir, { recursive: true })
@@ -92,7 +85,6 @@ async function workFolder(cacheDir: string): Promise<string> {
   }
 }
 
-/** Folder that keeps downloaded and built programs. */
 export function programCache(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
 }
@@ -106,8 +98,8 @@ async function probe(path: string, origin: CliOrigin, tried: string[]): Promise<
 }
 
 /**
- * Downloads the CLI in a separate process, because the download may hang and the SDK's runtime can be set up only once
- * per process.
+ * The download runs in a separate process, because it may hang and the SDK's runtime can be set up only once per
+ * process.
  */
 async function download(dir: string, timeoutMs: number, log: (line: string) => void, tried: string[]): Promise<boolean> {
   log(`Temporal CLI: neither TEMPORAL_CLI nor PATH has one; asking the SDK to download it (at most ${timeoutMs / 1000} s)…`)
@@ -121,7 +113,7 @@ async function download(dir: string, timeoutMs: number, log: (line: string) => v
   const why = answer.timedOut ? `no answer in ${timeoutMs / 1000} s` : lastLine(answer.stderr)
   tried.push(`SDK download: ${why}`)
   log(`Temporal CLI: the download did not work (${why}).`)
-  // Remove an incomplete download, because it looks like a binary.
+  // An incomplete download looks like a binary.
   for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true, force: true })
   return false
 }

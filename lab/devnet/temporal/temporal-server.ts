@@ -12,36 +12,32 @@ import { until } from '../until.ts'
 import type { CertificateFiles } from './certificates.ts'
 import { devServerDynamicConfig } from './temporal.ts'
 
-/** Where a server keeps its data, as in `persistence.datastores` of its config. */
+/** Settings of the databases, as in `persistence.datastores` of the server's config. */
 export interface TemporalStore {
   readonly sql: Readonly<Record<string, unknown>>
   readonly visibility: Readonly<Record<string, unknown>>
 }
 
 export interface SecuredTemporalOptions {
-  /** Path of the server's program (find-temporal-server.ts). */
   readonly path: string
-  /** Folder for the server's config, its log and the key set. */
   readonly dir: string
-  /** Port of gRPC. Default: a free one. */
   readonly port?: number | undefined
   /** Default: SQLite in memory. */
   readonly store?: TemporalStore
-  /** Number of parts of the history service. It cannot change for a database. Default 1, as in the dev server. */
+  /** Number of history shards, which cannot change for a database. Default 1, as in the dev server. */
   readonly historyShards?: number
-  /** TLS settings. Absent: plain text. */
+  /** Absent: plain text. */
   readonly tls?: {
     readonly server: CertificateFiles
-    /** PEM files of the CAs for client certificates. Absent: clients need no certificate. */
+    /** PEM files of CAs. Absent: clients need no certificate. */
     readonly clientCas?: readonly string[]
   }
-  /** The JSON Web Key Set that verifies tokens. Absent: everybody may do everything. */
+  /** JSON Web Key Set that verifies tokens. Absent: everybody may do everything. */
   readonly keySet?: string
-  /** Further dynamic config, key → JSON value. It overrides the values of this file. */
+  /** Further dynamic config, key → JSON value. Overrides the values of this file. */
   readonly dynamicConfig?: Readonly<Record<string, string>>
   /** Namespaces that `admin` makes, with their search attributes. */
   readonly namespaces: readonly string[]
-  /** How the server's administrator connects. `address` and `namespace` are added to it. */
   readonly admin: Omit<TemporalAccess, 'address' | 'namespace'>
 }
 
@@ -49,22 +45,22 @@ export interface SecuredTemporalOptions {
 export interface SecuredTemporal {
   /** host:port of gRPC. */
   readonly address: string
-  /** Pid of the running process. It changes at `restart()`. */
+  /** Pid of the running process, which changes at `restart()`. */
   readonly pid: number
-  /** Undefined while the server runs, then how it ended. It ends by itself if it loses its database. */
+  /** Exit code or signal. Undefined while the server runs. A server that loses its database ends. */
   readonly ended: string | undefined
   readonly logFile: string
-  /** Replaces the keys that verify tokens. The server uses the new ones within two seconds. */
+  /** Replaces the keys that verify tokens. The server uses the new keys within two seconds. */
   useKeySet(keySet: string): Promise<void>
   /**
-   * Ends the server with SIGTERM, and after `graceMs` with SIGKILL. Then starts it on the same ports and store, and
-   * waits until it serves its namespaces.
+   * Ends the server with SIGTERM, and after `graceMs` with SIGKILL. Starts the server on the same ports and store.
+   * Resolves when it serves its namespaces.
    */
   restart(graceMs: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** SQLite in memory, which loses everything when the server ends. */
+/** SQLite in memory loses everything when the server ends. */
 const inMemory: TemporalStore = { sql: sqlite(), visibility: sqlite() }
 
 function sqlite() {
@@ -81,13 +77,14 @@ function sqlite() {
 }
 
 /**
- * All services in one process. The server's own workers use the internal frontend, which needs no token. It starts only
+ * All services in one process. The server's own workers use the internal frontend, which needs no token and starts only
  * if it is named.
  */
 const services = ['frontend', 'internal-frontend', 'matching', 'history', 'worker'] as const
 
 /**
- * Starts the server and makes its namespaces. If it does not come up, throws TEMPORAL_UNAVAILABLE with its last lines.
+ * Starts the server and makes its namespaces. Throws TEMPORAL_UNAVAILABLE with the server's last lines if it does not
+ * start.
  */
 export async function startSecuredTemporal(options: SecuredTemporalOptions): Promise<SecuredTemporal> {
   const { path, dir, keySet, namespaces, admin } = options
@@ -104,7 +101,7 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
   const { config, port } = await serverConfig(options)
   await writeFile(join(dir, 'server.yaml'), stringify(config))
   const logFile = join(dir, 'server.log')
-  // Use a host name, because Node warns about TLS servers that are called by address.
+  // Node warns about TLS servers that are called by address.
   const address = `localhost:${port}`
   const start = async (ready: (started: Child, access: TemporalAccess) => Promise<void>) => {
     const args = ['--config-file', join(dir, 'server.yaml'), 'start', ...services.flatMap((name) => ['--service', name])]
@@ -193,7 +190,6 @@ function connected(child: Child, admin: TemporalAccess): Promise<Connection> {
   return until(connect, { ...waiting(child), what: 'the Temporal server to answer' })
 }
 
-/** Waits until the server serves its namespaces. */
 async function findNamespaces(child: Child, admin: TemporalAccess, namespaces: readonly string[]): Promise<void> {
   const connection = await connected(child, admin)
   try {
@@ -217,7 +213,7 @@ async function makeNamespaces(child: Child, admin: TemporalAccess, namespaces: r
         workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: 86_400 as never } })
       await until(() => register().then(() => true), { ...options, what: `the server to make the namespace ${namespace}` })
       const add = () => operatorService.addSearchAttributes({ namespace, searchAttributes: attributes })
-      // Repeat this, because the frontend's list of namespaces may be a few seconds old.
+      // The frontend's list of namespaces may be a few seconds old, so this is repeated.
       await until(() => add().then(() => true), { ...options, what: `the server to add search attributes to ${namespace}` })
     }
   } finally {

@@ -12,63 +12,50 @@ import { until } from '../until.ts'
 export interface TemporalOptions {
   /** Folder for the database file and the server's log. Required unless `inMemory`. */
   readonly dir?: string
-  /** Keep the data in memory only, so that `restart()` wipes Temporal. Default: false with `dir`, true without. */
+  /** Keeps the data in memory only, so that `restart()` wipes Temporal. Default: false with `dir`, true without. */
   readonly inMemory?: boolean
-  /** Port of gRPC. Default: a free one. */
   readonly port?: number
-  /** Port of the Web UI. Default: a free one. */
   readonly uiPort?: number
-  /** No Web UI. */
   readonly headless?: boolean
-  /** Path of a CLI. Default: findTemporalCli(). */
   readonly cliPath?: string
-  /** Further dynamic config, key → JSON value. It overrides the values of this file. */
+  /** Further dynamic config, key → JSON value. Overrides the values of this file. */
   readonly dynamicConfig?: Readonly<Record<string, string>>
-  /** Further SQLite pragmas. They override the values of this file. */
+  /** Further SQLite pragmas. Override the values of this file. */
   readonly sqlitePragmas?: Readonly<Record<string, string>>
-  /** Gets one line of progress (the search for the CLI, its build). Default: prints it to standard error. */
   readonly log?: (line: string) => void
 }
 
-/** A running Temporal dev server on 127.0.0.1. */
 export interface TemporalServer {
   /** host:port of gRPC. */
   readonly address: string
   readonly namespace: 'default'
-  /** URL of the Web UI. Undefined if it was disabled. */
   readonly uiUrl: string | undefined
-  /** The CLI that runs the server. It can also send commands to the server. */
+  /** The CLI that runs the server, which can also send commands to the server. */
   readonly cliPath: string
   readonly dbFile: string | undefined
-  /** Pid of the running process. It changes at `restart()`. */
+  /** Pid of the running process, which changes at `restart()`. */
   readonly pid: number
   stop(): Promise<void>
-  /**
-   * Sends a signal (SIGKILL, SIGSTOP, SIGCONT). After SIGKILL it resolves when the process has ended, otherwise at
-   * once.
-   */
+  /** Sends a signal (SIGKILL, SIGSTOP, SIGCONT). After SIGKILL, resolves when the process has ended. */
   kill(signal: NodeJS.Signals): Promise<void>
   /**
-   * Stops the server if it runs. Starts it again on the same ports and database file, and waits until it is healthy.
+   * Stops the server if it runs, and starts it on the same ports and database file. Resolves when the server is
+   * healthy.
    */
   restart(): Promise<void>
-  /**
-   * Like `restart`, but with an empty database or with the one of `copy`, so newer data is lost. The server is killed
-   * and not stopped in order.
-   */
+  /** Kills the server and starts it on an empty database or on a copy. Newer data is lost. */
   restartFrom(copy: 'nothing' | DatabaseCopy): Promise<void>
-  /** Copies the database. The server is paused (SIGSTOP) during the copy. Needs a database file. */
+  /** Copies the database file. The server is paused (SIGSTOP) during the copy. */
   copy(): Promise<DatabaseCopy>
 }
 
-/** A copy of a database file. */
 export interface DatabaseCopy {
   readonly file: string
 }
 
 /**
- * Settings that differ from the dev server's defaults. Each queue has one partition, so a poll finds its task without
- * forwarding. Lookups of search attributes and of Nexus read no database. Limits are above what one machine can reach.
+ * Settings that differ from the dev server's defaults: one partition per queue, so that polls find their task without
+ * forwarding; no database reads for search attributes and Nexus; limits above what one machine reaches.
  * docs/develop/devnet.md has the reasons.
  */
 export const devServerDynamicConfig: Readonly<Record<string, string>> = {
@@ -86,12 +73,12 @@ export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'matching.rps': '100000',
 }
 
-/** Measured by lab/bench/sqlite-pragmas.ts. docs/develop/devnet.md has the figures and the reason. */
+/** Chosen by measurements of lab/bench/sqlite-pragmas.ts. docs/develop/devnet.md has the figures. */
 export const devServerPragmas: Readonly<Record<string, string>> = { journal_mode: 'WAL', synchronous: 'NORMAL' }
 
 /**
- * Starts the dev server and waits until it serves the namespace with all search attributes. Throws SETUP_INCOMPLETE if
- * there is no CLI, and TEMPORAL_UNAVAILABLE with the server's last output if it did not start.
+ * Starts the dev server. Resolves when it serves the namespace with all search attributes. Throws SETUP_INCOMPLETE
+ * without a CLI, and TEMPORAL_UNAVAILABLE with the server's last output if it does not start.
  */
 export async function startTemporal(options: TemporalOptions = {}): Promise<TemporalServer> {
   const cliPath = options.cliPath ?? (await findTemporalCli({ log: options.log })).path
@@ -105,7 +92,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   const start = () => launch(cliPath, flags({ ...options, port, uiPort, dbFile }), port, logFile)
   let child = await start()
   let copies = 0
-  // The server reacts to SIGTERM within a second. A database in memory has nothing to close, so kill it at once.
+  // A database in memory has nothing to close. Otherwise the server reacts to SIGTERM within a second.
   const stop = () => child.stop(dbFile === undefined ? 0 : 5_000)
   return {
     address: `127.0.0.1:${port}`,
@@ -139,7 +126,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
           timeoutMs: 60_000,
           what: 'Temporal to sleep',
         })
-        // Copy the file with its write-ahead log, as a crash would leave them.
+        // Copies database and write-ahead log as a crash would leave them.
         await replaceDatabase(dbFile, file)
       } finally {
         child.kill('SIGCONT')
@@ -149,12 +136,11 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   }
 }
 
-/** Replaces the database `to` by the database `from`. If `from` is undefined, only removes `to`. */
 async function replaceDatabase(from: string | undefined, to: string): Promise<void> {
   for (const suffix of ['', '-wal', '-shm']) await rm(to + suffix, { force: true })
   if (from === undefined) return
   await copyFile(from, to)
-  // This file is absent if everything is in the database file.
+  // There is no write-ahead log if everything is in the database file.
   await copyFile(`${from}-wal`, `${to}-wal`).catch(() => undefined)
 }
 
@@ -193,7 +179,7 @@ async function launch(cliPath: string, args: string[], port: number, logFile: st
   }
 }
 
-/** Whether the namespace answers and has every search attribute. The first workflow start needs both. */
+/** The first workflow start needs the namespace and every search attribute. */
 async function serves(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: '5s' })
   try {

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 
 /** Issues JWTs as an operator's identity provider would. */
 export interface TokenIssuer {
-  /** The issuer's public key as a JSON Web Key. */
+  /** A JSON Web Key. */
   readonly publicKey: object
   /**
    * @param permissions `<namespace>:read`, `:write`, `:worker`, `:admin`; `temporal-system:admin` for the whole server
@@ -11,17 +11,15 @@ export interface TokenIssuer {
 }
 
 export interface TokenOptions {
-  /** Seconds from now until the token expires. Negative: it has expired. Default: an hour. */
+  /** Seconds until the token expires. Negative: already expired. Default: an hour. */
   readonly endsInSeconds?: number
   readonly subject?: string
 }
 
-/** The JSON Web Key Set of these issuers, as text. */
 export function keySetOf(...issuers: readonly TokenIssuer[]): string {
   return JSON.stringify({ keys: issuers.map(({ publicKey }) => publicKey) })
 }
 
-/** Makes an issuer with a new key, for a test. */
 export function createTokenIssuer(): TokenIssuer {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const { n, e } = publicKey.export({ format: 'jwk' })

@@ -1,20 +1,19 @@
 import { startVaaServer, type VaaAnswer, type VaaServer } from './vaa-server.ts'
 
-/** The part of a guardian's REST API that a relayer needs: `/v1/signed_vaa/…` and `/v1/governor/is_vaa_enqueued/…`. */
+/**
+ * The routes of a guardian's REST API that a relayer needs: `/v1/signed_vaa/…` and `/v1/governor/is_vaa_enqueued/…`.
+ */
 export type GuardianApi = VaaServer
 
 /** Finds a VAA by chain, emitter (64 lower-case hex digits) and sequence (decimal). */
 export type FindVaa<T = Uint8Array | undefined> = (chain: number, emitter: string, sequence: string) => T
 
-/**
- * @param find finds the signed VAA
- * @param isHeld whether the Governor has the VAA in its queue
- */
+/** @param isHeld whether the Governor has queued the message */
 export function startGuardianApi(find: FindVaa, port = 0, isHeld: FindVaa<boolean> = () => false): Promise<GuardianApi> {
   return startVaaServer((method, path) => guardianAnswer(method, path, find, isHeld), port)
 }
 
-/** The codes are those of gRPC, which the guardian's gateway passes on: 3 invalid argument, 5 not found. */
+/** The guardian's gateway passes gRPC codes on: 3 invalid argument, 5 not found. */
 export function guardianAnswer(method: string, path: string, find: FindVaa, isHeld: FindVaa<boolean>): VaaAnswer {
   const parts = /^\/v1\/(signed_vaa|governor\/is_vaa_enqueued)\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path)
   if (method !== 'GET' || !parts) return { code: 404, body: { code: 5, message: 'Not Found', details: [] } }

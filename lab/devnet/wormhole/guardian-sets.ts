@@ -4,18 +4,18 @@ import { artifact, Script } from '../chain/contracts.ts'
 import { governance, signVaa } from './vaa.ts'
 import type { WormholeChain } from './wormhole.ts'
 
-/** Seconds for which a replaced set may still sign (Setters.sol, expireGuardianSet). */
+/** A replaced set may sign for this time, seconds (Setters.sol, expireGuardianSet). */
 const expiryS = 86_400
 
-/** Governance payload of a new guardian set (Governance.sol, parseGuardianSetUpgrade), for every chain. */
+/** Governance payload of a new guardian set, for every chain (Governance.sol, parseGuardianSetUpgrade). */
 function upgradePayload(setIndex: number, guardians: readonly DevnetAccount[]): string {
   const module = zeroPadValue(toBeHex(BigInt('0x436f7265')), 32) // "Core"
   return concat([module, '0x02', '0x0000', toBeHex(setIndex, 4), toBeHex(guardians.length, 1), ...guardians.map(({ address }) => address)])
 }
 
 /**
- * Makes these guardians the chain's set with this index. The previous set signs the change. Moves the chain's clock
- * forward by a day, so that the previous set expires at once.
+ * Makes these guardians the chain's set with this index, signed by the previous set. Moves the chain's clock forward by
+ * a day, so that the previous set expires at once.
  */
 export async function upgradeGuardians(chain: WormholeChain, guardians: readonly DevnetAccount[], setIndex: number): Promise<void> {
   const message = {

@@ -11,53 +11,47 @@ import { startWormholescan } from './wormholescan.ts'
 
 export interface GuardianOptions {
   readonly guardians: readonly DevnetAccount[]
-  /** Number of guardians that sign: a quorum, as in gossiped messages, or all. Default quorum. */
+  /** Number of signatures: a quorum, as in gossiped messages, or all guardians. Default: quorum. */
   readonly sign?: 'quorum' | 'all'
   readonly spyPort?: number
   readonly apiPort?: number
   readonly sendTimeoutMs?: number
-  /**
-   * Gets errors of the watchers, such as a node that is down. The watchers continue by themselves. Default: errors are
-   * ignored.
-   */
+  /** Gets errors of the watchers, which go on by themselves. Default: errors are ignored. */
   readonly log?: (line: string) => void
 }
 
-/** The devnet's guardian network. It observes messages, signs them, gossips them (spy) and answers requests (REST). */
+/** The devnet's guardians: they observe messages, sign them, gossip them (spy) and answer requests (REST). */
 export interface Guardian {
   readonly spy: Spy
-  /** The REST API, and its URL. */
   readonly api: GuardianApi
   readonly apiUrl: string
-  /** A Wormholescan, which has all signed messages. */
+  /** Has all signed messages, like `api`. */
   readonly wormholescan: VaaServer
-  /** Signs, gossips and stores a message of a chain outside this devnet, according to `treat`. */
+  /** Treats a message of a chain outside this devnet like an observed message. */
   observe(message: Message): void
-  /** Sets the treatment of later messages. */
   treat(how: (message: Message) => Treatment): void
   /**
-   * From now on, signs as the set with this index, with the same keys. The servers have all earlier messages signed
-   * again. The spy does not send them again. `upgradeGuardians` gives the chains the new set.
+   * Signs with the index of a new set and the same keys from now on. The servers then have all earlier messages signed
+   * again; the spy does not send them again. `upgradeGuardians` gives the chains the new set.
    */
   renew(setIndex: number): void
-  /** Makes the Governor release its held messages, or only the first `most` of them. They are signed and gossiped. */
+  /** Makes the Governor release all held messages, or only the first `most`. */
   release(most?: number): void
-  /** Signed VAAs so far, in the order of signing. */
   readonly observations: readonly Observation[]
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
-  /** Resolves with the signed VAA as soon as it exists. Throws Error after `timeoutMs` (default 60,000). */
+  /** Resolves with the signed VAA once it exists. Throws Error after `timeoutMs` (default 60,000). */
   waitFor(chain: number, emitter: string, sequence: bigint | string, timeoutMs?: number): Promise<SignedVaa>
-  /** Signs a message without storing or sending it. For tests that need a VAA that no contract published. */
+  /** Signs a message that no contract published. Neither stores nor gossips it. */
   sign(message: Message): SignedVaa
-  /** Stops observing, as in an outage of the guardians. `resume()` signs the messages that were published meanwhile. */
+  /** Stops observing, as in an outage of the guardians. `resume()` signs the messages of the outage. */
   pause(): Promise<void>
   resume(): void
   stop(): Promise<void>
 }
 
 /**
- * Watches each chain from its first block. The API serves the messages of the deployment, but the spy no longer gossips
- * these.
+ * Watches each chain from its first block. The servers have the messages of the deployment, but the spy does not gossip
+ * them.
  */
 export async function startGuardian(chains: readonly WormholeChain[], options: GuardianOptions): Promise<Guardian> {
   const { guardians } = options

@@ -1,29 +1,23 @@
 import { digestOf, type Message, type SignedVaa } from './vaa.ts'
 
-/** A signed VAA with its message. */
 export interface Observation extends SignedVaa {
   readonly message: Message
 }
 
 /**
- * How the guardians treat a message. sign: sign and gossip it. mute: sign and keep it, but do not gossip it. hold: the
- * Governor queues it until `release`. miss: do not observe it.
+ * Treatment of a message by the guardians. sign: sign and gossip. mute: sign without gossip. hold: queue in the
+ * Governor until `release`. miss: ignore.
  */
 export type Treatment = 'sign' | 'mute' | 'hold' | 'miss'
 
-/** The messages that the guardians have seen and signed. */
 export interface Observations {
-  /** All observations, in the order of signing. */
   readonly all: readonly Observation[]
   observe(message: Message): void
   treat(how: (message: Message) => Treatment): void
-  /** Signs all held messages, or the first `most` of them. */
   release(most?: number): void
-  /** Signs all signed messages again with the present set. */
   signAgain(): void
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
   isHeld(chain: number, emitter: string, sequence: string): boolean
-  /** Resolves with the signed VAA as soon as it exists. Throws Error after `timeoutMs` (default 60,000). */
   waitFor(chain: number, emitter: string, sequence: bigint | string, timeoutMs?: number): Promise<SignedVaa>
 }
 
@@ -45,7 +39,7 @@ export function createObservations(sign: (message: Message) => SignedVaa, gossip
   return {
     all,
     observe(message) {
-      // A rewound cursor reads messages again. A message with a known digest is the same message.
+      // Known messages are skipped, because a watcher reads messages again after its cursor was set back.
       const digest = digestOf(message)
       if (seen.has(digest)) return
       seen.add(digest)

@@ -3,18 +3,16 @@ import { Server, ServerCredentials, type ServerWritableStream, type ServiceDefin
 import { loadSync } from '@grpc/proto-loader'
 import { freePort } from '../ports.ts'
 
-/** A guardian spy like the real one (node/cmd/spy). It sends signed VAAs over gRPC as they come, without replay. */
+/** A guardian spy like the real one (node/cmd/spy). Sends signed VAAs over gRPC as they come, without replay. */
 export interface Spy {
-  /** host:port. It does not change at `stop` and `start`. */
+  /** host:port. `stop` and `start` do not change the address. */
   readonly address: string
-  /** Number of open streams. */
   readonly subscribers: number
   /** Sends a VAA to each subscriber, once for each matching filter. Without a subscriber the VAA is lost. */
   publish(vaa: Uint8Array, emitterChain: number, emitter: string): void
   /** Writes bytes that are no protocol message to every stream, like a hostile spy. */
   publishRaw(bytes: Uint8Array): void
   start(): Promise<void>
-  /** Cuts every stream at once. */
   stop(): Promise<void>
 }
 
@@ -45,7 +43,6 @@ interface Subscriber {
   end(): void
 }
 
-/** Starts the spy on 127.0.0.1. */
 export async function startSpy(options: SpyOptions = {}): Promise<Spy> {
   const port = options.port ?? (await freePort())
   const address = `127.0.0.1:${port}`
@@ -112,7 +109,7 @@ function parseFilters(entries: readonly FilterEntry[]): { filters: Filter[] } | 
   return { filters }
 }
 
-/** Writes one message at a time to the stream. Ends the stream if a message is not taken in time. */
+/** Writes one message at a time. Ends the stream if a message is not taken in time. */
 function subscriberOf(stream: Stream, filters: readonly Filter[], sendTimeoutMs: number): Subscriber {
   const queue: Answer[] = []
   let sending = false
@@ -143,7 +140,6 @@ function subscriberOf(stream: Stream, filters: readonly Filter[], sendTimeoutMs:
   }
 }
 
-/** The spy's service with an additional method that sends raw bytes. */
 function withRaw(service: ServiceDefinition): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(service).map(([name, method]) => {

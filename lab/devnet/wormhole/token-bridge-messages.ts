@@ -4,8 +4,8 @@ import { createTokenBridge, type TokenBridgeOptions, type TokenBridgeTarget } fr
 const nowhere = `0x${'0'.repeat(40)}`
 
 /**
- * Makes the token bridge's messages of a network.
- * @param given settings by target. Calls need a contract.
+ * Makes readers of the token bridge's messages.
+ * @param given settings by target; calls need a contract
  */
 export function tokenBridgeMessages(
   chainNames: ReadonlyMap<number, string>,

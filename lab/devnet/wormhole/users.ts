@@ -7,43 +7,41 @@ import { toUniversal } from './vaa.ts'
 import { published, type WormholeChain } from './wormhole.ts'
 
 /**
- * Kinds of a user's transfer. `coin`: the chain's coin, which arrives wrapped. `token`: the chain's ERC20, which
- * arrives wrapped. `coin-home` and `token-home`: the other chain's coin and token, which return to their own chain. The
- * returning coin is unwrapped.
+ * Kinds of transfers. `coin` and `token`: the chain's coin or ERC20, which arrives wrapped. `coin-home` and
+ * `token-home`: the other chain's wrapped coin or token, which arrives unwrapped on its own chain.
  */
 export const transferKinds = ['coin', 'token', 'coin-home', 'token-home'] as const
 /**
- * A coin with a payload 3 to the target's redeemer, which gets the wrapped coin. Needs `receivers` in the options of
- * the devnet.
+ * A coin with a payload 3 for the target's redeemer, which gets the wrapped coin. Needs the devnet's option
+ * `receivers`.
  */
 export const messageKind = 'coin-to-contract'
 export type TransferKind = (typeof transferKinds)[number] | typeof messageKind
 
 export interface UserTransfer {
   readonly kind: TransferKind
-  /** wei of 18 decimals. The bridge carries only 10^10 wei and multiples of it, and keeps the rest (dust). */
+  /** wei. Only multiples of 10^10 arrive. The bridge keeps the rest (dust). */
   readonly amount: bigint
-  /** wei that the redeemer gets from the amount. Default 0. */
+  /** wei for the redeemer, out of `amount`. Default 0. */
   readonly fee?: bigint
-  /** Default: a fresh address. */
   readonly recipient?: string
 }
 
-/** A sent transfer, with the values that the checker needs. Amounts are in wei of 18 decimals, without dust. */
+/**
+ * A sent transfer with the values that the checker needs. Amounts in wei, without dust. Addresses are lower-case 0x.
+ */
 export interface SentTransfer {
   readonly kind: TransferKind
   readonly source: string
   readonly target: string
-  /** Wormhole chain id of the source. */
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
   readonly emitter: string
   readonly sequence: bigint
-  /** Lower-case 0x address. So is `token`. */
   readonly recipient: string
   readonly amount: bigint
   readonly fee: bigint
-  /** Address of the ERC20 that the recipient gets on the target chain, or `coin` if the target unwraps. */
+  /** Address of the ERC20 that arrives on the target, or `coin` if the target unwraps. */
   readonly asset: string
   /** The token in the VAA as config tables name it: `<wormhole chain id>/<64 hex digits>`. */
   readonly origin: string
@@ -52,25 +50,23 @@ export interface SentTransfer {
   readonly sentAt: number
 }
 
-/** A chain, with what another process needs to send transfers. */
+/** The part of a chain that another process needs to send transfers. */
 export type UserSide = Omit<WormholeChain, 'anvil' | 'deployer' | 'firstSequence'> & { readonly anvil: AnvilNode }
 
-/** Users who send transfers from one chain to the other, all with the devnet's user account. */
+/** Users who send from one chain to the other, all with the devnet's user account. */
 export interface Users {
   /**
-   * Sends all transfers at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if
-   * one reverted.
+   * Sends all transfers at once, in as few blocks as possible. Resolves when all are mined. Throws Error if one
+   * reverted.
    */
   send(transfers: readonly UserTransfer[]): Promise<SentTransfer[]>
 }
 
 const bridgeAbi = artifact('BridgeImplementation').abi
-/** wei of the smallest amount that token bridges carry, because their messages have at most 8 decimals. */
+/** Smallest amount that token bridges carry, wei: messages have at most 8 decimals. */
 const dust = 10n ** 10n
-/** Gas units: enough for every kind. */
 const gasLimit = 400_000n
 
-/** Makes the users of one direction. */
 export function startUsers(source: UserSide, target: UserSide): Users {
   const send = createSender(source.anvil, source.user, gasLimit)
   return {
@@ -87,7 +83,6 @@ interface Plan {
   readonly sent: Omit<SentTransfer, 'sequence' | 'txHash' | 'sentAt'>
 }
 
-/** The user's call and its expected result. */
 function plan(source: UserSide, target: UserSide, transfer: UserTransfer): Plan {
   const { kind, amount, fee = 0n } = transfer
   const recipient = (transfer.recipient ?? (kind === messageKind ? target.redeemer : freshAddress())).toLowerCase()
@@ -118,7 +113,6 @@ function plan(source: UserSide, target: UserSide, transfer: UserTransfer): Plan 
 }
 
 interface TokenPath {
-  /** The ERC20 that the user gives to the bridge. Undefined for the coin. */
   readonly token: string | undefined
   readonly asset: string
   readonly home: UserSide
@@ -136,7 +130,6 @@ function tokens(source: UserSide, target: UserSide): Record<TransferKind, TokenP
   }
 }
 
-/** Throws Error if the transaction published no message, which means that it reverted. */
 function receipt(source: UserSide, mined: Mined): Pick<SentTransfer, 'sequence' | 'txHash' | 'sentAt'> {
   const [message] = published(mined, source.core, source.wormholeChainId)
   if (!message) throw new Error(`The user's transaction ${mined.transactionHash} on ${source.name} reverted`)

@@ -2,17 +2,16 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The answer of a VAA server to one request. */
 export interface VaaAnswer {
   readonly code: number
   readonly body: unknown
 }
 
-/** Faults of a VAA server. They last until `trouble` is called again. */
+/** Faults of a VAA server. They last until the next call of `trouble`. */
 export interface Trouble {
   /**
-   * Most requests in a window of `perMs`. Further ones get 429, with the end of the window as Retry-After (whole
-   * seconds, rounded up). With `blockMs`, all requests in this time after the first refusal get 429 without
+   * Limits the requests per window of `perMs`. Further requests get 429, with the end of the window as Retry-After
+   * (whole seconds, rounded up). With `blockMs`, all requests of this time after the first refusal get 429 without
    * Retry-After.
    */
   readonly limit?: {
@@ -21,20 +20,18 @@ export interface Trouble {
     readonly retryAfter?: 'seconds' | 'date'
     readonly blockMs?: number
   }
-  /** Refuses every request with this status, and with Retry-After if `retryAfterSeconds` is given. */
   readonly refuse?: { readonly status: number; readonly retryAfterSeconds?: number }
-  /** Accepts connections and never answers. */
   readonly silent?: boolean
 }
 
 /** A local HTTP server of VAAs that tests can limit, break or silence. */
 export interface VaaServer {
   readonly url: string
-  /** Paths of all requests in order, including refused ones. */
+  /** Paths of all requests in order, with those of refused requests. */
   readonly requests: readonly string[]
   /**
-   * Number of requests that came before the time that an earlier Retry-After named, or during a block. Requests that
-   * were on their way when the refusal was sent do not count.
+   * Number of requests that ignored a Retry-After or came during a block. Requests that were under way at the refusal
+   * do not count.
    */
   readonly early: number
   /** Sets the faults. Without an argument, the server is healthy again. */
@@ -42,10 +39,7 @@ export interface VaaServer {
   stop(): Promise<void>
 }
 
-/**
- * After a refusal, requests that were sent earlier may still arrive for this time, ms. It is long because the client
- * may share two busy cores.
- */
+/** Requests that were sent before a refusal may arrive for this time, ms. The client may share two busy cores. */
 const onTheWayMs = 1_000
 
 export async function startVaaServer(
@@ -79,7 +73,7 @@ export async function startVaaServer(
     const refused = refusal()
     if (refused) {
       const { status, waitMs, as } = refused
-      // Round up to whole seconds like the header, so that an obedient client is never early.
+      // The time is rounded up like the header, so that an obedient client is never early.
       const until = waitMs === undefined ? undefined : Math.ceil((Date.now() + waitMs) / 1_000) * 1_000
       if (until !== undefined && Date.now() >= closedUntil) closedFrom = Date.now() + onTheWayMs
       if (until !== undefined) closedUntil = Math.max(closedUntil, Math.min(until, Date.now() + Math.ceil((waitMs ?? 0) / 1_000) * 1_000))

@@ -2,15 +2,14 @@ import { concat, getBytes, keccak256, SigningKey, toBeHex, zeroPadValue } from '
 import type { DevnetAccount } from '../chain/accounts.ts'
 
 /**
- * A published message before it is signed. This file does not use the relayer's VAA code, so that the two check each
+ * A published message before the signature. This file shares no code with the relayer, so that the two check each
  * other.
  */
 export interface Message {
   /** Time of the message's block, seconds. */
   readonly timestamp: number
-  /** A number that the publisher chooses. It is not the nonce of an account. */
+  /** A number that the publisher chooses. Unrelated to an account's nonce. */
   readonly vaaNonce: number
-  /** Wormhole chain id. */
   readonly emitterChain: number
   /** 64 lower-case hex digits without 0x. */
   readonly emitter: string
@@ -20,7 +19,6 @@ export interface Message {
   readonly payload: string
 }
 
-/** A signed VAA, and the digest by which contracts know it. */
 export interface SignedVaa {
   readonly bytes: Uint8Array
   /** keccak256(keccak256(body)), 0x hex. */
@@ -50,7 +48,6 @@ export function digestOf(message: Message): string {
 }
 
 /**
- * Signs as guardians do.
  * @param guardians the whole set in its order
  * @param signers indexes of the guardians that sign, ascending; default: the first quorum
  * @param setIndex index of the guardian set; the devnet's first set has 0
@@ -73,10 +70,9 @@ export function toUniversal(address: string): string {
   return zeroPadValue(address.toLowerCase(), 32).slice(2)
 }
 
-/** The governance emitter of every Wormhole network: chain 1, address 4. */
 export const governance = { chain: 1, emitter: '4'.padStart(64, '0') } as const
 
-/** Governance payload that registers the token bridge of another chain (BridgeGovernance.sol, registerChain). */
+/** Governance payload that registers another chain's token bridge (BridgeGovernance.sol, registerChain). */
 export function registerChainPayload(foreignChain: number, foreignBridge: string): string {
   const tokenBridgeModule = zeroPadValue(toBeHex(BigInt('0x546f6b656e427269646765')), 32) // "TokenBridge"
   return concat([tokenBridgeModule, uint(1, 1), uint(0, 2), uint(foreignChain, 2), `0x${toUniversal(foreignBridge)}`])

@@ -4,7 +4,7 @@ import type { Message } from './vaa.ts'
 import { published, type WormholeChain } from './wormhole.ts'
 
 /**
- * Level of a consistency level on EVM chains: 200 is instant, 201 safe, and all others are finalized (sdk-base,
+ * Finality that an EVM chain's consistency level demands: 200 instant, 201 safe, all others finalized (sdk-base,
  * ConsistencyLevels).
  */
 export function levelOf(consistencyLevel: number): Level {
@@ -14,7 +14,7 @@ export function levelOf(consistencyLevel: number): Level {
 
 const topic = artifact('Implementation').abi.getEvent('LogMessagePublished')?.topicHash ?? ''
 
-/** Reports each message once its block has reached the message's level. Reports it again only after a reorg. */
+/** Reports each message once its block has the message's finality. Reports the message again only after a reorg. */
 export function watchChain(
   { anvil, core, wormholeChainId }: WormholeChain,
   onMessage: (message: Message) => void,

@@ -4,56 +4,50 @@ import type { Anvil } from '../chain/anvil.ts'
 import { artifact, Script, type Mined } from '../chain/contracts.ts'
 import { governance, registerChainPayload, signVaa, toUniversal, type Message } from './vaa.ts'
 
-/** A chain before its contracts are deployed. */
 export interface ChainPlan {
-  /** The chain's name in the config: `ethereum`. */
   readonly name: string
   readonly wormholeChainId: number
   readonly anvil: Anvil
   readonly deployer: DevnetAccount
-  /** Owns tokens of this chain and wrapped tokens of the other one, and has approved the token bridge for them. */
+  /** Owns tokens of this chain and wrapped tokens of the other chain, and has approved the token bridge for them. */
   readonly user: DevnetAccount
 }
 
-/** A chain with the real Wormhole contracts. All addresses are lower-case 0x. */
+/** A chain with the real Wormhole contracts. Addresses are lower-case 0x. */
 export interface WormholeChain extends ChainPlan {
   readonly core: string
   readonly tokenBridge: string
-  /** This chain's WETH9. wrapAndTransferETH wraps coins in it. */
+  /** This chain's WETH9, in which wrapAndTransferETH wraps coins. */
   readonly weth: string
-  /** A native ERC20 of this chain, 18 decimals. */
+  /** An ERC20 of this chain, 18 decimals. */
   readonly token: string
-  /** Wrapper on this chain of the other chain's WETH. A transfer back unwraps it to the other chain's coin. */
+  /** The other chain's WETH, wrapped on this chain. A transfer back unwraps it to the coin. */
   readonly wrappedWeth: string
-  /** Wrapper on this chain of the other chain's ERC20. */
   readonly wrappedToken: string
-  /**
-   * An integrator's contract. It gets every payload 3 that is sent to it, and redeems it at this chain's token bridge.
-   */
+  /** A contract that redeems each payload 3 to its own address at this chain's token bridge. */
   readonly redeemer: string
   /**
-   * The token bridge's first sequence number after the deployment. Lower ones are attestations and seed transfers,
-   * which are completed.
+   * First sequence number of users at the token bridge. Lower numbers are the deployment's attestations and seed
+   * transfers, which are completed.
    */
   readonly firstSequence: bigint
 }
 
 export interface DeployOptions {
   readonly guardians: readonly DevnetAccount[]
-  /** The consistency level that token bridges ask for: 1 finalized, 200 instant, 201 safe. Default 1. */
   readonly consistencyLevel?: number
 }
 
-/** wei of the other chain's coin and token that each chain's user owns after the deployment. */
+/** wei of the other chain's coin and token that each user owns after the deployment. */
 const seed = 100_000n * 10n ** 18n
-/** Number of messages of a deployment: two attestations and two seed transfers. */
+/** Two attestations and two seed transfers. */
 const messagesPerDeployment = 4n
 const coreAbi = artifact('Implementation').abi
 const bridgeAbi = artifact('BridgeImplementation').abi
 const tokenAbi = artifact('TokenImplementation').abi
 
 /**
- * Plan of the devnet's chain with this position (0 or 1). The chains have different accounts, so that no address is the
+ * Plan of the devnet's chain at this position (0 or 1). The chains have different accounts, so that no address is the
  * same on both.
  */
 export function chainPlan(name: string, wormholeChainId: number, anvil: Anvil, position: number): ChainPlan {
@@ -62,8 +56,8 @@ export function chainPlan(name: string, wormholeChainId: number, anvil: Anvil, p
 }
 
 /**
- * Deploys core, token bridge, WETH and an ERC20 on both chains at once, and registers the bridges with each other. Seed
- * transfers of coin and token to the other side create the wrappers, so that transfers work in both directions.
+ * Deploys core, token bridge, WETH and an ERC20 on both chains, and registers the bridges with each other. Seed
+ * transfers of coin and token create the wrappers on the other chain.
  */
 export async function deployWormhole(
   plans: readonly [ChainPlan, ChainPlan],
@@ -83,7 +77,7 @@ interface Site {
   readonly token: string
 }
 
-/** Steps 1 and 2 of reference/wormhole.md §4, which need only this chain. Mines nothing. */
+/** Queues the deployments and calls that need only this chain. Mines nothing. */
 async function prepare(plan: ChainPlan, { guardians, consistencyLevel = 1 }: DeployOptions): Promise<Site> {
   const { anvil, wormholeChainId } = plan
   const script = await Script.of(anvil, plan.deployer)
@@ -139,7 +133,6 @@ async function connect(site: Site, other: Site, { guardians }: DeployOptions): P
   return mined.flatMap((transaction) => published(transaction, site.core, plan.wormholeChainId))
 }
 
-/** Completes the other chain's messages, then lets the bridge spend the user's tokens. */
 async function receive(site: Site, other: Site, messages: readonly Message[], { guardians }: DeployOptions): Promise<WormholeChain> {
   const { script, tokenBridge, plan } = site
   messages.forEach((message, index) => {
@@ -165,16 +158,17 @@ async function receive(site: Site, other: Site, messages: readonly Message[], { 
   }
 }
 
-/** Deploys the smallest possible redeemer. It forwards its calls to the token bridge, which pays the caller. */
+/**
+ * Deploys a contract that forwards every call to the token bridge. The bridge pays its caller, which is this contract.
+ */
 export async function deployRedeemer(anvil: Pick<Anvil, 'rpc'>, tokenBridge: string): Promise<string> {
   const address = freshAddress()
-  // calldatacopy(0, 0, size); call(gas, bridge, 0, 0, size, 0, 0) or revert.
+  // Bytecode: calldatacopy(0, 0, size), call(gas, bridge, 0, 0, size, 0, 0), revert if the call failed.
   const code = `0x36600060003760006000366000600073${tokenBridge.slice(2)}5af1602e5760006000fd5b00`
   await anvil.rpc('anvil_setCode', [address, code])
   return address
 }
 
-/** The messages that a transaction published through the core contract. */
 export function published(transaction: Mined, core: string, emitterChain: number): Message[] {
   return transaction.logs
     .filter((log) => log.address.toLowerCase() === core)
@@ -196,8 +190,8 @@ export function published(transaction: Mined, core: string, emitterChain: number
 }
 
 /**
- * Address on this chain of the wrapper of a foreign token, or the zero address if there is none. `token` is the token's
- * EVM address on its own chain.
+ * Address of a foreign token's wrapper on this chain, or the zero address.
+ * @param token the token's EVM address on its own chain
  */
 export async function wrappedAsset(anvil: Anvil, tokenBridge: string, originChain: number, token: string): Promise<string> {
   const data = bridgeAbi.encodeFunctionData('wrappedAsset', [originChain, `0x${toUniversal(token)}`])

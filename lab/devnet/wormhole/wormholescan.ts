@@ -2,8 +2,8 @@ import { type FindVaa, guardianAnswer } from './guardian-api.ts'
 import { startVaaServer, type VaaAnswer, type VaaServer } from './vaa-server.ts'
 
 /**
- * The part of Wormholescan's API that a relayer needs: `/api/v1/vaas/{chain}/{emitter}/{sequence}`, and the guardians'
- * routes, which Wormholescan also serves (wormhole-explorer, api/routes).
+ * The routes of Wormholescan's API that a relayer needs: `/api/v1/vaas/{chain}/{emitter}/{sequence}`, and the
+ * guardians' routes (wormhole-explorer, api/routes).
  */
 export function startWormholescan(find: FindVaa, port = 0, isHeld: FindVaa<boolean> = () => false): Promise<VaaServer> {
   return startVaaServer((method, path) => answer(method, path, find, isHeld), port)
@@ -17,7 +17,7 @@ function answer(method: string, path: string, find: FindVaa, isHeld: FindVaa<boo
   const vaa = find(Number(chain), emitter.toLowerCase(), sequence)
   if (!vaa) return { code: 404, body: { code: 5, message: 'NOT FOUND', details: [{ request_id: 'devnet' }] } }
   const id = `${chain}/${emitter.toLowerCase()}/${sequence}`
-  // Wormholescan gives the sequence as a number, so a u64 above 2^53 is inexact. Clients use only the bytes.
+  // Wormholescan gives the sequence as a number, which is inexact above 2^53. Clients use only the bytes.
   const data = {
     sequence: Number(sequence),
     id,

@@ -11,7 +11,7 @@ export interface SimulatedTransaction {
   readonly data: string
   readonly value: string
   readonly gasLimit: number
-  /** Wei per gas. */
+  /** Wei per gas, like `tip`. */
   readonly maxFee: number
   readonly tip: number
 }
@@ -29,7 +29,6 @@ export interface SimulatedBlock {
   readonly height: number
   readonly hash: string
   readonly parentHash: string
-  /** Seconds since the epoch. */
   readonly timestamp: number
   readonly baseFee: number
   readonly mined: readonly Mined[]
@@ -39,18 +38,18 @@ export interface NetworkOptions {
   readonly name: string
   readonly networkId: string
   readonly blockTimeMs: number
-  /** A block is final when this number of blocks is above it. */
+  /** A block is final once this number of blocks is above it. */
   readonly depth: number
-  /** Transactions per block. */
   readonly capacity: number
   /**
-   * Whether the contract reverts a second delivery, as real contracts do. If false, the second delivery has an effect.
+   * Whether the contract reverts a second delivery, as real contracts do. If false, the second delivery has an effect
+   * too.
    */
   readonly guards: boolean
-  /** Probability per block, 0 to 1. */
+  /** Probabilities of a fork and of a price spike, per block, in [0, 1]. */
   readonly reorgs: number
   readonly spikes: number
-  /** Probability per transaction and block that the pool drops the transaction. */
+  /** Probability that the pool drops a transaction, per transaction and block. */
   readonly drops: number
   readonly seed: string
 }
@@ -59,36 +58,33 @@ export type PoolAnswer = 'accepted' | 'known' | 'nonce-too-low' | 'replacement-u
 
 export const gwei = 1_000_000_000
 /**
- * About the highest base fee that Ethereum has had, wei. Without a limit, repeated rises would exceed every lane's
+ * wei. About the highest base fee that Ethereum has had. Without a limit, repeated spikes would exceed every lane's
  * balance.
  */
 const mostBaseFee = 7_500 * gwei
 const quietMs = 5 * 60_000
 const rareMs = 10_000
 const gasPerCall = 100_000
-/** go-ethereum's PriceBump, percent. */
+/** Least raise of the fees for a replacement, percent: go-ethereum's PriceBump. */
 const priceBump = 10
-/** go-ethereum's AccountSlots and AccountQueue together. */
+/** Most transactions of one account in the pool: go-ethereum's AccountSlots plus AccountQueue. */
 const mostPerAccount = 80
 
-/**
- * A chain with forks, a market for gas and one pool. It has the true state. Processes see it later, through
- * `ChainView`.
- */
+/** A chain with forks, a gas market and one pool: the true state. Processes see the chain late, through `ChainView`. */
 export class Network {
   readonly options: NetworkOptions
   readonly blocks: SimulatedBlock[] = []
-  /** By transfer: its executed deliveries in the present chain. More than one is a second effect. */
+  /** Deliveries in the present chain, by transfer. A second delivery is a duplicate effect. */
   readonly effects = new Map<string, Mined[]>()
   readonly byHash = new Map<string, Mined>()
-  /** Deliveries that the contract reverted because the transfer was already delivered. */
+  /** Number of deliveries that the contract reverted because the transfer was already delivered. */
   wasted = 0
   readonly #chance: Chance
   readonly #pool = new Map<string, Map<number, SimulatedTransaction>>()
   readonly #byNonce = new Map<string, Mined[]>()
   #baseFee = 5 * gwei
   /**
-   * Lowest base fee. It grows with each spike and never falls, so a transaction with too low a fee must be replaced.
+   * Lowest base fee, wei. Grows with each spike and never falls, so that a transaction with a low fee must be replaced.
    */
   #least = gwei
   #spike = 0
@@ -109,7 +105,6 @@ export class Network {
     return this.blocks.at(-1) as SimulatedBlock
   }
 
-  /** Height of the last final block, which no fork removes. */
   get finalized(): number {
     return this.#finalized
   }
@@ -118,7 +113,7 @@ export class Network {
     return this.#baseFee
   }
 
-  /** Average time between two blocks, ms. Long after the last fault blocks are rare, because only waits remain. */
+  /** Average time between two blocks, ms. Blocks become rare long after the last fault, when transfers only wait. */
   get intervalMs(): number {
     const { blockTimeMs } = this.options
     return world.clock.now - this.#calmSince > quietMs ? Math.max(blockTimeMs, rareMs) : blockTimeMs
@@ -132,7 +127,7 @@ export class Network {
     next()
   }
 
-  /** Ends forks, price rises and dropped transactions. */
+  /** Ends forks, spikes and drops. */
   calm(): void {
     this.#isCalm = true
     this.#calmSince = world.clock.now
@@ -143,7 +138,6 @@ export class Network {
     return this.blocks[height]
   }
 
-  /** Number of the account's transactions in blocks up to `height`. */
   nonceAt(address: string, height: number): number {
     const all = this.#byNonce.get(address) ?? []
     let count = all.length
@@ -209,7 +203,7 @@ export class Network {
     this.#add(this.#chosen())
   }
 
-  /** EIP-1559 changes the base fee by at most an eighth per block. During a spike, other users fill the blocks. */
+  /** EIP-1559 raises the base fee by at most an eighth per block. Other users fill the blocks during a spike. */
   #price(): void {
     if (this.#spike > 0) {
       this.#spike -= 1

@@ -8,9 +8,8 @@ const balance = String(10n ** 24n)
 const transferGas = 21_000
 
 export interface ViewOptions {
-  /** Probability that a read fails, 0 to 1. */
   readonly failures: number
-  /** Probability that a transaction is not sent, or that it is sent and the answer is lost. */
+  /** Probability that a transaction is not sent, or that the answer to a sent one is lost. */
   readonly silence: number
   /** Whether nodes may answer with the state of an older block. */
   readonly lags: boolean
@@ -20,7 +19,7 @@ interface OpenWatch extends Watch {
   see(): void
 }
 
-/** The chain as one process sees it: late, with failed reads, and never after the process has died. */
+/** The chain as one process sees it: late, and with failed reads. A dead process sees nothing more. */
 export class ChainView {
   readonly chain: Chain
   readonly #network: Network
@@ -52,7 +51,7 @@ export class ChainView {
     this.#isCalm = true
   }
 
-  /** Reads from one node. The read takes time, may fail, and shows the state at a height. */
+  /** Reads from one node at the height of `at`. The read takes time and may fail. */
   async read<T>(answer: (height: number) => T, at: At = 'latest'): Promise<T> {
     await this.#travel()
     const { failures, lags } = this.#options

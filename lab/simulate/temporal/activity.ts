@@ -40,7 +40,7 @@ interface Execution {
   readonly timers: Timer[]
 }
 
-/** An activity that the server keeps until it has a result. It has a queue, time-outs and retries. */
+/** A regular activity, with queue, time-outs and retries. The server keeps it until it has a result. */
 export class ActivityTask {
   readonly #server: Host
   readonly #owner: ActivityOwner
@@ -60,7 +60,7 @@ export class ActivityTask {
     this.#times = timesOf(scheduled)
   }
 
-  /** @param eager the process that completed the workflow task; it takes the activity at once if it polls the queue */
+  /** @param eager the process that completed the workflow task; takes the activity at once if it polls the queue */
   enqueue(eager?: Worker): void {
     const { clock } = world
     const { scheduleToStartMs } = this.#times
@@ -70,7 +70,7 @@ export class ActivityTask {
     clock.after(this.#server.travelMs(), () => this.#offer(eager))
   }
 
-  /** Ends the activity. Its worker learns of this at the next heartbeat. */
+  /** Ends the activity without a result. Its worker notices at the next heartbeat. */
   abandon(): void {
     this.#isOver = true
     this.#clearTimers()

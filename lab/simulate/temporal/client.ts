@@ -19,7 +19,7 @@ interface StartOperation {
 
 const requestLostMs = 2_000
 
-/** The part of Temporal's client that Portage's processes use. Requests and answers take time and may be lost. */
+/** The part of Temporal's client that Portage uses. Requests and answers take time and may be lost. */
 export function createClient(server: Server, process: Pick<Worker, 'alive'>): TemporalClient {
   const travel = async () => {
     await world.clock.sleep(server.travelMs())
@@ -31,7 +31,7 @@ export function createClient(server: Server, process: Pick<Worker, 'alive'>): Te
       await world.clock.sleep(requestLostMs)
       throw server.unavailable()
     }
-    // An error is an answer too.
+    // Errors travel back like values, and may be lost too.
     const outcome = await Promise.resolve()
       .then(effect)
       .then(

@@ -2,7 +2,6 @@ import type { ServiceError } from '@temporalio/client'
 import type { Payload } from '@temporalio/common'
 import type { RunInfo, WorkflowFunction } from './machine.ts'
 
-/** A process of Portage as the server sees it. */
 export interface Worker {
   readonly name: string
   readonly alive: boolean
@@ -10,35 +9,30 @@ export interface Worker {
   stepOf(queue: string, type: string): (input: unknown) => Promise<unknown>
 }
 
-/** Messages that may be lost: a request, its answer, or the result of an activity. */
+/** Messages that can be lost: a request, its answer, or the result of an activity. */
 export type Losable = 'request' | 'answer' | 'report'
 
-/** The part of the server that runs and activities use. */
 export interface Host {
   readonly isDown: boolean
-  /** Names of local activities. */
   readonly localSteps: Set<string>
-  /** Time that a message takes, ms. */
   travelMs(): number
   loses(what: Losable): boolean
   workflowOf(type: string): WorkflowFunction
-  /** A living process that polls the queue. Undefined if none does. */
+  /** A living process that polls the queue, if possible `preferred`. Undefined if none polls. */
   pollerOf(queue: string, kind: 'workflow' | 'activity', preferred?: Worker): Worker | undefined
   begin(info: RunInfo): unknown
-  /** Called when a run has ended, with its result as JSON. */
   ended(info: RunInfo, result: string): void
-  /** Returns false if no run takes signals. */
+  /** Returns false if no open run has this id. */
   signal(workflowId: string, signalName: string, input: readonly Payload[]): boolean
-  /** Gets a line of the trace. Absent if nobody reads the trace. */
   readonly log: ((line: string) => void) | undefined
   taskFailed(info: RunInfo, error: unknown): void
   unavailable(): ServiceError
-  /** The error for a caller whose update has no answer when the run closes. */
+  /** Error for a caller whose update has no answer when the run closes. */
   closing(workflowId: string): Error
 }
 
-/** If no process polls a queue, its work looks for one at this interval, ms. */
+/** Interval at which work without a poller looks for one, ms. */
 export const pollMs = 400
 
-/** A promise that never resolves. Code of a dead process awaits it. */
+/** Code of a dead process awaits this promise, which never resolves. */
 export const never = new Promise<never>(() => {})

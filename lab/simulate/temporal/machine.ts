@@ -5,7 +5,7 @@ import { setActivator } from '@temporalio/workflow/lib/global-attributes.js'
 import { activate, concludeActivation, initialize, tryUnblockConditions } from '@temporalio/workflow/lib/worker-interface.js'
 import { microtasks, world } from '../clock.ts'
 
-/** A payload with JSON text in place of bytes, because bytes would cost most of the simulation's time. */
+/** A payload with JSON text, because bytes would cost most of the simulation's time. */
 export interface TextPayload extends Payload {
   readonly json: string
 }
@@ -19,13 +19,11 @@ type Options = ConstructorParameters<typeof Activator>[0]
 export type Job = coresdk.workflow_activation.IWorkflowActivationJob & { readonly variant?: string }
 export type Command = coresdk.workflow_commands.IWorkflowCommand
 
-/** The jobs that a workflow got in one activation, and when. A replay gives the same jobs again. */
+/** Jobs that a workflow got at once, with the wall time. A replay gives the same jobs again. */
 export interface Activation {
   readonly wall: number
   readonly jobs: readonly Job[]
-  /** Length of the history. */
   readonly events: number
-  /** Number of commands that the workflow answered with. */
   readonly commands: number
 }
 
@@ -43,14 +41,14 @@ export interface RunInfo {
 export type WorkflowFunction = (...args: never[]) => Promise<unknown>
 
 /**
- * Length of a history at which Temporal suggests to continue as new (`limit.historyCount.suggestContinueAsNew`). It is
- * far below the server's limit of 51,200 events.
+ * Length of a history at which Temporal suggests to continue as new (`limit.historyCount.suggestContinueAsNew`). The
+ * server's hard limit is 51,200 events.
  */
 const eventsOfLongHistory = 4_096
 
 const noNumbers: Options['randomnessSeed'] = [1, 2, 3, 4]
 
-/** A run in the memory of a worker. It is the real workflow on Temporal's own library, without the library's VM. */
+/** A run in the memory of a worker: the real workflow on Temporal's own library, without the library's VM. */
 export class WorkflowMachine {
   readonly #activator: Activator
   readonly #start: Job
@@ -83,9 +81,7 @@ export class WorkflowMachine {
     }
   }
 
-  /**
-   * Throws any error of the workflow that is not a failure. A real worker then fails the workflow task and tries again.
-   */
+  /** Throws errors of the workflow that are no failures. A real worker then fails the workflow task and tries again. */
   async activate(jobs: readonly Job[], events: number): Promise<Command[]> {
     const activator = this.#activator
     setActivator(activator)
@@ -129,7 +125,7 @@ export class WorkflowMachine {
 }
 
 /**
- * Order of the jobs in an activation. Temporal's Core gives signals and updates before results and timers, and queries
+ * Rank of a job in its activation. Temporal's Core puts signals and updates before results and timers, and queries
  * last.
  */
 function rank({ variant }: Job): number {

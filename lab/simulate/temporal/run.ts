@@ -8,7 +8,7 @@ import { type Host, pollMs, type Worker } from './host.ts'
 
 export type RunStatus = 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CONTINUED_AS_NEW' | 'GONE'
 
-/** An entry of the server's record of a run. The first entries give the run as it was at an earlier time. */
+/** An entry of the server's record of a run. A prefix of the record gives an earlier state of the run. */
 type Recorded = { readonly kind: 'job'; readonly job: Job } | TaskRecord
 
 interface TaskRecord {
@@ -35,12 +35,12 @@ export interface Answer {
   readonly reject: (error: unknown) => void
 }
 
-/** After this time the server gives a workflow task to another process, ms. The server's default. */
+/** Time after which the server gives a workflow task to another process, ms. Temporal's default. */
 const taskTimeoutMs = 10_000
 const taskRetryMs = 1_000
-/** Share of the workflow tasks before which the process loses the run from its cache. */
+/** Share of workflow tasks before which the process drops the run from its cache. */
 const uncached = 0.002
-/** Share of the moves to another process in which the run is really replayed. A replay takes much time. */
+/** Share of moves to another process with a real replay, because a replay takes much time. */
 const replayed = 0.1
 
 export class Run {
@@ -54,7 +54,7 @@ export class Run {
   readonly #history: Activation[] = []
   readonly #timers = new Map<number, { readonly at: number; timer?: Timer }>()
   readonly #activities = new Map<number, ActivityTask>()
-  /** Activities that the workflow cancelled. Their results come too late. */
+  /** Activities that the workflow cancelled, whose results no longer count. */
   readonly #cancelled = new Set<unknown>()
   #events = 3
   #machine: WorkflowMachine | undefined
@@ -71,7 +71,7 @@ export class Run {
     return this.status === 'RUNNING'
   }
 
-  /** Begins a new run, or repeats the run that `recorded` describes. */
+  /** Begins a new run, or repeats the recorded run. */
   begin(recorded: readonly Recorded[] = []): void {
     for (const entry of recorded) this.#apply(entry)
     if (!this.isOpen) return
@@ -96,19 +96,18 @@ export class Run {
   }
 
   query(queryType: string): Promise<unknown> {
-    // Run the query in a separate event, because only one activation may run at a time.
+    // A query gets an event of its own, because only one activation may run at a time.
     if (!this.#server.pollerOf(this.info.taskQueue, 'workflow', this.#host)) return Promise.reject(this.#server.unavailable())
     return new Promise((resolve, reject) => {
       world.clock.after(0, () => this.queryNow(queryType).then(resolve, reject))
     })
   }
 
-  /** Whether the first workflow task is done. */
   get hasBegun(): boolean {
     return this.#history.length > 0
   }
 
-  /** Call it only in an event of the clock. */
+  /** Call this only in an event of the clock. */
   async queryNow(queryType: string): Promise<unknown> {
     if (!this.hasBegun) throw this.#server.unavailable()
     const machine = await this.#loaded()
@@ -128,7 +127,7 @@ export class Run {
     this.#machine = undefined
   }
 
-  /** The worker died with the task. After its time-out the server gives the task to another worker. */
+  /** The worker died with the task. The server gives the task to another worker after the time-out. */
   onDeath(worker: Worker): void {
     if (this.#host === worker) this.#host = undefined
     const task = this.#task
@@ -260,7 +259,7 @@ export class Run {
     const ends = task.commands.some(
       (one) => one.completeWorkflowExecution ?? one.failWorkflowExecution ?? one.continueAsNewWorkflowExecution,
     )
-    // The server refuses to close a run that has unseen signals or results.
+    // The server refuses to close a run with signals or results that the workflow has not seen.
     if (ends && this.#buffer.slice(task.jobs).some(({ doUpdate }) => !doUpdate)) return this.#loseTask(task)
     this.#task = undefined
     const { activations, commands } = task

@@ -23,7 +23,6 @@ export interface ServerOptions {
   readonly workflows: Readonly<Record<string, WorkflowFunction>>
   readonly localSteps: Set<string>
   readonly log?: ((line: string) => void) | undefined
-  /** Probability of each loss, 0 to 1. */
   readonly losses: Readonly<Record<Losable, number>>
 }
 
@@ -62,7 +61,6 @@ export class Server implements Host {
     return !this.#isCalm && world.chance.next() < this.#options.losses[what]
   }
 
-  /** From now on no message is lost. */
   calm(): void {
     this.#isCalm = true
     this.isDown = false
@@ -126,7 +124,7 @@ export class Server implements Host {
     if (!isKnown) throw new WorkflowNotFoundError('workflow not found', workflowId, undefined)
   }
 
-  /** Reads the next nonce directly from the ledger, for the judge. 0 if there is no ledger. */
+  /** Reads the next nonce from the ledger for the judge. 0 without a ledger. */
   async nextNonce(workflowId: string): Promise<number> {
     const run = this.#latest.get(workflowId)
     return run?.isOpen && run.hasBegun ? ((await run.queryNow('status')) as { next: number }).next : 0
@@ -138,7 +136,6 @@ export class Server implements Host {
     this.#all = []
   }
 
-  /** Makes a backup of this moment. */
   backUp(): void {
     this.#snapshot = this.#all.map((run) => ({ run, recorded: run.recorded.length }))
   }
