@@ -27,8 +27,7 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
 }
 
 /**
- * Key for the rate limit: the valid token, or else the address. So clients without a token cannot use up a token's
- * limit.
+ * Rate limit key: the token if it is valid, else the address. Clients without a token cannot use up a token's limit.
  */
 export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {
   return async (request) => {
@@ -40,7 +39,7 @@ export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promis
   }
 }
 
-/** Checks the token before the body is read. Every route that is added afterwards must declare its access. */
+/** Checks the token before Fastify reads the body. Every route that is added afterwards must declare its access. */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)

@@ -33,7 +33,7 @@ export interface ApiDeps {
   readonly spending?: (() => readonly LaneSpending[]) | undefined
   /** Absent if this process has no quoter key. */
   readonly executor?: ExecutorProvider | undefined
-  /** Absent if this process has no source of requests for execution. It then does not know their status. */
+  /** Absent if this process has no source of requests for execution. */
   readonly requestsOf?: RequestsOf | undefined
 }
 

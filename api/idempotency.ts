@@ -21,7 +21,8 @@ interface Answer<Body> {
 }
 
 /**
- * Runs `work` once per idempotency key. An error frees the key again. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE.
+ * Runs `work` once per idempotency key. After an error, the key is free again. Throws IDEMPOTENCY_KEY_*,
+ * TEMPORAL_UNAVAILABLE.
  */
 export async function once<Body>(
   { client, logger }: Pick<ApiDeps, 'client' | 'logger'>,
@@ -40,7 +41,7 @@ export async function once<Body>(
     void reply.header('idempotency-replayed', 'true')
     return { status: claim.status, body: claim.body as Body }
   }
-  // If the answer cannot be stored, the request still succeeds. A repeated request finds the started transfers.
+  // A failed store does not fail the request: a repeated request finds the transfers that the first one started.
   const keep = (answer: Parameters<typeof claim.answer>[0]) =>
     claim.answer(answer).catch((error: unknown) => {
       logger.warn('an answer could not be kept for its idempotency key', { ...problemOf(error) })

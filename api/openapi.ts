@@ -1,7 +1,7 @@
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 
-/** Adds an `operationId`. Gives the wildcard of spy_relayer's route a name, because OpenAPI has no wildcards. */
+/** Adds an `operationId`. Names the wildcard of spy_relayer's route `vaa`, because OpenAPI has no wildcards. */
 export const describeRoute: SwaggerTransform = (document) => {
   const { schema, url } = jsonSchemaTransform(document)
   if (schema?.hide) return { schema, url }
@@ -43,7 +43,7 @@ export const withComponents: SwaggerTransformObject = (document) => {
   return { ...whole, components: { ...whole.components, schemas: kept } } as typeof whole
 }
 
-/** Replaces each reference by its schema. This ends, because no component refers to itself. */
+/** Replaces each reference by its schema. The recursion ends, because no component refers to itself. */
 export function expandedPaths({ paths, components }: { readonly paths?: object; readonly components?: object }): unknown {
   const { schemas = {} } = (components ?? {}) as { readonly schemas?: Readonly<Record<string, unknown>> }
   const expand = (part: unknown): unknown => {

@@ -26,7 +26,7 @@ export type Call<Options = object> = ReturnType<typeof createCall<Options>>
 export interface CommandSpec {
   readonly description: string
   readonly options?: (command: Command) => Command
-  /** Shown before the examples. A line that begins with a space is not wrapped. */
+  /** Shown before the examples. Lines that begin with a space are not wrapped. */
   readonly notes?: string
   readonly examples?: readonly string[]
   readonly commands?: Commands
@@ -159,7 +159,7 @@ async function authenticate(context: CliContext, globals: GlobalOptions, config:
 }
 
 /**
- * If no worker answers, only prints a warning, so that lanes can still be stopped. Throws ACCESS_TOKEN_REVOKED,
+ * If no worker answers, only prints a warning: operators must still be able to stop lanes. Throws ACCESS_TOKEN_REVOKED,
  * TEMPORAL_*.
  */
 async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {

@@ -28,7 +28,9 @@ export function idOf(chain: ChainConfig, address: string): LaneId {
   return laneId(chain.family, chain.networkId, address)
 }
 
-/** Returns the lanes of all chains, except those in shadow mode: no process serves their lanes. */
+/**
+ * Returns the lanes of all chains that are not in shadow mode. No process serves the lanes of a chain in shadow mode.
+ */
 export function lanesOf(config: Pick<Config, 'chains'>) {
   return Object.entries(config.chains).flatMap(([chain, settings]) =>
     settings.shadow ? [] : settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
@@ -81,7 +83,7 @@ export function configRules(config: Config): FeeRule[] {
 }
 
 /**
- * On Arbitrum, a delivery needs more gas units, because they include the data fee. A unit costs a hundredth of
+ * On Arbitrum, the data fee is part of a delivery's gas, so a delivery needs more gas. A unit costs a hundredth of
  * Ethereum's price.
  */
 const arbitrumGasFactor = 10
@@ -93,8 +95,8 @@ export function feeDefaults(config: Config): FeeDefaults {
 }
 
 /**
- * Values of the variables in URLs of nodes that are added at runtime. The node's host receives these values, so only
- * the config may list the variables.
+ * Values of the variables in URLs of nodes that are added at runtime. A node's host receives the values, so only the
+ * config may list the variables.
  */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,

@@ -41,7 +41,7 @@ function defined<K extends string>(values: Readonly<Record<K, string | undefined
 
 export type ExecutorSettings = NonNullable<ReturnType<typeof executorOf>>
 
-/** Numbers of a quote have 10 decimals. */
+/** Decimals of the numbers in a quote. */
 const decimals = 10
 const weiPerUnit = 10n ** BigInt(18 - decimals)
 

@@ -19,7 +19,7 @@ Runs the workflows on devnets and keeps their histories in test/fixtures/histori
 Every later build replays them (test/replay). Names: ${Object.keys(fixtures).join(', ')}
 `
 
-/** The fixtures that each recorder makes. */
+/** The recorders, each with the fixtures that it makes. */
 const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Promise<void>])[] = [
   [
     [
@@ -45,8 +45,8 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
 ]
 
 /**
- * Removes worker identities, names of sticky queues and stack traces, because they name this machine. A replay uses
- * none of them.
+ * Removes worker identities, names of sticky queues and stack traces, which name this machine. A replay needs none of
+ * them.
  */
 function anonymous(text: string): string {
   const clean = (key: string, value: unknown) => {

@@ -12,7 +12,7 @@ const [mostListeners, mostOfName] = [64, 8]
  * again.
  */
 const usualHeartbeatMs = 15_000
-/** Maximum bytes per side of the stream. A listener with a longer backlog is disconnected. */
+/** Maximum bytes that wait on each side of `body`. A listener with a longer backlog is disconnected. */
 const mostBuffered = 1_000_000
 const longestTimer = 2 ** 31 - 1
 
@@ -35,7 +35,7 @@ export function eventRoute(
       },
     },
   }
-  // There is no HEAD route, because a HEAD request would stay open for ever.
+  // No HEAD route, because a HEAD request would stay open for ever.
   app.get('/v1/events', { config: { access: 'read' }, schema, exposeHeadRoute: false }, (request, reply): void => {
     const { principal } = request
     if (!principal) throw new RelayerError('ACCESS_TOKEN_MISSING')

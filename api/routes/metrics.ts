@@ -12,7 +12,7 @@ import { type Api, type ApiDeps } from '../deps.ts'
  */
 const countsMs = 30_000
 const streamsMs = 10_000
-/** Maximum wait (ms). Prometheus waits 10 s for a whole scrape. */
+/** Maximum wait for a refresh, ms. Prometheus waits 10 s for a whole scrape. */
 const timeoutMs = 2_000
 const mostParked = 1_000
 const keptMs = 1_000
@@ -28,7 +28,7 @@ export function metricsRoute(app: Api, deps: ApiDeps): void {
   )
 }
 
-/** Never throws. While Temporal does not answer, the metrics keep their last values. */
+/** Never throws. Metrics keep their last values while Temporal does not answer. */
 function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promise<void> {
   const parkedCodes = createParkedCodes({ client, logger })
   const shown = new Set<string>()
@@ -44,8 +44,8 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
 }
 
 /**
- * Counts parked transfers by code. `unknown` are codes that were not queried yet, and codes outside the catalogue,
- * which may be forged.
+ * Counts parked transfers by code. `unknown` counts codes that were not queried yet and, because they may be forged,
+ * codes outside the catalogue.
  */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()

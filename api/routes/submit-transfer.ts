@@ -210,10 +210,7 @@ const failed = {
   },
 }
 
-/**
- * The route `GET /relayvaa/{vaa}` of spy_relayer. "Scheduled" means that the signatures are valid and the transfer
- * exists.
- */
+/** The route `GET /relayvaa/{vaa}` of spy_relayer. Its answer "Scheduled" means: signatures valid, transfer exists. */
 export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
     summary: "spy_relayer's route: submit a VAA as base64 in the path",
@@ -233,7 +230,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
     } catch (error) {
       const { status, retryAfter, body } = toErrorAnswer(error)
       if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
-      // Clients of spy_relayer expect 400. Retriable errors have the status 503, so that a proxy may retry.
+      // Clients of spy_relayer expect 400. A retriable error has the status 503, so that a proxy may retry.
       return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.code, error: textOf(body) })
     }
   })

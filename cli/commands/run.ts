@@ -54,7 +54,7 @@ export const runCommand: CommandSpec = {
     const unlisted = unlistedToken(loaded.dataFolder)
     const first =
       role === 'all' || role === 'keyless' || role === 'api' ? await prepareAccess(loaded, unlisted, context, logger) : undefined
-    // Imports these modules here, because they load slowly.
+    // Imported here, because these modules load slowly.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
@@ -104,7 +104,9 @@ async function prepareAccess(
   return principal
 }
 
-/** Lists the first token once a worker serves the settings. From then on the token can be revoked. Never throws. */
+/**
+ * Lists the first token once a worker serves the settings, because only a listed token can be revoked. Never throws.
+ */
 async function listToken(
   token: Principal,
   unlisted: UnlistedToken,

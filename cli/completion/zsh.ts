@@ -1,6 +1,8 @@
 import { type CompletionCommand, lookUps } from './tree.ts'
 
-/** Source the script, or save it as `_portage` in `$fpath`. It starts no process and evaluates no typed text. */
+/**
+ * To use the script, source it or save it as `_portage` in `$fpath`. It starts no process and evaluates no typed text.
+ */
 export function zshScript(tree: readonly CompletionCommand[]): string {
   const words = (described: CompletionCommand['commands']) => listed(described.map(({ name, description }) => `${name}:${description}`))
   return `#compdef portage

@@ -65,7 +65,8 @@ function renderTable({ rows, wide, short }: Table, width: Width): string {
 }
 
 /**
- * Makes the widest columns narrower, but never narrower than their longest word. Undefined if they still do not fit.
+ * Makes the widest columns narrower, but never narrower than their longest word. Undefined if the lines still do not
+ * fit.
  */
 function narrowed(lines: readonly (readonly string[])[], natural: readonly number[], width: number): number[] | undefined {
   const room = width - gap * (natural.length - 1)
@@ -92,13 +93,13 @@ function renderRow(cells: readonly string[], widths: readonly number[]): string 
   return lines.map((line) => line.trimEnd()).join('\n')
 }
 
-/** Puts the text on one line. Otherwise a stranger's text could look like another row. */
+/** One line, because a stranger's text with line breaks could look like another row. */
 function cellText(cell: Cell, width: Width): string {
   const text = typeof cell === 'object' ? (width === undefined ? cell.full : cell.short) : String(cell ?? '-')
   return harmless(text.replaceAll(/\s+/g, ' '))
 }
 
-/** Also breaks words that are wider than a line. */
+/** Words that are wider than a line are broken. */
 export function wrap(text: string, width: number): string[] {
   return stringWidth(text) <= width
     ? [text]

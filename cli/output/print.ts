@@ -48,7 +48,7 @@ export function createLiveText(stream: CliContext['stdout']) {
   }
 }
 
-/** Shortens a line, because a line that has scrolled out of the terminal cannot be replaced. */
+/** Shortens the text, because lines that have scrolled out of the terminal cannot be replaced. */
 function fitted(text: string, most: number): string {
   const lines = text.split('\n')
   if (lines.length <= most) return text

@@ -50,7 +50,7 @@ function gapsText(gaps: StreamView['gaps']): string {
 
 export function stateText(state: StreamState, report: StreamReport, now: number): Text {
   const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts, updatedAt } = report
-  // Some streams read no blocks, for example those of Wormhole emitters.
+  // Some streams read no blocks, for example Wormhole emitters'.
   const scanned = cursor !== undefined || state.start !== undefined
   const orderedBy = state.backfill.by === undefined ? '' : `, ordered by ${state.backfill.by}`
   const head = facts({

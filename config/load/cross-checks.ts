@@ -5,7 +5,7 @@ import { checkExecutor } from './executor-checks.ts'
 import { isShownName, pathText, type Problem } from './problems.ts'
 import { type Chains, checkChain, type Fields, listed, map, maps, repeated } from './raw-tree.ts'
 
-/** Reads the unchecked tree. So one error lists these problems together with the problems that the schema finds. */
+/** Reads the unchecked tree, so that one error lists these problems together with those that the schema finds. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
@@ -240,8 +240,8 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // Each contract belongs to one route. Its transfer ids lack the source chain, so equal transfers from two sources
-  // would have one id.
+  // Transfer ids lack the source chain, so equal transfers from two sources would have one id. Each contract therefore
+  // belongs to one route.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   const ends = routes.flatMap(({ source, target }, index) => {

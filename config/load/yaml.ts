@@ -1,7 +1,7 @@
 import { type DocumentOptions, type ErrorCode, parseDocument, type ParseOptions, type SchemaOptions } from 'yaml'
 import { invalid, type Problem } from './problems.ts'
 
-/** Texts for the library's errors. Its own messages quote the file, which may contain secrets. */
+/** Texts for the library's errors. The library's own messages quote the file, which may contain secrets. */
 const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   BAD_ALIAS: 'an alias (*name) is not the name of an anchor (&name)',
   BAD_DQ_ESCAPE: 'a text in double quotes has an unknown escape',
@@ -17,11 +17,11 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNEXPECTED_TOKEN: 'something is where it does not belong',
 }
 
-/** Functions that read the tree recursively need a limit of depth. No config nests this deep. */
+/** Maximum depth, for functions that read the tree recursively. No config nests this deep. */
 const deepest = 50
 
 const options: ParseOptions & DocumentOptions & SchemaOptions = {
-  // By default, the library prints warnings to stderr that quote the text.
+  // By default, the library prints warnings that quote the text to stderr.
   logLevel: 'error',
   // Turns off YAML's hexadecimal numbers, so that an address needs no quotes.
   customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),
@@ -46,7 +46,7 @@ export function readYaml(text: string, source: string): unknown {
     if (depthOf(tree) <= deepest) return tree
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'CONFIG_INVALID') throw error
-    // Other errors of the library (missing anchors, too many aliases, endless nesting) are reported below.
+    // The library's other errors (missing anchors, too many aliases, endless nesting) get the message below.
   }
   const problem = 'the YAML is nested too deep, or has aliases (*name) that lead nowhere, into themselves, or to too much'
   throw invalid(source, [{ path: '', problem, remedy: 'Write it without them.' }])

@@ -5,8 +5,7 @@ import { deliveredViewSchema } from './bridge-schema.ts'
 import { signerSchema } from './lane-schema.ts'
 
 /**
- * A price has at most 8 digits, because the margin may multiply it by 11, and a quote stores less than 2^64 / 10^10
- * dollars.
+ * A price has at most 8 digits: the margin may multiply it by 11, and a quote stores less than 2^64 / 10^10 dollars.
  */
 export const dollars = text(
   /^[0-9]{1,8}(\.[0-9]{1,10})?$/,

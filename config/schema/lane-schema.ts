@@ -62,7 +62,7 @@ const limits = {
 export const signingLimitsSchema = z
   .strictObject({
     ...limits,
-    // The same as Ethereum's limit per transaction (EIP-7825).
+    // Ethereum's limit per transaction (EIP-7825).
     maxGasPerTransaction: limits.maxGasPerTransaction.default(16_777_216),
     maxTipPerGasWei: limits.maxTipPerGasWei.default('10000000000000'),
     maxDataFeePerTransactionWei: limits.maxDataFeePerTransactionWei.default('100000000000000000'),

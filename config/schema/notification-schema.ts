@@ -4,14 +4,15 @@ import { isLink } from '../../domain/text/forms.ts'
 import { notificationTypes } from '../../domain/notification/notification.ts'
 import { lane, name, oneOf, path, variable } from '../load/values.ts'
 
-/** Requires https, because notifications are confidential. */
+/** Notifications are confidential, so only this machine may receive them without https. */
 function isReceiverUrl(text: string): boolean {
   return isLink(text) && new URL(text).hash === ''
 }
 
 const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'metadata'])
 /**
- * Addresses of this host, link-local addresses, and those where cloud machines find credentials (AWS, Google, Alibaba).
+ * Addresses of this host, link-local addresses, and addresses where cloud machines find credentials (AWS, Google,
+ * Alibaba).
  */
 const credentialAddresses = new BlockList()
 credentialAddresses.addSubnet('0.0.0.0', 8, 'ipv4')

@@ -12,7 +12,7 @@ const keySchema = z.strictObject({
   crv: z.literal('Ed25519'),
   kid: z.string().regex(coordinate),
   x: z.string().regex(coordinate),
-  /** The private part. Only the newest key has one, because rotation deletes the private parts of older keys. */
+  /** The private part. Rotation deletes the private parts of older keys, so only the newest key has one. */
   d: z.string().regex(coordinate).optional(),
   createdAt: z.iso.datetime(),
 })
@@ -46,15 +46,15 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   try {
     return fileSchema.parse(JSON.parse(text)).keys
   } catch {
-    // The caught error is dropped, because its text may quote the file.
+    // The caught error's text may quote the file, so the error is dropped.
     throw refuse('It is not a key file of Portage.')
   }
 }
 
-/** Makes a key file. Returns false if the file already exists. Its folder must exist. Throws ACCESS_KEYS. */
+/** Makes a key file in a folder that exists. Returns false if the file already exists. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
-  // Links the file, because a rename could replace the file of another process.
+  // A link, because a rename could replace the file of another process.
   const place = (written: string) =>
     link(written, file).then(
       () => true,
@@ -74,7 +74,7 @@ export async function rotateKeys(file: string): Promise<string> {
   return key.kid
 }
 
-/** Removes a key. The tokens that it signed become invalid. Throws ACCESS_KEYS. */
+/** Removes a key, which makes the tokens that it signed invalid. Throws ACCESS_KEYS. */
 export async function removeKey(file: string, kid: string): Promise<void> {
   const keys = await existing(file)
   const found = keys.find((key) => key.kid === kid)

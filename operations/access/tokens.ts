@@ -72,8 +72,7 @@ export async function verifyToken(keys: readonly PublicKey[], audience: string, 
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
-    // The error does not name the failed check, because the name would help an attacker. The caught error's text may
-    // quote the token.
+    // The name of the failed check would help an attacker, and the caught error's text may quote the token.
     throw new RelayerError('ACCESS_TOKEN_INVALID')
   }
 }

@@ -7,9 +7,9 @@ import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { within } from '../../runtime/wait.ts'
 
-/** Load balancers do not wait longer than this. */
+/** Load balancers wait no longer (ms). */
 const timeoutMs = 3_000
-/** Answers are shared for this time (ms), because requests need no token and have no rate limit. */
+/** Time (ms) for which requests share an answer, because they need no token and have no rate limit. */
 const keepMs = 1_000
 
 export interface Check {
@@ -36,7 +36,7 @@ function problemOf(error: unknown): string {
   return new RelayerError(code).message
 }
 
-/** A chain that does not answer delays only its own transfers. The process is unready only if no chain answers. */
+/** A chain that does not answer delays only its own transfers, so the process is unready only if no chain answers. */
 export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')

@@ -39,10 +39,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     }
   }
 
-  /**
-   * Whether the text is missing. Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not look like an empty
-   * one.
-   */
+  /** Whether the text is missing. Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not look empty. */
   function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404

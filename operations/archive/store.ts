@@ -45,7 +45,7 @@ export async function updateText(
   let sent: string | undefined
   for (let count = 0; count < tries; count++) {
     const was = await store.get(name)
-    // The previous try has written the text, but its answer was lost.
+    // The previous try wrote the text, but its answer was lost.
     if (was !== undefined && was.text === sent) return
     sent = change(was?.text)
     if (sent === undefined || (await store.put(name, sent, was))) return
@@ -74,7 +74,7 @@ export async function readThrough(store: ArchiveStore, name: string): Promise<nu
   return throughIn((await store.get(name))?.text, name)
 }
 
-/** Records progress. Never lowers the progress that another process recorded. */
+/** Records progress, but never less than another process recorded. */
 export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
   return updateText(store, name, (text) =>
     (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,

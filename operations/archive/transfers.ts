@@ -10,9 +10,9 @@ import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeT
 const hourMs = 3_600_000
 const sliceMs = 10 * 60_000
 const listLagMs = 2 * 60_000
-/** Each pass begins this long (ms) before the end of the archive, because Temporal may list runs late. */
+/** A pass begins this long (ms) before the end of the archive, because Temporal may list runs late. */
 const overlapMs = hourMs
-/** Each list query covers this period (ms). The server allows ten queries per second. */
+/** Period of a list query, ms. The server allows ten queries per second. */
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
@@ -68,7 +68,7 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
   return {
     from: isoOf(from),
     through: isoOf(await readProgress(store)),
-    /** Set if the runs between `through` and the start of this pass were left out. `through` is then unchanged. */
+    /** Set if this pass left out the runs between `through` and its start. `through` is then unchanged. */
     leftOut: leftOut || undefined,
     found,
     added,

@@ -8,9 +8,7 @@ import type { Facts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { triesUntilFailing } from './read.ts'
 
-/**
- * Maximum characters of a title with its reason. A longer text would be cut and lose its end, the time of the next try.
- */
+/** Maximum characters of a title with its reason. A longer text would lose its end, the time of the next try. */
 const mostWords = 240
 
 type ExplainedConfig = Pick<Config, 'bridges' | 'chains'>
@@ -44,7 +42,8 @@ const isOutage = (code: string | undefined) => isErrorCode(code) && errorCatalog
 const isFailing = ({ code, tries = 0 }: TransferFacts) => isBug(code) || (tries >= triesUntilFailing && isOutage(code))
 
 /**
- * Chains whose nodes return heads but fail at the steps of transfers. Other failures of these chains follow from this.
+ * Chains whose nodes return heads but fail at the steps of transfers. These failures explain the chain's other
+ * failures.
  */
 export function failingChains(transfers: readonly TransferFacts[]): readonly ChainName[] {
   const codes: ReadonlySet<string | undefined> = new Set(['NODE_REFUSED', 'NODE_UNAVAILABLE'])
@@ -105,7 +104,7 @@ function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { brid
   return route && `grant RELAYER_ROLE of ${route.targetContract} to ${lanes.join(' or ')}`
 }
 
-/** Commands that do not raise the limit that the reason names. */
+/** Commands that would not raise the limit in `reason`. */
 function uselessFor(reason: string, { targetChain, workflowId }: TransferFacts): string[] {
   const raise = (option: string) => `portage fees set --scope chain:${targetChain} --max-fee-per-${option}`
   const cancel = `portage transfer cancel ${workflowId}`

@@ -3,7 +3,7 @@ import { type NotifierCursor, notifierLimits } from '../../domain/notification/n
 
 const mostKept = 50_000
 
-/** Runs of which a receiver was already notified. Reads overlap by minutes, because Temporal lists some runs late. */
+/** Runs of which a receiver was notified. Reads overlap by minutes, because Temporal lists some runs late. */
 export class NotifiedRuns {
   readonly #closedAt = new LRUCache<string, number>({ max: mostKept })
 

@@ -7,7 +7,7 @@ export interface Text {
   readonly kind: 'comment' | 'string' | 'test name' | 'markdown'
   /** Line number of the first character. */
   readonly line: number
-  /** The text keeps its line breaks, so that each sentence has a line number. */
+  /** Has the line breaks of the source, so that each sentence has a line number. */
   readonly text: string
 }
 
@@ -40,7 +40,6 @@ function sourceTexts(file: string, content: string): Text[] {
   return texts
 }
 
-/** The comments. Successive `//` lines are one comment. */
 function paragraphs(comments: readonly Comment[], content: string): { value: string; start: number; end: number }[] {
   const merged: { value: string; start: number; end: number }[] = []
   for (const { type, value, start, end } of comments) {
@@ -124,7 +123,7 @@ export function plainMarkdown(line: string): string {
     .replaceAll(/<[^>\s][^>]*>|\*\*|[[\]]/g, '')
 }
 
-/** The comment lines. Successive lines are one text. */
+/** Comment lines. Successive lines are one text. */
 function lineComments(content: string, comment: RegExp): Text[] {
   const texts: { kind: 'comment'; line: number; text: string }[] = []
   let previous = -1

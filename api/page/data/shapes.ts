@@ -4,7 +4,7 @@ import type { StreamView } from '../../../domain/stream/stream.ts'
 import type { Delivery, Transfer } from '../../../domain/transfer/transfer.ts'
 import type { TransactionRow, TransferRow } from '../../answers.ts'
 
-/** API answers whose schemas do not list all fields. An API of another version may omit any field. */
+/** Answers whose schemas do not list all fields. An API of another version may omit any field. */
 
 export interface Causes {
   readonly asOf: string
@@ -21,7 +21,7 @@ export interface StreamRow extends Partial<StreamView> {
   readonly silentSince?: string
 }
 
-/** `partial` says why the report has only the fields of Temporal's list. */
+/** `partial` says why the report has only the fields that Temporal lists. */
 export interface TransferReport extends Partial<TransferRow> {
   readonly id: string
   readonly execution: string

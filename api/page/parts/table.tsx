@@ -9,8 +9,8 @@ interface TableProps<Row> {
 }
 
 /**
- * On a narrow screen, each row is a card. Cards need another `display`, which removes implicit ARIA roles. So the roles
- * are explicit.
+ * A narrow screen shows each row as a card. The cards' `display` removes implicit ARIA roles, so the roles are
+ * explicit.
  */
 export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
   if (rows.length === 0) return <p class="empty">{empty}</p>

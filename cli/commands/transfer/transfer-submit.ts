@@ -79,7 +79,7 @@ function nativePlace(text: string) {
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
-/** A number of minutes, which the API adds to its own clock, or a time in ISO 8601. */
+/** Minutes, which the API adds to its own clock, or a time in ISO 8601. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
   const at = parseTime(text)
