@@ -1,7 +1,7 @@
-# The image of Portage, for every role. It has node and its libraries, the compiled command line, the bundle of
-# workflows, and packages that cannot be compiled, but no shell, package manager, npm, compiler or sources.
-#   docker build --tag portage:1.0.0 .
-# `npm run image:test` builds the image, starts every role from it, and delivers transfers.
+# Portage's image for every role has node with its libraries, the compiled command line, the bundle of workflows, and
+# packages that cannot be compiled, but no shell, package manager, npm, compiler or sources.
+# docker build --tag portage:1.0.0 . `npm run image:test` builds the image, starts every role from it, and delivers
+# transfers.
 
 # The base is a Debian with node and npm in /usr/local and the package ca-certificates, which node's -slim images lack.
 # `npm run image:test` makes a base of its own. Pin a digest that you have checked: BASE=node@sha256:…
@@ -47,7 +47,7 @@ RUN set -eu; \
     chown 10001:10001 /system/var/lib/portage; chmod 0700 /system/var/lib/portage
 
 FROM scratch
-# The config can use it as worker.deployment.buildId: ${PORTAGE_BUILD_ID}, which differs between releases.
+# Each release has its own build id, which the config can use: worker.deployment.buildId: ${PORTAGE_BUILD_ID}.
 ARG BUILD_ID=1.0.0
 COPY --from=system /system /
 COPY --from=compiled /app /app
@@ -58,7 +58,7 @@ ENV NODE_ENV=production \
     PORTAGE_CONFIG=/etc/portage/portage.yaml
 USER 10001:10001
 WORKDIR /var/lib/portage
-# 8099: the API (role api), 9464: health and metrics of every role, where the config says so.
+# Usual ports, which the config sets. 8099: the API (role api). 9464: health and metrics of every role.
 EXPOSE 8099 9464
 ENTRYPOINT ["/usr/local/bin/node", "/app/bin/portage.js"]
 CMD ["--help"]

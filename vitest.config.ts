@@ -11,8 +11,8 @@ const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 const integration = ['test/{contract,lab/devnet,e2e,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
 
 /**
- * Fault runs, suites that lose Temporal, and the longest suites. They run by `npm run test:faults`, so that `npm test`
- * takes at most ten minutes on two cores. CI runs them last.
+ * Fault runs, suites that lose Temporal, and the longest suites. `npm run test:faults` runs them apart, so that `npm
+ * test` takes at most ten minutes on two cores. CI runs them last.
  */
 const faults = [
   'test/faults/**/*.test.ts',

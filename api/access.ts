@@ -9,7 +9,7 @@ import { isUnread } from '../temporal/client/settings/settings-watch.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { errorSchema } from './errors.ts'
 
-/** `open`: no token. `read`: any valid token. The name of an order: a token of the level of this order. */
+/** `open`: no token. `read`: any valid token. Name of an order: a token of that order's level. */
 export type RouteAccess = 'open' | 'read' | OrderName
 
 declare module 'fastify' {

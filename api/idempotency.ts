@@ -41,7 +41,7 @@ export async function once<Body>(
     void reply.header('idempotency-replayed', 'true')
     return { status: claim.status, body: claim.body as Body }
   }
-  // A failed store does not fail the request: a repeated request finds the transfers that the first one started.
+  // The request succeeds even if its answer cannot be stored: a repeated request finds the started transfers.
   const keep = (answer: Parameters<typeof claim.answer>[0]) =>
     claim.answer(answer).catch((error: unknown) => {
       logger.warn('an answer could not be kept for its idempotency key', { ...problemOf(error) })

@@ -1,7 +1,7 @@
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 
-/** Adds an `operationId`. Names the wildcard of spy_relayer's route `vaa`, because OpenAPI has no wildcards. */
+/** Adds an `operationId`. The wildcard of spy_relayer's route gets the name `vaa`, because OpenAPI has no wildcards. */
 export const describeRoute: SwaggerTransform = (document) => {
   const { schema, url } = jsonSchemaTransform(document)
   if (schema?.hide) return { schema, url }

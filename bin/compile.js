@@ -24,15 +24,15 @@ const rootUrl = `const __portageRoot = require('node:url').pathToFileURL(require
 
 const aws = /^@aws-sdk\/|^@smithy\//
 
-/** Packages for tracing get a file of their own, which is loaded only where traces are sent. */
+/** Packages for tracing get a separate file, which is loaded only where traces are sent. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
 /** Packages that only write to a terminal. A package is loaded at the first call of one of its functions. */
 const late = new Set(['string-width', 'log-update'])
 
 /**
- * Loads a module from another compiled file. An ECMAScript module stays one, because otherwise the default export would
- * be the whole module.
+ * Loads a module from another compiled file. An ECMAScript module stays an ECMAScript module: otherwise the default
+ * export would be the whole module.
  */
 const partOf =
   (file) =>
@@ -163,7 +163,7 @@ function keepAscii(path) {
 }
 
 /**
- * `dynamic-import: false` turns dynamic imports into calls of `require` in the same file, which still run only when
+ * `dynamic-import: false` turns dynamic imports into calls of `require` in the same file. The calls still run only when
  * reached.
  */
 const common = {
@@ -258,7 +258,7 @@ export function compileAll(folder, rootCode) {
 }
 
 /**
- * Like `compileAll`, but with a separate folder for the packages: one build of them serves many versions of the
+ * Like `compileAll`, but with a separate folder for the packages: one build of the packages serves many versions of the
  * sources.
  * @param {string} folder
  * @param {(names: readonly string[]) => string} packagesFolder returns the folder for packages with these names

@@ -6,11 +6,14 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Exists only in a released package, in place of the sources. */
 const released = join(root, 'dist')
-/** Only users who can write to node_modules can put code here, and they could change the packages anyway. */
+/** No new risk: users who can put code here can write to node_modules, and could change the packages anyway. */
 const cache = join(root, 'node_modules/.cache/portage/code')
 /** Time (ms) for which compiled versions are kept. A running process may load parts of its version late. */
 const keptMs = 7 * 86_400_000
-/** Newest versions that are kept, of the sources and of the packages. Versions of the last hour are always kept. */
+/**
+ * Number of newest versions that are kept, of the sources and of the packages. Versions of the last hour are always
+ * kept.
+ */
 const mostKept = 20
 const freshMs = 3_600_000
 /** Folders whose files are not part of the compiled code. */
@@ -45,13 +48,13 @@ function packagesFolder(names) {
 }
 
 /**
- * Removes old and excess versions. Never throws, because another process may rename or remove them at the same time.
+ * Removes old and excess versions. Never throws, because another process may remove the same folder at the same time.
  */
 export function dropOld(folder = cache) {
   try {
     const found = readdirSync(folder).map((name) => ({ name, age: Date.now() - statSync(join(folder, name)).mtimeMs }))
     const isOfPackages = ({ name }) => name.startsWith('packages-')
-    // Counts versions of packages separately, because one of them serves many versions of the sources.
+    // Counts versions of packages separately, because one version of the packages serves many versions of the sources.
     for (const kind of [found.filter(isOfPackages), found.filter((one) => !isOfPackages(one))])
       for (const [index, { name, age }] of kind.toSorted((a, b) => a.age - b.age).entries())
         if (age > keptMs || (index >= mostKept && age > freshMs)) rmSync(join(folder, name), { recursive: true, force: true })

@@ -1,2 +1,2 @@
-// Node's own `import`, because compiled code (compile.js) has none.
+// Node's own `import`, which compiled code (compile.js) lacks.
 module.exports = (url) => import(url)

@@ -19,8 +19,8 @@ let kind = isMainThread ? 'command' : 'thread'
 
 /**
  * Runs a compiled file and returns its exports. V8 reuses code that an earlier process cached (`keepCode`), which saves
- * a third of the start. V8 would run damaged cached code, so cached code begins with a digest (`read`). A user who can
- * write here could change the code anyway.
+ * a third of the start. V8 would run damaged cached code, so cached code begins with a digest (`read`). An attacker who
+ * can write to this folder could change the code anyway.
  */
 function load(name) {
   const folder = name === mainFile ? __dirname : packages
@@ -92,7 +92,7 @@ function mapOf(path) {
   }
 }
 
-/** Maps stack traces to sources. Most commands never show a stack trace, so the first one reads the map. */
+/** Maps stack traces to sources. Most commands never show a stack trace, so the map is read only at the first one. */
 function mapStacks(name) {
   const path = join(__dirname, name)
   let map

@@ -1,5 +1,4 @@
-// Builds the API's page from api/page/. As a program, prints the folder of the page, and builds the page if it is
-// missing.
+// Builds the API's page from api/page/. As a program, builds the page if it is missing, and prints the page's folder.
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { dropOld } from './compiled.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Only users who can write to node_modules can put code here, and they could change the packages anyway. */
+/** No new risk: users who can put code here can write to node_modules, and could change the packages anyway. */
 const cache = join(root, 'node_modules/.cache/portage/page')
 
 /**

@@ -65,7 +65,9 @@ export function addCommands(
 function createCall<Options>(context: CliContext, command: Command, path: string, options: Options) {
   const globals = command.optsWithGlobals<GlobalOptions>()
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
-  /** Loads the config. The environment overrides its Temporal address and namespace. Throws CONFIG_INVALID. */
+  /**
+   * Loads the config, with Temporal's address and namespace from the environment if set there. Throws CONFIG_INVALID.
+   */
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)

@@ -105,7 +105,7 @@ export function nodeVariables(
   return Object.fromEntries(urlVariables.map((variable) => [variable, env[variable]]))
 }
 
-/** The limits of the lane override those of the chain. Numbers are decimal strings. */
+/** The limits of the lane override the limits of the chain. Numbers are decimal strings. */
 export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>, { signing: ofLane }: Pick<LaneSettings, 'signing'> = {}) {
   const limits = { ...ofChain, ...ofLane }
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }

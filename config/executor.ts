@@ -6,7 +6,7 @@ interface ExecutorConfig extends Pick<Config, 'bridges'> {
   readonly chains: Readonly<Record<string, Pick<ChainConfig, 'wormholeChainId'>>>
 }
 
-/** The Executor's part of a config, in the units of its protocol. Undefined if the config has none. */
+/** The Executor's part of a config, in the units of the Executor's quotes. Undefined if the config has no Executor. */
 export function executorOf({ bridges, chains }: ExecutorConfig) {
   const { executor } = bridges
   if (!executor) return undefined

@@ -1,6 +1,6 @@
 /**
- * Checks every import of the repository against scripts/rooms.ts. Prints one line for each broken rule, and then ends
- * with exit code 1.
+ * Checks every import of the repository against scripts/rooms.ts. Prints one line for each broken rule. A broken rule
+ * makes the exit code 1.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'

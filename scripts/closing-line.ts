@@ -13,7 +13,7 @@ export default class ClosingLine implements Reporter {
     for (const module of modules) {
       const tests = [...module.children.allTests()]
       for (const test of tests) counts[test.result().state] += 1
-      // A file counts as a failure if it did not load or a hook threw, although no test failed.
+      // A file that did not load, or whose hook threw, counts as a failure although no test failed.
       if (module.state() === 'failed' && !tests.some(isFailed)) counts.failed += 1
     }
     const failed = modules.filter((module) => module.state() === 'failed')
@@ -32,7 +32,6 @@ export default class ClosingLine implements Reporter {
 const isFailed = (test: TestCase): boolean => test.result().state === 'failed'
 const pathOf = (module: TestModule): string => relative(process.cwd(), module.moduleId)
 
-/** Writes the lines to the file that the environment variable names, if it is set. */
 function write(variable: string, lines: readonly string[]): void {
   const file = process.env[variable]
   if (file !== undefined) writeFileSync(file, lines.map((line) => `${line}\n`).join(''))

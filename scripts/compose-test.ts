@@ -1,7 +1,7 @@
 /**
  * Runs the Temporal of docker-compose.temporal.yml without Docker, on a PostgreSQL of this machine. The commands and
  * environment of the services `schema`, `temporal` and `set-up` get other addresses, and programs of the same version
- * that Go builds. Runs them twice, as a second `up` does. Prints NOT RUN where that is not possible.
+ * that Go builds. Runs all three twice, as a second `up` does. Prints NOT RUN where that is not possible.
  */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
@@ -50,7 +50,7 @@ async function programs(): Promise<Programs | { readonly why: string }> {
     const module = `go.temporal.io/server/cmd/tools/sql@v${serverVersion}`
     if (!(await goInstall({ what: 'Temporal SQL tool', module, dir: work, env: process.env, log: say, tried })))
       return { why: tried.join('; ') }
-    // Renamed only when it is complete, so that another process never sees a part of the program.
+    // A complete program is renamed, so that another process never sees a part of the program.
     await rename(join(work, 'sql'), sqlTool)
     return { server, sqlTool, cli }
   } finally {

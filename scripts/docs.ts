@@ -86,7 +86,6 @@ export function between(text: string, part: string): string {
   return `${text.slice(0, begin + marks.begin.length)}\n\n${part.trim()}\n\n${text.slice(end)}`
 }
 
-/** Paths of the generated files whose text is out of date. */
 export async function staleDocs(root: string): Promise<string[]> {
   return [...(await generatedDocs(root))].filter(([path, text]) => readOr(join(root, path), '') !== text).map(([path]) => path)
 }

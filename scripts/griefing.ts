@@ -24,9 +24,8 @@ interface Attack {
   /** Parties of the attacker's transfer with this index. */
   readonly target: (index: number) => Pick<Parties, 'recipient' | 'token'>
   readonly isContract?: boolean
-  /** The call pays out coins, without running code of the recipient. */
+  /** The token unwraps to coins. Honest transfers of such a token never wait. */
   readonly unwraps?: boolean
-  /** Only the attacker uses the token. */
   readonly isOwnToken?: boolean
   /** The attacker delivers the transfer before Portage does. */
   readonly outruns?: boolean
@@ -60,7 +59,7 @@ export interface Day {
 
 /**
  * A day of an attack. Each minute, Portage sends calls for up to `pendingCalls` of the attacker's transfers. `Losses`
- * learns only afterwards what they lost.
+ * counts the losses of these calls only afterwards.
  */
 export function dayOf({ target, isContract = false, unwraps, outruns, price }: Attack): Day {
   const losses = new Losses(transfers.quarantineSeconds * 1_000, budget)

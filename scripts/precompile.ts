@@ -4,7 +4,7 @@ import { silentLogger } from '../observability/logger.ts'
 import { workflowBundle } from '../workers/process/bundle.ts'
 
 /**
- * Compiles the command line, the workflows and the page for the first start. Every start compares them with their
- * sources.
+ * Compiles the command line, the workflows and the page for the first start. Every start compares the compiled files
+ * with their sources.
  */
 await Promise.all([compiledFolder(), workflowBundle(silentLogger()), pageFolder()])

@@ -1,5 +1,5 @@
 /**
- * Lists prose that the project's style bans: `npx tsx scripts/prose.ts [folders or files…]`. By default it reads the
+ * Lists prose that the project's style bans: `npx tsx scripts/prose.ts [folders or files…]`. By default, reads the
  * whole repository: comments, messages, test names and Markdown. `--wrap` first wraps comments that are too wide. The
  * style in CONTRIBUTING.md has more rules than patterns can check.
  */
@@ -29,7 +29,7 @@ const phrases: readonly (readonly [rule: string, pattern: RegExp])[] = [
   ['whoever', /\b(whoever|whosoever)\b/gi],
 ]
 
-/** Allowed sentences, each with a part in `text`. */
+/** Allowed sentences. `text` matches a part of a sentence. */
 const exceptions: readonly { readonly file: RegExp; readonly text: RegExp; readonly why: string }[] = [
   { file: /^scripts\/prose(\.ts|\/)|^test\/house\/prose\.test\.ts$/, text: /./, why: 'names the phrases it looks for' },
   { file: /^api\/page\/|^test\/e2e\/page/, text: /^What is (stuck|shown below is from before)/, why: 'a heading and a banner of the page' },

@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The folder with a package's programs, or the reason why it is missing. */
 export type PythonTool = { readonly bin: string } | { readonly why: string }
 
 /**

@@ -19,7 +19,6 @@ Runs the workflows on devnets and keeps their histories in test/fixtures/histori
 Every later build replays them (test/replay). Names: ${Object.keys(fixtures).join(', ')}
 `
 
-/** The recorders, each with the fixtures that it makes. */
 const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Promise<void>])[] = [
   [
     [

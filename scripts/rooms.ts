@@ -5,7 +5,7 @@
  */
 export interface Room {
   readonly path: string
-  /** Paths outside the room that it may import. */
+  /** Other paths that the room may import. */
   readonly imports: readonly string[] | 'all'
   /** npm packages and `node:` builtins that the room may import. A trailing `*` matches any text. */
   readonly packages: readonly string[] | 'all'

@@ -17,7 +17,7 @@ import { startLedgers } from '../test/lanes/setting.ts'
 import { pythonTool } from './python-tool.ts'
 
 const version = '4.32.5'
-/** Seconds. The API gives up orders for lanes and streams after 10, and this run must see these answers. */
+/** Seconds. The API gives up orders for lanes and streams after 10 s, and this run must see the answer. */
 const requestTimeout = '60'
 
 /**
@@ -68,7 +68,7 @@ async function main(): Promise<number> {
     await writeFile(settingsFile, settings)
     const argv = [
       ...['--config-file', settingsFile, 'run', `http://127.0.0.1:${port}/v1/openapi.json`],
-      // The answer with events does not end.
+      // No test of `/v1/events`, because its answer does not end.
       ...['--exclude-path', '/v1/events'],
       ...['--header', `Authorization: Bearer ${await setting.token()}`, '--max-time', values.seconds],
       ...['--checks', 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,ignored_auth'],

@@ -32,7 +32,6 @@ Options:
 Commands that need the set-up (npm run demo, npm run devnet, npm test, npm run bench, npm run verify) do it first.
 `
 
-/** Prints the missing thing, its purpose and the remedy. Ends the process with exit code 1. */
 function stop(what, why, todo) {
   console.error(`\nset-up: ${what}\n  why it is needed: ${why}\n  what to do: ${todo}\n`)
   process.exit(1)
@@ -76,7 +75,7 @@ function checkNode() {
 
 /** Installs packages if needed. Returns true if packages were installed. */
 function installPackages(force) {
-  // npm ci first empties the folder. Through a link, it would empty the folder of another clone.
+  // npm ci first empties the folder. If the folder is a link, npm ci would empty the folder of another clone.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
     console.error('set-up: node_modules is a link: its packages are those of another clone, and are left as they are')
     return false
@@ -127,7 +126,7 @@ function checkAnvil() {
 /** Folder of a Temporal CLI that was downloaded or built. */
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
 
-/** A Temporal CLI of an earlier set-up or of the user. The caller still checks that it works. */
+/** A Temporal CLI of an earlier set-up or of the user. The caller still checks that the CLI works. */
 function knownTemporal() {
   const { TEMPORAL_CLI, PATH = '' } = process.env
   const name = process.platform === 'win32' ? 'temporal.exe' : 'temporal'

@@ -28,7 +28,7 @@ const orderSchema = z.object({
   times: z.number().optional().describe('How many times it came in a row; absent: once.'),
 })
 
-/** Drops malformed orders: anyone with access to Temporal can forge them. */
+/** Drops malformed orders: anyone with access to Temporal can write orders. */
 const keptSchema = orderSchema.omit({ subject: true, id: true }).extend({ at: z.number().min(Date.UTC(2020)).lt(Date.UTC(2100)) })
 
 const schema = {

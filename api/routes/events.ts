@@ -16,7 +16,7 @@ const usualHeartbeatMs = 15_000
 const mostBuffered = 1_000_000
 const longestTimer = 2 ** 31 - 1
 
-/** `GET /v1/events` sends events until the token expires. It sends `reset` if `Last-Event-ID` is unknown. */
+/** `GET /v1/events` sends events until the token expires. An unknown `Last-Event-ID` gets the event `reset`. */
 export function eventRoute(
   app: Api,
   { client, heartbeatMs = usualHeartbeatMs }: ApiDeps,
@@ -62,7 +62,7 @@ interface Listening {
   /** ms since the epoch */
   readonly expiresAt: number
   readonly heartbeatMs: number
-  /** Throws a RelayerError if the token has expired or was revoked, or if its key was removed. */
+  /** Throws a RelayerError if the token has expired or was revoked, or if the token's key was removed. */
   readonly assertStillGood: () => Promise<void>
 }
 

@@ -44,8 +44,8 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
 }
 
 /**
- * Counts parked transfers by code. `unknown` counts codes that were not queried yet and, because they may be forged,
- * codes outside the catalogue.
+ * Counts parked transfers by code. Codes that were not queried yet count as `unknown`, and so do codes outside the
+ * catalogue, which may be forged.
  */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()

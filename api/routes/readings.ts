@@ -17,7 +17,7 @@ const access = { config: { access: 'read' } } as const
 /** Time (ms) for which callers share an answer. A read calls Temporal and every node. */
 const causesKeptMs = 2_000
 
-/** Adds the route, and returns its function that reads the causes. Other routes use the same function. */
+/** Adds the route. Returns the function that reads the causes, for use by other routes. */
 export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): () => ReturnType<typeof collectCauses> {
   const collect = keptRead(() => collectCauses(client, { config, environment: process.env, spies }), { fromAnswer: causesKeptMs })
   const schema = { summary: 'Causes of stuck transfers, and their remedies', response: { 200: causeReportSchema } }
@@ -110,7 +110,10 @@ export function flowRoute(app: Api, { client }: ApiDeps): void {
   })
 }
 
-/** `GET /v1/spending` shows only lanes whose keys this process has. Other processes show theirs as metrics. */
+/**
+ * `GET /v1/spending` shows only lanes whose keys this process has. Other processes export the spending of their keys as
+ * metrics.
+ */
 export function spendingRoute(app: Api, { spending }: ApiDeps): void {
   const schema = { summary: 'Recent spending of the keys of this process, and their limits', response: { 200: spendingSchema } }
   app.get('/v1/spending', { ...access, schema }, () => ({

@@ -104,7 +104,7 @@ const bulkResultsSchema = z.object({
     .describe('One for each, in order.'),
 })
 
-/** 202: the transfer was started. 200: it already existed, and its priority, deadline and terms stay. */
+/** 202: the transfer was started. 200: the transfer existed, and keeps its priority, deadline and terms. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
   const querystring = z.strictObject({ bridge: textSchema(64).optional() })
@@ -185,7 +185,7 @@ async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce
 }
 
 /**
- * Returns ms since the epoch. Throws INPUT_INVALID for a deadline in the past, because its transfer would be parked at
+ * Returns ms since the epoch. Throws INPUT_INVALID for a deadline in the past, because the transfer would be parked at
  * once.
  */
 function deadlineOf(given: string | number | undefined): number | undefined {
@@ -210,7 +210,7 @@ const failed = {
   },
 }
 
-/** The route `GET /relayvaa/{vaa}` of spy_relayer. Its answer "Scheduled" means: signatures valid, transfer exists. */
+/** The route `GET /relayvaa/{vaa}` of spy_relayer. The answer "Scheduled" means: signatures valid, transfer exists. */
 export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
     summary: "spy_relayer's route: submit a VAA as base64 in the path",

@@ -62,7 +62,10 @@ const reportSchema = z
   })
   .meta({ id: 'Transfer', description: 'The state of the transfer, its timeline and its outcome.' })
 
-/** Lists need no worker. The report of an open transfer is a query of its workflow, and of a closed one its result. */
+/**
+ * Lists need no worker. The report of an open transfer queries its workflow. The report of a closed transfer is the
+ * workflow's result.
+ */
 export function transferRoutes(app: Api, deps: ApiDeps): void {
   const list = {
     summary: 'Transfers: open ones first, then the newest',

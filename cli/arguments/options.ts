@@ -159,7 +159,7 @@ function parserOf({ kind, bounds = [0, 0], usual }: Field): (text: string) => un
   return (text) => (usual !== undefined && text === usual ? undefined : read(text))
 }
 
-/** Reads a file. If it cannot be read, throws INPUT_INVALID with the message `problem`. */
+/** Reads a file. Throws INPUT_INVALID with the message `problem` if the file cannot be read. */
 export function textOfFile({ cwd }: CliContext, file: string, problem: string): Promise<string> {
   return readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
     throw invalid(problem, { file }, cause)

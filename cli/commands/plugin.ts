@@ -14,7 +14,7 @@ import { invalid, textOfFile, writing } from '../arguments/options.ts'
 import { facts, list, type Outcome, verbatim } from '../output/output.ts'
 
 const template = fileURLToPath(new URL('../../bridges/packages/template', import.meta.url))
-/** A release lacks this file, because it has no devnet. */
+/** Missing in a release, because a release has no devnet. */
 const suite = fileURLToPath(new URL('../../lab/plugins/main.ts', import.meta.url))
 
 export const pluginCommand: CommandSpec = {

@@ -63,8 +63,8 @@ const avalanche: ChainAdvice = { finality: { kind: 'instant' }, source: 'Snowman
 const kaia: ChainAdvice = { finality: { kind: 'instant' }, source: 'docs.kaia.io, "Consensus Mechanism": immediate finality' }
 
 /**
- * Advice by EIP-155 chain id. Source: docs/operate/chains.md ("Finality"). A test network has the advice of its main
- * network.
+ * Advice about finality and fees by EIP-155 chain id. Source: docs/operate/chains.md ("Finality"). A test network has
+ * the advice of its main network.
  */
 const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 1: ethereum, 11155111: ethereum, 17000: ethereum },

@@ -22,7 +22,7 @@ function jsonLine(json: object): string {
 /** Prints an error to stderr. With --json, prints `{"error":…}` to stdout. Prints the stack only with --verbose. */
 export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
   const { code, title, about, remedy, facts } = toRelayerError(thrown)
-  // The remedy is not redacted. It contains no secret, but may look like one (`Authorization: Bearer <token>`).
+  // Does not redact the remedy: a remedy has no secret, but may look like one (`Authorization: Bearer <token>`).
   const said = redactText(about === '' || about === title ? title : `${title} ${about}`)
   if (globals.json) context.stdout.write(`${jsonLine({ error: { code, message: `${said} → ${remedy}`, remedy, facts } })}\n`)
   else {

@@ -5,7 +5,7 @@ import { checkExecutor } from './executor-checks.ts'
 import { isShownName, pathText, type Problem } from './problems.ts'
 import { type Chains, checkChain, type Fields, listed, map, maps, repeated } from './raw-tree.ts'
 
-/** Reads the unchecked tree, so that one error lists these problems together with those that the schema finds. */
+/** Reads the unchecked tree, so that one error lists these problems together with the schema's. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
@@ -31,7 +31,7 @@ export function crossCheck(raw: unknown): Problem[] {
 
 const defaultApiPort = 8099
 
-/** A process with the role `all` or `api` listens on both ports, so they must differ. */
+/** A process with the role `all` or `api` listens on both ports, so the ports must differ. */
 function checkPorts(api: unknown, admin: unknown): Problem[] {
   if (admin !== api || !admin) return []
   return [{ path: 'admin.port', problem: 'is the port of the API (api.port)', remedy: 'Choose another one; 0 takes any free port.' }]
@@ -220,7 +220,7 @@ const neededByWormhole = {
   contracts: 'Add core and tokenBridge: the Wormhole contracts of the chain.',
 }
 
-/** Finds two spellings of one token, which would make its fee ambiguous. */
+/** Finds two spellings of one token, which would make the token's fee ambiguous. */
 function checkTokens(path: string, table: Fields): Problem[] {
   const tokens = Object.keys(table).map((token) => token.toLowerCase().replace('/0x', '/'))
   return repeated(

@@ -21,7 +21,7 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
 const deepest = 50
 
 const options: ParseOptions & DocumentOptions & SchemaOptions = {
-  // By default, the library prints warnings that quote the text to stderr.
+  // Hides warnings, which the library would print to stderr together with parts of the text.
   logLevel: 'error',
   // Turns off YAML's hexadecimal numbers, so that an address needs no quotes.
   customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),

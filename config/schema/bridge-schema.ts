@@ -93,7 +93,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   assets: z.array(originToken).optional().describe('Origin tokens to deliver. Absent: all.'),
 })
 
-/** An emitter of 64 hex digits, or a contract's address, which becomes one. */
+/** An emitter: 64 hex digits, or the address of a contract, which is padded to 64 digits. */
 export const emitterOrAddress = z
   .union([emitter, address], { error: 'must be an emitter (64 hex digits) or the address of an emitting contract' })
   .transform((value) => value.replace('0x', '').padStart(64, '0'))

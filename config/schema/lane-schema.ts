@@ -58,7 +58,7 @@ const limits = {
   maxPaymentWei: wei.describe('Highest payment of coins to the treasury or to another lane.'),
 }
 
-/** Only the config can raise these limits. The defaults limit the damage that a stranger can cause. */
+/** Only the config can raise the limits of signatures. The defaults limit the damage that a stranger can cause. */
 export const signingLimitsSchema = z
   .strictObject({
     ...limits,

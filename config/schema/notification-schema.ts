@@ -4,7 +4,7 @@ import { isLink } from '../../domain/text/forms.ts'
 import { notificationTypes } from '../../domain/notification/notification.ts'
 import { lane, name, oneOf, path, variable } from '../load/values.ts'
 
-/** Notifications are confidential, so only this machine may receive them without https. */
+/** Requires https, except to this machine, because notifications are confidential. */
 function isReceiverUrl(text: string): boolean {
   return isLink(text) && new URL(text).hash === ''
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the missing passwords of docker-compose.temporal.yml, and lists the files that only you can make. Changes no
 # existing file. The user of the containers does not exist on this machine, so everybody may read the files, but only
-# you may enter their folder.
+# you may enter the folder.
 set -eu
 folder=$(dirname "$0")/secrets
 mkdir -p "$folder"

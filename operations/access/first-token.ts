@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Principal } from '../../domain/access.ts'
 
-/** The file has the facts of the token but not its signature, so nobody can give an order with the file. */
+/** The file lacks the token's signature, so nobody can give an order with the file. */
 const unlistedSchema = z.strictObject({
   name: z.string().min(1).max(64),
   level: z.literal('admin'),

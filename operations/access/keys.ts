@@ -24,7 +24,7 @@ export type AccessKey = z.output<typeof keySchema>
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
 /**
- * Returns the keys, oldest first. Throws ACCESS_KEYS if the file is unreadable, malformed, another user's, or readable
+ * Returns the keys, oldest first. Throws ACCESS_KEYS if the file is unreadable, malformed, of another user, or readable
  * by others.
  */
 export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
@@ -33,7 +33,7 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   try {
     const { mode, uid } = await stat(file)
     const self = process.getuid?.()
-    // The owner of the file could add keys to it.
+    // Another owner of the file could add keys.
     if (self !== undefined && uid !== 0 && uid !== self)
       throw refuse(`It belongs to another user (${uid}): chown it to the user that Portage runs as.`)
     // Anyone who can read the file can create any token.

@@ -8,7 +8,10 @@ export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject 
   return targetChain === undefined ? {} : { chains: [targetChain] }
 }
 
-/** An order about a stream concerns its source chain and, if all its transfers go to one chain, that chain. */
+/**
+ * An order about a stream concerns the stream's source chain and, if all its transfers have one target chain, that
+ * chain.
+ */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
   const chains = [source, third].filter((part): part is string => isOf(forms.name, part))

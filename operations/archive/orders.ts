@@ -15,14 +15,14 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
   readonly order?: object
 }
 
-/** `previous` reveals changed lines. It is the SHA-256 of the line before, or of `portage:<day>` in the first line. */
+/** `previous` reveals changed lines: the SHA-256 of the line before, or of `portage:<day>` in the first line. */
 type Chained = OrderRecord & { readonly previous: string }
 
 const lineSchema = z
   .looseObject({ previous: z.string(), at: z.iso.datetime(), subject: z.string(), id: z.string(), kind: z.string() })
   .transform((line) => line as unknown as Chained)
 
-/** Maximum characters of an order for a transfer or operator transaction: strangers can start their workflows. */
+/** Maximum characters of an order for a transfer or operator transaction, whose workflow a stranger can start. */
 const longestOrder = 500_000
 /**
  * Characters after which a day's file gets no more orders that strangers can cause. V8 has no string of 2^29

@@ -109,7 +109,7 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   /** Portage did not write the result. */
   readonly invalid?: true
   readonly dropped?: number
-  /** The record's lists are left out, and its texts too if it was still too long. */
+  /** The record was too long. It has no lists and, if that was not enough, no texts. */
   readonly shortened?: true
 }
 
@@ -162,7 +162,7 @@ function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
   return { outcome, ...rest, attempts, transactions, orders, timeline, ...(dropped > 0 && { dropped }) }
 }
 
-/** Returns records that the archive lacks, or could not read although they are readable now. */
+/** Returns records that the archive lacks, and records that are readable now but unreadable in the archive. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
   const there = new Map<string, boolean>()
   for (const record of archived) there.set(record.runId, isUnreadable(record) && there.get(record.runId) !== false)

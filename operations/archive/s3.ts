@@ -39,7 +39,10 @@ export function createS3Store(place: S3Place): ArchiveStore {
     }
   }
 
-  /** Whether the text is missing. Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not look empty. */
+  /**
+   * Whether the text is missing. Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not look like an empty
+   * bucket.
+   */
   function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404

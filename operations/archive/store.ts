@@ -34,8 +34,8 @@ const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
 /**
- * Writes the text that `change` returns, and nothing if it returns undefined. Throws ARCHIVE_UNAVAILABLE and the errors
- * of `change`.
+ * Writes the text that `change` returns, if `change` returns one. Throws ARCHIVE_UNAVAILABLE and the errors of
+ * `change`.
  */
 export async function updateText(
   store: ArchiveStore,

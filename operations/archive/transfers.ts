@@ -12,7 +12,7 @@ const sliceMs = 10 * 60_000
 const listLagMs = 2 * 60_000
 /** A pass begins this long (ms) before the end of the archive, because Temporal may list runs late. */
 const overlapMs = hourMs
-/** Period of a list query, ms. The server allows ten queries per second. */
+/** Period that a list query covers, ms. Shorter periods need more queries, and the server allows ten per second. */
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
@@ -68,7 +68,7 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
   return {
     from: isoOf(from),
     through: isoOf(await readProgress(store)),
-    /** Set if this pass left out the runs between `through` and its start. `through` is then unchanged. */
+    /** Set if this pass left out the runs between `through` and the start of the pass. `through` is then unchanged. */
     leftOut: leftOut || undefined,
     found,
     added,

@@ -39,7 +39,7 @@ export function explainIntake(
   })
   const asOf = Math.min(at, ...streams.map(({ state }) => state.asOf))
   const of = { row: 'INTAKE_SILENT', where: intakePlace, asOf } as const
-  // A process with the role intake begins the stream of a source with a node within seconds, even without a number.
+  // If a source has a node, the intake begins the source's stream within seconds, even before the first number.
   const isNever = streams.length === 0 && ledger.answered > 0 && unread.length === 0 && wanted.some(({ name }) => isDue(name))
   if (isNever)
     return { silent: new Set(), found: [{ ...of, what: 'No stream has begun: no process with the role intake has reported yet.' }] }

@@ -11,7 +11,7 @@ import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, tok
 import { type Finding, lastSign } from './finding.ts'
 
 const stuckBlocks = 30
-/** The process counts as dead if tasks wait this long (ms) and the ledger got no message for twice as long. */
+/** The lane's process counts as dead if tasks wait this long (ms) and the ledger got no message for twice as long. */
 const untakenMs = 4_000
 /** An external use of a key is shown for this time, ms. */
 const externalMs = 24 * 3_600_000
@@ -19,7 +19,7 @@ const gas = { least: 21_000n, most: 1_000_000n } as const
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
 
-/** `held`: chains that another finding explains, and with them their lanes. */
+/** `held`: chains that another finding explains. That finding also explains their lanes. */
 export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'ledger'>, held: ReadonlySet<string>): Finding[] {
   const { at, lanes, chains } = facts
   return lanes.flatMap((one): Finding[] => {
@@ -154,8 +154,8 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   // Counts only blocks that the ledger knows: an idle ledger lags behind the head and grants nonces at an old height.
   const { height = 0, reportedSince = 0 } = state.observed ?? {}
   const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
-  // `reportedSince` may lag by this many blocks between two reports. It does not after a raise, because a raise shows
-  // that blocks came.
+  // `blocks` may include a gap of this many blocks between two reports (`reportedSince`). A raise shows that blocks
+  // really came, so no gap is allowed after a raise.
   const mostGap = lowest.attempts.length > 1 ? 0 : Math.floor(state.config.fillAfterBlocks / 2)
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

@@ -42,8 +42,7 @@ const isOutage = (code: string | undefined) => isErrorCode(code) && errorCatalog
 const isFailing = ({ code, tries = 0 }: TransferFacts) => isBug(code) || (tries >= triesUntilFailing && isOutage(code))
 
 /**
- * Chains whose nodes return heads but fail at the steps of transfers. These failures explain the chain's other
- * failures.
+ * Chains whose nodes return heads but fail at the steps of transfers. Other failures of such a chain follow from that.
  */
 export function failingChains(transfers: readonly TransferFacts[]): readonly ChainName[] {
   const codes: ReadonlySet<string | undefined> = new Set(['NODE_REFUSED', 'NODE_UNAVAILABLE'])

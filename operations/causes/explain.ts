@@ -87,7 +87,7 @@ function explainHalts({ settings }: Facts): Finding[] {
   })
 }
 
-/** A halt does not stop transactions that are already signed, so later states do not wait for it. */
+/** A halt does not stop signed transactions, so transfers with a signed transaction do not wait for a halt. */
 function mayWaitForHalt({ state, code }: TransferFacts): boolean {
   return state === 'waiting' ? code === undefined || code === 'HALTED' : state === 'admitting' || state === 'broadcasting'
 }
@@ -123,7 +123,9 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   })
 }
 
-/** One missed message may just be lost. After a second one, the spy is silent: it has sent nothing since the first. */
+/**
+ * A single missed message may be lost. A spy with a second missed message is silent: it sent nothing since the first.
+ */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy

@@ -17,7 +17,7 @@ export type Read<Value> = { readonly asOf: number } & ({ readonly value: Value }
 export interface NodeFacts {
   readonly node: string
   readonly use: NodeUse
-  /** An operator added this node, so it counts in no majority. */
+  /** An operator added this node, which therefore counts in no majority. */
   readonly added: boolean
   readonly isDisabled: boolean
   /** Absent if the node is disabled. The value is undefined if the node only takes transactions. */
@@ -75,7 +75,6 @@ export interface ServedFacts {
 export interface TransferFacts extends OpenTransfer {
   readonly inStateSince?: number
   readonly failure?: string
-  /** Tries of the current step so far. */
   readonly tries?: number
 }
 
@@ -102,7 +101,7 @@ export interface SpyFacts {
 
 export const tokenKey = (address: string, token: string) => `${address}/${token}`
 
-/** Returns the watched tokens of an account whose balances could be read. */
+/** Returns the watched tokens, with the account's balance, if this balance could be read. */
 export function tokensOf(chain: Pick<ChainFacts, 'balances' | 'watchTokens'> | undefined, address: string): TokenReading[] {
   return (chain?.watchTokens ?? []).flatMap((one) => {
     const balance = chain?.balances.get(tokenKey(address, one.token))

@@ -18,9 +18,11 @@ export interface Finding {
   readonly values?: CauseValues
   readonly holds?: (transfer: TransferFacts) => boolean
   readonly numbers?: Numbers
-  /** Starts of commands in the catalogue that are not suggested, because they would not help or would do harm. */
+  /** Starts of catalogue commands that are not suggested: such a command would not help, or would do harm. */
   readonly useless?: readonly string[]
-  /** This finding follows from a cause with one of these codes and this id, and is merged into its row. */
+  /**
+   * This finding follows from a cause with one of these codes and this id, and is merged into the row of that cause.
+   */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 
@@ -85,7 +87,7 @@ export function ranked(findings: readonly Finding[], transfers: readonly Transfe
   return sorted.map(({ cause }) => cause)
 }
 
-/** The time since a process last showed itself, for a cause that says that none does its work. */
+/** Text with the age of a process's last sign of life. Empty if no sign is known. */
 export function lastSign(since: number | undefined, at: number): string {
   return since === undefined ? '' : ` Last sign of one: ${ageText(at - since)} ago.`
 }

@@ -12,7 +12,6 @@ import { probeChains } from './probe-chain.ts'
 export interface LaneReading extends LaneReport {
   /** ISO 8601 time at which a node showed the balance or, if none did, at which the ledger got it. */
   readonly balanceAt?: string
-  /** Watched tokens whose balances a node showed for this reading. */
   readonly tokens?: TokenReading[]
 }
 

@@ -74,7 +74,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { authorization, cookie, 'content-type': type = '' } = request.headers
   const { name, jti } = await authenticate(authorization === undefined ? tokenOfCookie(cookie) : bearerOf(authorization), check)
-  // Another origin can send a form without a preflight request, but not JSON.
+  // Only JSON, because another origin can send a form without a preflight request, but not JSON.
   if (!/^application\/json\b/i.test(type)) return plainText(415, 'The body must be application/json.')
   const { body, payloads, unreadable } = await withBody(request, { mostBytes: mostBodyBytes, budget }, (bytes) =>
     decodeRequest(codec, bytes),
@@ -83,7 +83,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Returns payloads that were altered, or whose key is unknown, unchanged, and counts them. Throws INPUT_INVALID. */
+/** Payloads that were altered, or whose key is unknown, stay encrypted and are counted. Throws INPUT_INVALID. */
 async function decodeRequest(codec: PayloadCodec, body: Buffer) {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })

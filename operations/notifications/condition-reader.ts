@@ -65,7 +65,7 @@ async function readSource(source: string, conditions: () => Promise<readonly Con
 
 async function readAllStreams(client: TemporalClient, ageMs: number): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
-  // Without a list of streams, no condition of a stream ends.
+  // If the streams cannot be listed, no condition of a stream ends.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>

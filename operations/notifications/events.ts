@@ -14,7 +14,7 @@ export function transferNotification({ kind, id, runId, closedAt: _, at, ...fact
   return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 
-/** Makes the facts printable, because a stranger with access to Temporal may have written them. */
+/** Makes the facts printable, because a stranger with access to Temporal may be their author. */
 export function transferData(id: string, facts: Readonly<Record<string, string | undefined>>): NotificationData {
   const shown = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, printable(value)]]))
   return { transfer: printable(id), ...Object.fromEntries(shown) }
@@ -49,7 +49,7 @@ export function proofsOf(
 }
 
 /**
- * Without required encryption, anybody with access to Temporal can write the recorded proof `encrypted`. It then
+ * Without required encryption, anybody with access to Temporal can record the proof `encrypted`, so such a proof
  * becomes `temporal`.
  */
 export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {

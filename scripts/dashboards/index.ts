@@ -8,7 +8,6 @@ import { transfers } from './transfers.ts'
 
 export const dashboards: readonly Dashboard[] = [fleet, transfers, lanes, chains, streams, temporal]
 
-/** The path and the text of each dashboard in deploy/grafana. */
 export function describeDashboards(): [path: string, text: string][] {
   return dashboards.map((one) => [`deploy/grafana/${one.name}.json`, grafanaJson(one)])
 }

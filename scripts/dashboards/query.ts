@@ -14,7 +14,8 @@ export type Filter = 'chain' | 'lane' | 'stream' | 'task_queue'
 const window = '$__rate_interval'
 
 /**
- * Builds the expressions of one dashboard. A selector has those of the dashboard's filters whose label its metric has.
+ * Builds the expressions of one dashboard. Each selector gets the dashboard's filters, except for labels that its
+ * metric lacks.
  */
 export function queries(...filters: readonly Filter[]) {
   /**

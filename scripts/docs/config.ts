@@ -32,7 +32,7 @@ function options({ oneOf = [] }: Field, path: string): string[][] {
   return oneOf.flatMap((option) => Object.keys(childrenOf(option)).map((name) => row(option, name, `${path}.${name}`)))
 }
 
-/** The row of a field. If a map's field has no description, the row has that of the map. */
+/** The row of a field. If a map's field has no description, the row has the map's description. */
 function row(parent: Field, name: string, path: string): string[] {
   const field = childrenOf(parent)[name]!
   const fallback = field.default === undefined ? 'absent' : `\`${JSON.stringify(field.default)}\``

@@ -7,7 +7,6 @@ import { markdownTable, wrapped } from './markdown.ts'
 
 const folder = 'docs/runbooks'
 
-/** An alert rule of deploy/prometheus/alerts.yml. */
 export interface AlertRule {
   readonly alert: string
   readonly expr: string

@@ -14,7 +14,9 @@ const webhookFolder = '/run/secrets/portage/notifications'
 const payloadFolder = '/run/secrets/portage/payload-keys'
 const checkpointRoles = ['intake', 'api']
 
-/** The rendered `portage.yaml`, read as a process reads it. Throws CONFIG_INVALID, or Error if there is none. */
+/**
+ * The rendered `portage.yaml`, read as a process reads it. Throws CONFIG_INVALID, or Error without a `portage.yaml`.
+ */
 export function configOf(documents: readonly Document[]): Config {
   const text = configText(documents)
   if (text === undefined) throw new Error('no ConfigMap has portage.yaml')
@@ -134,7 +136,7 @@ function payloadKeys({ name, container, pod }: Workload, { temporal }: Config): 
 }
 
 /**
- * Only pods that need it may have the object store's authorization, because it allows to erase the checkpoints of all
+ * Only pods of `checkpointRoles` may have the object store's authorization, which allows erasing the checkpoints of all
  * streams.
  */
 function checkpointVariables(workload: Workload, documents: readonly Document[]): string[] {

@@ -27,7 +27,7 @@ export async function baseImageTar(log: (line: string) => void): Promise<string>
     await must('debootstrap', '--variant=minbase', '--include=ca-certificates', suite, root, await mirror())
     await addNode(root, work, part)
     await must('tar', '--create', '--file', join(work, 'base.tar'), '--directory', root, '--exclude=./var/cache/apt/archives/*', '.')
-    // Renamed only when it is complete, so that another process never sees a part of the tar.
+    // A complete tar is renamed, so that another process never sees a part of the tar.
     await rename(join(work, 'base.tar'), tar)
     return tar
   } finally {
@@ -44,7 +44,6 @@ async function addNode(root: string, work: string, part: string): Promise<void> 
   const globals = (await must('npm', 'root', '--global')).trim()
   await cp(join(globals, 'npm'), join(modules, 'npm'), { recursive: true, verbatimSymlinks: true })
   await must('ln', '-s', '../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'))
-  // The registry and the certificate authorities that this machine's npm uses.
   const certificates = '/etc/ssl/certs/ca-certificates.crt'
   await cp(certificates, join(root, certificates))
   const registry = (await must('npm', 'config', 'get', 'registry')).trim()

@@ -15,7 +15,7 @@ export interface Buildah {
   remove(): Promise<void>
 }
 
-/** Makes the folder. `remove` deletes it with all images and containers. */
+/** Makes the folder. `remove` deletes the folder with all images and containers. */
 export function createBuildah(folder: string): Buildah {
   const store = ['--storage-driver', 'vfs', '--root', join(folder, 'store'), '--runroot', join(folder, 'run')]
   const run = async (...args: readonly string[]) => {

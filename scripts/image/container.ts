@@ -52,7 +52,7 @@ exec setpriv --no-new-privs chroot --userspec="$user" "$root" "$@"
 `
 
 export interface Container {
-  /** The process that started the container, and ends as the container ends. */
+  /** The process that started the container. Both end in the same way. */
   readonly child: Child
   /** Pid of the container's process on this machine. */
   readonly pid: number

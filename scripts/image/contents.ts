@@ -7,7 +7,7 @@ export interface Contents {
   readonly files: number
   /** Debian packages that /var/lib/dpkg/status.d lists. */
   readonly debian: readonly string[]
-  /** name@version of every package.json in node_modules. */
+  /** Packages in node_modules, as name@version. */
   readonly npm: readonly string[]
   /** Shells, package managers, compilers, and files with the setuid or setgid bit. */
   readonly unwanted: readonly string[]

@@ -20,7 +20,7 @@ interface Missing {
   readonly saysLibc: boolean
 }
 
-/** Optional packages that the lock file lacks, because npm leaves out those that its registry does not have. */
+/** Optional packages that the lock file lacks, because npm leaves out packages that the registry does not have. */
 export function missingPackages(packages: Packages): Missing[] {
   return Object.entries(packages).flatMap(([parent, { optionalDependencies = {} }]) => {
     const found = new Map(Object.keys(optionalDependencies).map((name) => [name, locate(packages, parent, name)]))

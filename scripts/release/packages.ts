@@ -9,10 +9,9 @@ export interface PackageAt {
   readonly folder: string
 }
 
-/** Licences of packages that state them only in their files, and not in package.json. */
+/** Licences of packages whose package.json names none. */
 const saidElsewhere: Readonly<Record<string, string>> = { unionfs: 'Unlicense' }
 
-/** Licences (SPDX) that a package in a release may have. */
 export const allowedLicences: ReadonlySet<string> = new Set([
   ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'CC-BY-4.0', 'CC0-1.0', 'ISC', 'MIT', 'Unlicense'],
 ])

@@ -15,8 +15,8 @@ const compiler = createRequire(import.meta.url)
 export const pluginTypes = `${entry}.d.ts`
 
 /**
- * Writes the type declarations of `portage/plugin`, with those that they refer to, into a folder. Throws Error if they
- * do not compile.
+ * Writes the type declarations of `portage/plugin`, and of all types in them, into a folder. Throws Error if the
+ * declarations do not compile.
  */
 export async function emitPluginTypes(folder: string): Promise<void> {
   const own = await mkdtemp(join(tmpdir(), 'portage-types-'))

@@ -17,7 +17,6 @@ export interface Staged {
   readonly version: string
   /** Packages in the tarball: compiled together with Portage, or unchanged. */
   readonly inside: readonly PackageAt[]
-  /** Packages that npm installs with the tarball. */
   readonly installed: readonly PackageAt[]
 }
 
@@ -26,12 +25,12 @@ const { resolve } = createRequire(import.meta.url)
 
 /**
  * npm installs these packages with their exact versions. The native parts of core-bridge are too large to ship, and the
- * types of `portage/plugin` refer to those of zod.
+ * types of `portage/plugin` refer to zod's types.
  */
 const installed = ['@temporalio/core-bridge', 'zod']
 /**
  * Packages with small native parts, which are shipped unchanged. Of secp256k1, only the parts that run are shipped. npm
- * would run its install script and install `elliptic`, which has an open advisory and is never loaded
+ * would also run the package's install script and install `elliptic`, which has an open advisory and is never loaded
  * (chains/crypto/secp256k1.ts).
  */
 const shipped = [

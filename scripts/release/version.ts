@@ -41,7 +41,7 @@ function withVersion(file: string, text: string, version: string): string {
   }, text)
 }
 
-/** Unchanged if a repeated run names the current version, its changes are there, and nothing was added since. */
+/** Unchanged if the version is the current one, the changelog has its changes, and nothing was added since. */
 function changes(text: string, version: string, day: string, current: string): string {
   const isRepeated = version === current && changesOf(text, version) !== '' && changesOf(text, 'Unreleased') === ''
   return isRepeated ? text : released(text, version, day)

@@ -19,8 +19,8 @@ export interface Costs {
   readonly rpcPerBlock: number
   readonly processMiB: number
   /**
-   * Gas of a delivery: of a Wormhole transfer with the bench's number of guardians, of a native transfer, and of one in
-   * a full batch.
+   * Gas of a delivery: of a Wormhole transfer with the bench's number of guardians, of a native transfer, and of a
+   * native transfer in a full batch.
    */
   readonly gas: { readonly wormhole: number; readonly native: number; readonly batched: number }
   /** Transfers per second of the whole machine on which the bench ran. */
@@ -72,8 +72,8 @@ function gasOf({ gasPerTransaction }: Figures['outage']): number {
 }
 
 /**
- * Gas of one transfer in a full batch. The measured batches were smaller, so each further transfer counts with the gas
- * that a transfer added there.
+ * Gas of one transfer in a full batch. The measured batches were smaller. Each further transfer is assumed to add as
+ * much gas as in those batches.
  */
 function gasInFullBatch(alone: number, batched: Figures['batched']): number {
   const members = batched.transfers / batched.deliveringTransactions

@@ -44,10 +44,9 @@ const floor = z.object({
 
 const parts = z.strictObject({
   throughput,
-  /** Like `throughput`, but with few transfers: its bytes and gas count, its rates and CPU times do not. */
+  /** Like `throughput`, but with few transfers: bytes and gas are right, rates and CPU times are not. */
   sizes: throughput,
   outage,
-  /** Like `outage`, but with few transfers. */
   nativeSizes: outage,
   batched: outage,
   floor,

@@ -5,7 +5,7 @@ import { type Costs, perCore } from './costs.ts'
 
 const { plannedShare, poolSlots, blocksToInclude, gasShare, batch } = assumptions
 
-/** Needs of a rate at Temporal, its database and Portage's processes. */
+/** Resources for a rate of transfers: Temporal, its database and Portage's processes. */
 export interface EngineNeeds {
   readonly rate: number
   readonly transitionsPerSecond: number
@@ -41,10 +41,10 @@ function shardRate({ allTransitions }: Costs): number {
   return (1_000 * plannedShare) / (commitsPerTransition * commitMs) / allTransitions
 }
 
-/** The event loop is one thread, so a full event loop means a full process. */
+/** A process is full when its event loop is full, because the loop is one thread. */
 const processRate = ({ mainThreadMs }: Costs) => perCore(mainThreadMs)
 
-/** Needs of a rate at one chain, if all transfers go to this chain. */
+/** Resources for a rate of transfers that all go to one chain. */
 export interface ChainNeeds {
   readonly rate: number
   readonly chain: string
@@ -53,11 +53,10 @@ export interface ChainNeeds {
   /** Number of keys, with one transaction per transfer. `keysBatched`: with full batches. */
   readonly keys: number
   readonly keysBatched: number
-  /** JSON-RPC calls per second to the chain's nodes. */
   readonly rpcPerSecond: number
   /** Transfers that wait for the chain's finality. */
   readonly waiting: number
-  /** Native routes, each of which has one stream. */
+  /** Number of native routes that the rate needs, because each route has one stream. */
   readonly nativeRoutes: number
 }
 
@@ -76,14 +75,14 @@ export function chainNeeds(costs: Costs, chain: ChainKind, rate: number): ChainN
   }
 }
 
-/** Transactions per second of one key. A node's pool and the key's ledger limit how many are open. */
+/** Transactions per second of one key. A node's pool and the key's ledger limit the key's open transactions. */
 const keyRate = (chain: ChainKind) => Math.min(poolRate(chain), keptRate(chain))
 const poolRate = ({ blockMs }: ChainKind) => poolSlots / (blocksToInclude * (blockMs / 1_000))
 const keptRate = (chain: ChainKind) => kept({ entries: {} }).keptLimit / openSeconds(chain)
 const openSeconds = ({ blockMs, finalitySeconds }: ChainKind) => (blocksToInclude * blockMs) / 1_000 + finalitySeconds
 const routeRate = (chain: ChainKind) => streamLimits.open / openSeconds(chain)
 
-/** A part of the system that is fully used at some rate, and what comes next. */
+/** A part of the system that some rate uses up, and the next step then. */
 export interface Limit {
   readonly what: string
   /** Transfers per second that one part of this kind carries. */

@@ -19,7 +19,7 @@ export async function followEvents(): Promise<never> {
     lastId = await readStream(lastId, abort).catch(() => lastId)
     unsubscribe()
     setStreaming(false)
-    // These reads show whether the server is unreachable, or only its event stream has ended.
+    // Refreshing shows whether the server is unreachable, or only the event stream has ended.
     refreshAll()
     pauseMs = Date.now() - began > longestPauseMs ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 2)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))

@@ -42,7 +42,10 @@ function sessionOf(token: string): Session | undefined {
   }
 }
 
-/** Says which right the claims lack for an order about the target chain `chain`. Undefined if the claims suffice. */
+/**
+ * Says which right the claims lack for an order about the target chain `chain`. Undefined if the claims suffice for the
+ * order.
+ */
 export function missingFor(claims: Claims | undefined, chain: string | undefined, now: number, isForMany = false): string | undefined {
   const needed = `This needs an access token of level ${transferOrderLevel}, and`
   if (!claims) return `${needed} none was entered.`

@@ -4,7 +4,7 @@ import type { StreamView } from '../../../domain/stream/stream.ts'
 import type { Delivery, Transfer } from '../../../domain/transfer/transfer.ts'
 import type { TransactionRow, TransferRow } from '../../answers.ts'
 
-/** Answers whose schemas do not list all fields. An API of another version may omit any field. */
+/** API answers whose schemas do not list all fields. An API of another version may omit any field. */
 
 export interface Causes {
   readonly asOf: string

@@ -53,7 +53,9 @@ function toOrders({ halts, denied, fees, nodes, tariff, tokens }: Settings): Set
   ]
 }
 
-/** Includes the token's revocation, so that a new Temporal also refuses the token. */
+/**
+ * The orders that list a token again and, if it was revoked, revoke it, so that a new Temporal also refuses the token.
+ */
 function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   const { name, level, kid, issuedAt, expiresAt, jti } = token
   const isListed = name !== undefined && level !== undefined && kid !== undefined && issuedAt !== undefined && expiresAt !== undefined

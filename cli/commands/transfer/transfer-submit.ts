@@ -22,7 +22,7 @@ interface SubmitOptions extends Terms {
   readonly api?: string
 }
 
-/** Time limit of the request (ms). It is longer than the API's own wait for guardian APIs. */
+/** Time limit of the request (ms), longer than the API's own wait for guardian APIs. */
 const answerTimeoutMs = 60_000
 
 export const submit: CommandSpec = {
