@@ -1,7 +1,7 @@
 # Portage's image for every role has node with its libraries, the compiled command line, the bundle of workflows, and
 # packages that cannot be compiled, but no shell, package manager, npm, compiler or sources.
-# docker build --tag portage:1.0.0 . `npm run image:test` builds the image, starts every role from it, and delivers
-# transfers.
+#   docker build --tag portage:1.0.0 .
+# `npm run image:test` builds the image, starts every role from it, and delivers transfers.
 
 # The base is a Debian with node and npm in /usr/local and the package ca-certificates, which node's -slim images lack.
 # `npm run image:test` makes a base of its own. Pin a digest that you have checked: BASE=node@sha256:…
@@ -47,7 +47,7 @@ RUN set -eu; \
     chown 10001:10001 /system/var/lib/portage; chmod 0700 /system/var/lib/portage
 
 FROM scratch
-# Each release has its own build id, which the config can use: worker.deployment.buildId: ${PORTAGE_BUILD_ID}.
+# Each release has a build id of its own. The config can use the id as worker.deployment.buildId: ${PORTAGE_BUILD_ID}.
 ARG BUILD_ID=1.0.0
 COPY --from=system /system /
 COPY --from=compiled /app /app

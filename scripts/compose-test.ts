@@ -50,7 +50,7 @@ async function programs(): Promise<Programs | { readonly why: string }> {
     const module = `go.temporal.io/server/cmd/tools/sql@v${serverVersion}`
     if (!(await goInstall({ what: 'Temporal SQL tool', module, dir: work, env: process.env, log: say, tried })))
       return { why: tried.join('; ') }
-    // A complete program is renamed, so that another process never sees a part of the program.
+    // Renames only a complete program, so that another process never sees a part of the program.
     await rename(join(work, 'sql'), sqlTool)
     return { server, sqlTool, cli }
   } finally {

@@ -29,7 +29,7 @@ export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): voi
   })
 }
 
-/** No spy is vital, because streams fetch the messages that a spy misses from guardian APIs. */
+/** No spy is vital, because streams fetch missed messages from guardian APIs. */
 function spyCheck({ address, connected, paused, problem, kept }: SpyHealth) {
   const why = paused ? `paused: ${kept} messages wait` : connected ? undefined : (problem ?? 'not connected yet')
   return { name: `spy ${address}`, ok: why === undefined, vital: false, problem: why === undefined ? undefined : redactText(why) }

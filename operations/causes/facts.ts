@@ -101,7 +101,7 @@ export interface SpyFacts {
 
 export const tokenKey = (address: string, token: string) => `${address}/${token}`
 
-/** Returns the watched tokens, with the account's balance, if this balance could be read. */
+/** Returns the watched tokens with the account's balances, without tokens whose balance could not be read. */
 export function tokensOf(chain: Pick<ChainFacts, 'balances' | 'watchTokens'> | undefined, address: string): TokenReading[] {
   return (chain?.watchTokens ?? []).flatMap((one) => {
     const balance = chain?.balances.get(tokenKey(address, one.token))

@@ -26,7 +26,7 @@ export async function findHelm(env: NodeJS.ProcessEnv): Promise<{ helm?: string;
     const log = (line: string) => process.stderr.write(`${line}\n`)
     const module = `helm.sh/helm/v3/cmd/helm@v${helmVersion}`
     if (!(await goInstall({ what: 'Helm', module, dir: work, env, log, tried }))) return { why: tried.join('; ') }
-    // A complete program is renamed, so that another process never sees a part of the program.
+    // Renames only a complete program, so that another process never sees a part of the program.
     await rename(join(work, 'helm'), cached)
     return { helm: cached }
   } finally {

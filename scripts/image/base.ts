@@ -27,7 +27,7 @@ export async function baseImageTar(log: (line: string) => void): Promise<string>
     await must('debootstrap', '--variant=minbase', '--include=ca-certificates', suite, root, await mirror())
     await addNode(root, work, part)
     await must('tar', '--create', '--file', join(work, 'base.tar'), '--directory', root, '--exclude=./var/cache/apt/archives/*', '.')
-    // A complete tar is renamed, so that another process never sees a part of the tar.
+    // Renames only a complete tar, so that another process never sees a part of the tar.
     await rename(join(work, 'base.tar'), tar)
     return tar
   } finally {
