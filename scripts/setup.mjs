@@ -57,7 +57,7 @@ function wantedStamp() {
   return hash.update(`${process.platform} ${process.arch} ${process.versions.modules}`).digest('hex')
 }
 
-/** The parts of package.json that npm installs from, so that a new script does not cause another installation. */
+/** The dependencies in package.json. A new script in package.json must not cause another installation. */
 function dependenciesOf(text) {
   const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(text)
   return JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides])
