@@ -30,13 +30,11 @@ const mostAtOnce = 7
 const common = {
   setupFiles: ['test/helpers/setup.ts'],
   pool: 'forks' as const,
-  // Test files share their process, so shared imports are read only once. This is safe, because a file leaves nothing
-  // behind.
+  // Test files share their process, so imports are read only once. This is safe: a file leaves nothing behind.
   isolate: false,
   // No retries: a test that passes at the second try has found something.
   retry: 0,
-  // The default of one second fails on a busy machine, so conditions get a minute. Each poll keeps several processes
-  // busy.
+  // The default of one second fails on a busy machine, so conditions get a minute. Each poll loads several processes.
   expect: { requireAssertions: true, poll: { timeout: 60_000, interval: 100 } },
 }
 

@@ -26,9 +26,7 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
   return (request.identity ??= authenticate(bearerOf(request.headers.authorization), check))
 }
 
-/**
- * Rate limit key: the token if it is valid, else the address. Clients without a token cannot use up a token's limit.
- */
+/** Rate limit key: a valid token, else the address. Clients without a token cannot use up a token's limit. */
 export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {
   return async (request) => {
     if (request.headers.authorization === undefined) return normalizeIP(request.ip)

@@ -20,10 +20,7 @@ interface Answer<Body> {
   readonly body: Body
 }
 
-/**
- * Runs `work` once per idempotency key. After an error, the key is free again. Throws IDEMPOTENCY_KEY_*,
- * TEMPORAL_UNAVAILABLE.
- */
+/** Runs `work` once per idempotency key. An error frees the key. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE. */
 export async function once<Body>(
   { client, logger }: Pick<ApiDeps, 'client' | 'logger'>,
   request: FastifyRequest,

@@ -10,9 +10,7 @@ export const describeRoute: SwaggerTransform = (document) => {
   return { schema: { ...schema, ...(params !== undefined && { params }), operationId }, url: url.replace('*', ':vaa') }
 }
 
-/**
- * Generated clients name their functions by this id, for example `getTransfers`, `transferRetry`, `laneCancelNonce`.
- */
+/** Name of the function in generated clients, for example `getTransfers`, `transferRetry`, `laneCancelNonce`. */
 export function operationIdOf(method: string, path: string): string {
   const parts = path.split('/').filter((part) => !/^(v[01])?$/.test(part))
   const words = parts.flatMap((part, index) => {

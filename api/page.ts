@@ -80,9 +80,7 @@ async function readPageFile(folder: string, { file, type }: (typeof served)[numb
   return { type, etag, plain, zipped: await promisify(gzip)(plain, { level: 9 }) }
 }
 
-/**
- * A release contains the built files. In a checkout, bin/page.js builds them: the compiled command line has no builder.
- */
+/** A release has the built files. In a checkout, bin/page.js builds them, because compiled code has no builder. */
 async function builtFolder(): Promise<string> {
   const released = join(root, 'dist/page')
   if (existsSync(released)) return released

@@ -38,10 +38,7 @@ export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, Re
 
 const usuallyKept = 20
 
-/**
- * Callers with the same key share one answer for `keepMs` (ms) after the read. Failed reads are not kept. Throws
- * API_BUSY.
- */
+/** Callers with the same key share an answer for `keepMs` (ms). Failed reads are not kept. Throws API_BUSY. */
 export function createSharedReads<Answer>(
   keepMs: number,
   gate: ReadGate,

@@ -57,10 +57,7 @@ function isModule(name) {
   return false
 }
 
-/**
- * Redirects imports of packages: tracing to otlp.cjs, AWS to aws.cjs, all others to packages.cjs. Records the packages'
- * names.
- */
+/** Redirects imports of packages: tracing to otlp.cjs, AWS to aws.cjs, others to packages.cjs. Records the names. */
 const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   name: 'from-packages',
   setup({ onResolve, onLoad }) {
@@ -140,10 +137,7 @@ function protoParts(path) {
   return { program: `${text.slice(0, from)}${read}${text.slice(to)}`, json: JSON.stringify(JSON.parse(text.slice(from, to))) }
 }
 
-/**
- * Makes the source paths in a source map relative to the root, because esbuild writes paths relative to the build
- * folder.
- */
+/** Makes the source paths in a source map relative to the root, because esbuild uses the build folder. */
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
   // A source such as `package:ethers` is not a file, so its name stays.
@@ -162,10 +156,7 @@ function keepAscii(path) {
   if (escaped !== text) writeFileSync(path, escaped)
 }
 
-/**
- * `dynamic-import: false` turns dynamic imports into calls of `require` in the same file. The calls still run only when
- * reached.
- */
+/** `dynamic-import: false` turns dynamic imports into calls of `require`, which still run only when reached. */
 const common = {
   bundle: true,
   platform: 'node',
@@ -234,10 +225,7 @@ async function makeFolder(folder, fill) {
   return result
 }
 
-/**
- * Writes root.cjs for load.cjs. `rootCode` gives the folder of package.json, and `packagesCode` the folder of the
- * packages.
- */
+/** Writes root.cjs for load.cjs. `rootCode` gives the folder of package.json, `packagesCode` that of the packages. */
 function sayRoot(folder, rootCode, packagesCode = '__dirname') {
   writeFileSync(join(folder, 'root.cjs'), `module.exports = { root: ${rootCode}, packages: ${packagesCode} }\n`)
 }

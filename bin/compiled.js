@@ -10,19 +10,13 @@ const released = join(root, 'dist')
 const cache = join(root, 'node_modules/.cache/portage/code')
 /** Time (ms) for which compiled versions are kept. A running process may load parts of its version late. */
 const keptMs = 7 * 86_400_000
-/**
- * Number of newest versions that are kept, of the sources and of the packages. Versions of the last hour are always
- * kept.
- */
+/** Maximum kept versions, each of sources and of packages. Versions of the last hour are always kept. */
 const mostKept = 20
 const freshMs = 3_600_000
 /** Folders whose files are not part of the compiled code. */
 const others = new Set(['node_modules', 'deploy', 'docs', 'lab', 'scripts', 'test'])
 
-/**
- * Path, time and size of every source file, for the cache key. Reading the contents would cost more than the cache
- * saves.
- */
+/** Path, time and size of every source file, for the cache key. Reading contents would cost more than it saves. */
 function sources() {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !others.has(entry.name))
@@ -47,9 +41,7 @@ function packagesFolder(names) {
   return join(cache, `packages-${digest(parts)}`)
 }
 
-/**
- * Removes old and excess versions. Never throws, because another process may remove the same folder at the same time.
- */
+/** Removes old and excess versions. Never throws, because another process may remove the same folders. */
 export function dropOld(folder = cache) {
   try {
     const found = readdirSync(folder).map((name) => ({ name, age: Date.now() - statSync(join(folder, name)).mtimeMs }))

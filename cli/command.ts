@@ -65,9 +65,7 @@ export function addCommands(
 function createCall<Options>(context: CliContext, command: Command, path: string, options: Options) {
   const globals = command.optsWithGlobals<GlobalOptions>()
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
-  /**
-   * Loads the config, with Temporal's address and namespace from the environment if set there. Throws CONFIG_INVALID.
-   */
+  /** Loads the config. The environment may set Temporal's address and namespace. Throws CONFIG_INVALID. */
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
@@ -160,10 +158,7 @@ async function authenticate(context: CliContext, globals: GlobalOptions, config:
   return principal
 }
 
-/**
- * If no worker answers, only prints a warning: operators must still be able to stop lanes. Throws ACCESS_TOKEN_REVOKED,
- * TEMPORAL_*.
- */
+/** Only warns if no worker answers, so that operators can stop lanes. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_*. */
 async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
   try {
     assertNotRevoked(principal, (await readSettings(client)).tokens)

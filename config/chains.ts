@@ -28,9 +28,7 @@ export function idOf(chain: ChainConfig, address: string): LaneId {
   return laneId(chain.family, chain.networkId, address)
 }
 
-/**
- * Returns the lanes of all chains that are not in shadow mode. No process serves the lanes of a chain in shadow mode.
- */
+/** Returns all lanes, except those of chains in shadow mode, which no process serves. */
 export function lanesOf(config: Pick<Config, 'chains'>) {
   return Object.entries(config.chains).flatMap(([chain, settings]) =>
     settings.shadow ? [] : settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
@@ -82,10 +80,7 @@ export function configRules(config: Config): FeeRule[] {
   return rules
 }
 
-/**
- * On Arbitrum, the data fee is part of a delivery's gas, so a delivery needs more gas. A unit costs a hundredth of
- * Ethereum's price.
- */
+/** A delivery's gas on Arbitrum includes the data fee, but a unit costs a hundredth of Ethereum's price. */
 const arbitrumGasFactor = 10
 
 export function feeDefaults(config: Config): FeeDefaults {
@@ -119,10 +114,7 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
   })
 }
 
-/**
- * Finds a lane by its id or its configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND,
- * INPUT_INVALID.
- */
+/** Finds a lane by id or configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND, INPUT_INVALID. */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
   if (forms.lane.pattern.test(name)) return laneOfChain(config, name.toLowerCase(), chain)
   const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())

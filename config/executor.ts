@@ -50,9 +50,7 @@ function dollarsOf(text: string): bigint {
   return BigInt(whole + fraction.padEnd(decimals, '0'))
 }
 
-/**
- * `at` is the time of the prices, seconds since the epoch. `dollars` maps chain names to dollars per coin, 10 decimals.
- */
+/** `at`: time of the prices, seconds since the epoch. `dollars`: dollars per coin by chain name, 10 decimals. */
 const pricesSchema = z.object({ at: z.int().min(1), dollars: z.record(z.string(), dollars.transform(dollarsOf)) })
 export type CoinPrices = z.output<typeof pricesSchema>
 

@@ -58,10 +58,7 @@ async function programs(): Promise<Programs | { readonly why: string }> {
   }
 }
 
-/**
- * Makes a shell like that of the container: with the same names of programs, the password in a file, and the addresses
- * and paths of `place`.
- */
+/** Makes a shell like the container's: the same programs, a password file, and addresses and paths of `place`. */
 function shellOf(folder: string, place: Readonly<Record<string, string>>) {
   return (name: keyof typeof compose.services, more: Readonly<Record<string, string>> = {}) => {
     const { command, environment = {} } = compose.services[name]

@@ -43,10 +43,7 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
   [['operator-transaction-refused'], recordRefused],
 ]
 
-/**
- * Removes worker identities, names of sticky queues and stack traces, which name this machine. A replay needs none of
- * them.
- */
+/** Removes identities, names of sticky queues and stack traces: they name this machine, and no replay needs them. */
 function anonymous(text: string): string {
   const clean = (key: string, value: unknown) => {
     if (key === 'stackTrace') return ''

@@ -38,10 +38,7 @@ async function main(): Promise<void> {
   }
 }
 
-/**
- * Sends transfers of both bridges until the charts show a minute of deliveries, then pauses the lane of bsc and sends
- * transfers that wait.
- */
+/** Fills the charts with a minute of deliveries, then pauses the lane of bsc and sends transfers that wait. */
 async function showTraffic(devnet: Devnet, portage: PortageProcess): Promise<void> {
   const send = (transfers: number) => sendTransfers(devnet, { transfers, rate: 2, bridge: 'both' }, () => {})
   await send(100)

@@ -45,9 +45,7 @@ function run(command, args, out = 2) {
   return spawnSync(command, args, { cwd: root, stdio: ['ignore', out, 2], shell: process.platform === 'win32' })
 }
 
-/**
- * A hash of everything that decides which packages are installed: both package files, the Node version, the platform.
- */
+/** A hash of everything that decides about installed packages: both package files, the Node version, the platform. */
 function wantedStamp() {
   const hash = createHash('sha256')
   for (const file of ['package.json', 'package-lock.json']) {
@@ -162,10 +160,7 @@ function checkCache() {
   }
 }
 
-/**
- * Looks for the Temporal server, which only tests need. Ignores failures, because the program prints which tests cannot
- * run.
- */
+/** Looks for the Temporal server, which only tests need. Ignores failures, which the program prints. */
 function findTemporalServer() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/find-temporal-server.ts`])
 }

@@ -47,10 +47,7 @@ function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`
 }
 
-/**
- * Calls `poll` at most every `everyMs`, and returns the news of finished polls without waiting. `poll` must never
- * throw.
- */
+/** Calls `poll` at most every `everyMs`, and returns the news of finished polls at once. `poll` must never throw. */
 function inBackground(poll: Poll, everyMs: number): Poll {
   const found: News[] = []
   let isReading = false

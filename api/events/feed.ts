@@ -8,9 +8,7 @@ export interface FeedEvent {
 }
 
 export type News = Omit<FeedEvent, 'id'>
-/**
- * Returns the changes since the previous call. Once a kind of data has sent `ready`, none of its changes is missing.
- */
+/** The changes since the previous call. After a kind of data has sent `ready`, none of its changes is missing. */
 export type Poll = () => Promise<readonly News[]>
 
 interface FeedOptions {
@@ -34,9 +32,7 @@ export class EventFeed {
   #loop: Promise<void> | undefined
   #leftAt = 0
   readonly #ready = new Set<string>()
-  /**
-   * Kinds of data whose event `ready` was already sent. A new listener reads them here, because `ready` is sent once.
-   */
+  /** Kinds of data whose event `ready` was sent. New listeners read them here, because `ready` is sent once. */
   readonly ready: ReadonlySet<string> = this.#ready
 
   constructor(poll: Poll, options: FeedOptions = feedDefaults) {

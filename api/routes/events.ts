@@ -7,10 +7,7 @@ import { createChanges } from '../events/changes.ts'
 import { EventFeed, type FeedEvent } from '../events/feed.ts'
 
 const [mostListeners, mostOfName] = [64, 8]
-/**
- * Interval (ms) of heartbeats. Proxies close a connection after a minute of silence. Each heartbeat checks the token
- * again.
- */
+/** Interval (ms) of heartbeats, which also check the token. Proxies close a connection after a silent minute. */
 const usualHeartbeatMs = 15_000
 /** Maximum bytes that wait on each side of `body`. A listener with a longer backlog is disconnected. */
 const mostBuffered = 1_000_000

@@ -9,10 +9,7 @@ const report = z.object({
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), vital: z.boolean(), problem: z.string().optional() })),
 })
 
-/**
- * `/health` shows that the process lives. `/ready` answers 503 while Temporal does not answer. Neither has a rate
- * limit.
- */
+/** `/health`: the process lives. `/ready`: Temporal answers, otherwise 503. Neither has a rate limit. */
 export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): void {
   const config = { rateLimit: false, access: 'open' } as const
   const alive = { summary: 'Liveness of the process', response: { 200: z.object({ status: z.literal('ok') }) } }

@@ -7,9 +7,7 @@ import { countTransfers, parkedTransfers } from '../../temporal/client/transfers
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Api, type ApiDeps } from '../deps.ts'
 
-/**
- * Minimum time (ms) between two counts. A count takes eleven visibility queries, and Temporal allows ten per second.
- */
+/** Minimum time (ms) between counts. A count takes eleven visibility queries, and Temporal allows ten per second. */
 const countsMs = 30_000
 const streamsMs = 10_000
 /** Maximum wait for a refresh, ms. Prometheus waits 10 s for a whole scrape. */
@@ -43,10 +41,7 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
   })
 }
 
-/**
- * Counts parked transfers by code. Codes that were not queried yet count as `unknown`, and so do codes outside the
- * catalogue, which may be forged.
- */
+/** Counts parked transfers by code. `unknown`: not queried yet, or outside the catalogue and maybe forged. */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const known = codes.filter(isErrorCode)

@@ -110,10 +110,7 @@ export function flowRoute(app: Api, { client }: ApiDeps): void {
   })
 }
 
-/**
- * `GET /v1/spending` shows only lanes whose keys this process has. Other processes export the spending of their keys as
- * metrics.
- */
+/** `GET /v1/spending` shows only lanes whose keys this process has. The metrics of other processes show theirs. */
 export function spendingRoute(app: Api, { spending }: ApiDeps): void {
   const schema = { summary: 'Recent spending of the keys of this process, and their limits', response: { 200: spendingSchema } }
   app.get('/v1/spending', { ...access, schema }, () => ({

@@ -184,10 +184,7 @@ async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce
   return Buffer.from(transfer.message, 'base64')
 }
 
-/**
- * Returns ms since the epoch. Throws INPUT_INVALID for a deadline in the past, because the transfer would be parked at
- * once.
- */
+/** Returns ms since the epoch. Throws INPUT_INVALID for a past deadline: the transfer would be parked at once. */
 function deadlineOf(given: string | number | undefined): number | undefined {
   if (given === undefined) return undefined
   const deadline = typeof given === 'number' ? Date.now() + given * 60_000 : Date.parse(given)

@@ -62,10 +62,7 @@ const reportSchema = z
   })
   .meta({ id: 'Transfer', description: 'The state of the transfer, its timeline and its outcome.' })
 
-/**
- * Lists need no worker. The report of an open transfer queries its workflow. The report of a closed transfer is the
- * workflow's result.
- */
+/** Lists need no worker. A report queries the workflow of an open transfer, or reads the result of a closed one. */
 export function transferRoutes(app: Api, deps: ApiDeps): void {
   const list = {
     summary: 'Transfers: open ones first, then the newest',

@@ -36,10 +36,7 @@ export async function findTransfer(client: TemporalClient, config: Config, given
   })
 }
 
-/**
- * Length of the shortest VAA, bytes: header, one signature, header of the body. Ids and hashes are shorter, also in
- * hex.
- */
+/** Bytes of the shortest VAA: header, one signature, header of the body. Ids and hashes are shorter, even in hex. */
 const leastBytes = 6 + 66 + 51
 
 async function idInMessage(config: Config, given: string): Promise<string | undefined> {

@@ -81,9 +81,7 @@ export const runCommand: CommandSpec = {
 /** Lifetime (ms) of the first token, which only has to create other tokens. */
 const firstTokenMs = 24 * 3_600_000
 
-/**
- * Makes keys unless the config has some. Shows the first token only on a terminal, because a log would keep the token.
- */
+/** Makes keys unless the config has some. Shows the first token only on a terminal: a log would keep the token. */
 async function prepareAccess(
   config: Config,
   unlisted: UnlistedToken,

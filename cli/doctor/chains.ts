@@ -11,10 +11,7 @@ import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
 import { coreAbi } from '../../bridges/kit/signed-messages.ts'
 import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, orError, warn } from './check.ts'
 
-/**
- * Reads contracts and lanes through a node that passes its check or, if there is none, through a node whose check only
- * warns.
- */
+/** Reads contracts and lanes through a node that passes its check, else through a node whose check only warns. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
   const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain, coinOfChain({ chains }, name))))
   return found.flat()

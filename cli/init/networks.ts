@@ -8,9 +8,7 @@ export type Network = (typeof networks)[number]
 
 export type KnownChain = ReturnType<typeof toChain>
 
-/**
- * Networks that were shut down but are still in the SDK's tables. Source for Celo and Holesky: docs.celo.org/network
- */
+/** Networks that ended but are still in the SDK's tables. Source for Celo and Holesky: docs.celo.org/network */
 export const ended: ReadonlyMap<number, { readonly year: number; readonly successor?: string }> = new Map([
   [5, { year: 2024, successor: 'sepolia' }],
   [420, { year: 2024, successor: 'optimism-sepolia' }],

@@ -64,10 +64,7 @@ function renderTable({ rows, wide, short }: Table, width: Width): string {
   return lines.map((cells) => renderFacts(facts(named(cells)), width)).join('\n\n')
 }
 
-/**
- * Makes the widest columns narrower, but never narrower than their longest word. Undefined if the lines still do not
- * fit.
- */
+/** Narrows the widest columns, but not below their longest word. Undefined if the lines still do not fit. */
 function narrowed(lines: readonly (readonly string[])[], natural: readonly number[], width: number): number[] | undefined {
   const room = width - gap * (natural.length - 1)
   const least = natural.map((whole, column) => {
@@ -99,7 +96,7 @@ function cellText(cell: Cell, width: Width): string {
   return harmless(text.replaceAll(/\s+/g, ' '))
 }
 
-/** Words that are wider than a line are broken. */
+/** Breaks words that are wider than a line. */
 export function wrap(text: string, width: number): string[] {
   return stringWidth(text) <= width
     ? [text]

@@ -27,9 +27,7 @@ const options: ParseOptions & DocumentOptions & SchemaOptions = {
   customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),
 }
 
-/**
- * Returns the text with other values at these paths. Comments and all other values stay. The text must be valid YAML.
- */
+/** Returns the text with new values at these paths. Comments and other values stay. The text must be valid YAML. */
 export function editYaml(text: string, edits: readonly (readonly [path: readonly string[], value: unknown])[]): string {
   const document = parseDocument(text, options)
   for (const [path, value] of edits) document.setIn(path, document.createNode(value))

@@ -10,10 +10,7 @@ function isReceiverUrl(text: string): boolean {
 }
 
 const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'metadata'])
-/**
- * Addresses of this host, link-local addresses, and addresses where cloud machines find credentials (AWS, Google,
- * Alibaba).
- */
+/** Addresses of this host, link-local ones, and those with credentials of clouds (AWS, Google, Alibaba). */
 const credentialAddresses = new BlockList()
 credentialAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
 for (const [net, bits] of [

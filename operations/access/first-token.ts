@@ -15,9 +15,7 @@ const unlistedSchema = z.strictObject({
 
 export type UnlistedToken = ReturnType<typeof unlistedToken>
 
-/**
- * Keeps a deployment's first token in a file until the settings list it. If listing fails, the next start tries again.
- */
+/** Keeps the first token in a file until the settings list the token. The next start tries a failed listing again. */
 export function unlistedToken(dataFolder: string, now: () => number = Date.now) {
   const file = join(dataFolder, 'first-token.json')
   const forget = () => rm(file, { force: true })

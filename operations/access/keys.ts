@@ -23,10 +23,7 @@ export type AccessKey = z.output<typeof keySchema>
 /** The `kid` of a key is its thumbprint (RFC 7638). */
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
-/**
- * Returns the keys, oldest first. Throws ACCESS_KEYS if the file is unreadable, malformed, of another user, or readable
- * by others.
- */
+/** Returns the keys, oldest first. Throws ACCESS_KEYS if the file is unreadable, malformed, or open to other users. */
 export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   const refuse = (detail: string, cause?: unknown) => new RelayerError('ACCESS_KEYS', { detail, facts: { file }, cause })
   let text: string

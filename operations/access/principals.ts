@@ -22,10 +22,7 @@ export async function authenticate(token: string | undefined, { ring, audience, 
   return principal
 }
 
-/**
- * Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_KEYS, and ACCESS_TOKEN_INVALID if the token's key was
- * removed.
- */
+/** Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_KEYS, and ACCESS_TOKEN_INVALID after the key's removal. */
 export async function assertStillGood(principal: Principal, { ring, tokens }: Pick<TokenCheck, 'ring' | 'tokens'>): Promise<void> {
   if (Date.now() >= principal.expiresAt) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
   const listed = tokens()

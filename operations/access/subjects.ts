@@ -8,10 +8,7 @@ export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject 
   return targetChain === undefined ? {} : { chains: [targetChain] }
 }
 
-/**
- * An order about a stream concerns the stream's source chain and, if all its transfers have one target chain, that
- * chain.
- */
+/** An order about a stream concerns its source chain and, if the stream has only one, its target chain. */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
   const chains = [source, third].filter((part): part is string => isOf(forms.name, part))

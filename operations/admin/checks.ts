@@ -19,9 +19,7 @@ export interface Check {
   readonly problem?: string | undefined
 }
 
-/**
- * Asks Temporal at most once a second. `problem` is public, so it contains no address and no namespace. Never throws.
- */
+/** Asks Temporal at most once a second. `problem` is public: it has no address and no namespace. Never throws. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
   const late = () => Promise.reject(new Error(`no answer within ${timeoutMs} ms`))
   const check = async () => {

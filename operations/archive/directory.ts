@@ -4,9 +4,7 @@ import { dirname, join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
-/**
- * A lock of this age (ms) is from a crashed process. The clocks of machines that share the folder must differ by less.
- */
+/** A lock of this age (ms) is from a crashed process. Clocks of machines with the same folder must differ by less. */
 const staleMs = 60_000
 
 /** Creates the folder with the first text. Only the user of this process can read the folder. */

@@ -24,18 +24,12 @@ const lineSchema = z
 
 /** Maximum characters of an order for a transfer or operator transaction, whose workflow a stranger can start. */
 const longestOrder = 500_000
-/**
- * Characters after which a day's file gets no more orders that strangers can cause. V8 has no string of 2^29
- * characters.
- */
+/** Characters after which a day's file gets no more orders of strangers. V8 has no string of 2^29 characters. */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/**
- * Appends the orders that the archive lacks. `through` is the end of a complete search (ms since the epoch). Throws
- * ARCHIVE_*.
- */
+/** Appends missing orders. `through`: end of a complete search, ms since the epoch. Throws ARCHIVE_*. */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()

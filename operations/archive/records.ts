@@ -5,10 +5,7 @@ import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/
 
 // Anybody with access to Temporal can end a run with any result, so values with an unexpected form count as absent.
 
-/**
- * Converts ms since the epoch to ISO 8601. The range is limited, because strangers choose times and each day has a
- * file.
- */
+/** Converts ms since the epoch to ISO 8601. Limits the range: strangers choose times, and each day has a file. */
 const isoTime = z
   .number()
   .min(Date.UTC(2020))

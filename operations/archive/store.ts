@@ -23,20 +23,14 @@ export interface StoredText {
 export interface ArchiveStore {
   /** Throws ARCHIVE_UNAVAILABLE. */
   get(name: string): Promise<StoredText | undefined>
-  /**
-   * Writes the text if the stored text is still `was` (from `get`). Otherwise returns false. Throws
-   * ARCHIVE_UNAVAILABLE.
-   */
+  /** Writes the text, or returns false if the stored text is not `was` (from `get`). Throws ARCHIVE_UNAVAILABLE. */
   put(name: string, text: string, was: StoredText | undefined): Promise<boolean>
 }
 
 const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
-/**
- * Writes the text that `change` returns, if `change` returns one. Throws ARCHIVE_UNAVAILABLE and the errors of
- * `change`.
- */
+/** Writes the text that `change` returns, if any. Throws ARCHIVE_UNAVAILABLE and the errors of `change`. */
 export async function updateText(
   store: ArchiveStore,
   name: string,

@@ -42,10 +42,7 @@ export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/**
- * Adds the lines that the archive lacks. After a failed pass, the next pass continues. Throws ARCHIVE_* and errors of
- * Temporal.
- */
+/** Adds missing lines. After a failed pass, the next pass continues. Throws ARCHIVE_* and errors of Temporal. */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))

@@ -24,9 +24,7 @@ const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly te
 
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/**
- * Returns one finding per reason. No intake reports on `silent` streams, so their gaps become part of INTAKE_SILENT.
- */
+/** One finding per reason. No intake reports on `silent` streams, so their gaps become part of INTAKE_SILENT. */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly StreamName[],

@@ -123,9 +123,7 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   })
 }
 
-/**
- * A single missed message may be lost. A spy with a second missed message is silent: it sent nothing since the first.
- */
+/** A single missed message may be lost. After a second one, the spy is silent: it sent nothing since the first. */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy

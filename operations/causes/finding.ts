@@ -20,9 +20,7 @@ export interface Finding {
   readonly numbers?: Numbers
   /** Starts of catalogue commands that are not suggested: such a command would not help, or would do harm. */
   readonly useless?: readonly string[]
-  /**
-   * This finding follows from a cause with one of these codes and this id, and is merged into the row of that cause.
-   */
+  /** This finding follows from a cause with one of these codes and this id, and is merged into that cause's row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 

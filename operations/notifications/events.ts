@@ -48,10 +48,7 @@ export function proofsOf(
   })
 }
 
-/**
- * Without required encryption, anybody with access to Temporal can record the proof `encrypted`, so such a proof
- * becomes `temporal`.
- */
+/** Shows the proof `encrypted` only if encryption is required: otherwise, anybody at Temporal can record this proof. */
 export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {
   const { data } = notification
   return requiresEncryption || data['proof'] !== 'encrypted'

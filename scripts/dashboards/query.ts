@@ -13,10 +13,7 @@ export type Filter = 'chain' | 'lane' | 'stream' | 'task_queue'
 
 const window = '$__rate_interval'
 
-/**
- * Builds the expressions of one dashboard. Each selector gets the dashboard's filters, except for labels that its
- * metric lacks.
- */
+/** Builds a dashboard's expressions. Selectors get the dashboard's filters, without labels that the metric lacks. */
 export function queries(...filters: readonly Filter[]) {
   /**
    * Throws Error for an unknown metric or label.

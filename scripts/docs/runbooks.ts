@@ -27,9 +27,7 @@ export function alertRules(root: string): AlertRule[] {
 
 export const runbookOf = (code: string) => `${folder}/${code}.md`
 
-/**
- * The generated parts of the runbooks, by path: one for each cause, and one for each other code that an alert names.
- */
+/** The generated parts of the runbooks by path: one for each cause, and one for each other code of an alert. */
 export function describeRunbooks(root: string): ReadonlyMap<string, string> {
   const alerts = alertRules(root)
   const codes = (Object.keys(catalogue) as Code[]).filter((code) => isCauseCode(code) || alertsOf(code, alerts).length > 0)

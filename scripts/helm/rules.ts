@@ -14,9 +14,7 @@ const webhookFolder = '/run/secrets/portage/notifications'
 const payloadFolder = '/run/secrets/portage/payload-keys'
 const checkpointRoles = ['intake', 'api']
 
-/**
- * The rendered `portage.yaml`, read as a process reads it. Throws CONFIG_INVALID, or Error without a `portage.yaml`.
- */
+/** The rendered `portage.yaml`, read as by a process. Throws CONFIG_INVALID, or Error without a `portage.yaml`. */
 export function configOf(documents: readonly Document[]): Config {
   const text = configText(documents)
   if (text === undefined) throw new Error('no ConfigMap has portage.yaml')
@@ -135,10 +133,7 @@ function payloadKeys({ name, container, pod }: Workload, { temporal }: Config): 
   })
 }
 
-/**
- * Only pods of `checkpointRoles` may have the object store's authorization, which allows erasing the checkpoints of all
- * streams.
- */
+/** Only pods of `checkpointRoles` may have the authorization with which one can erase all checkpoints. */
 function checkpointVariables(workload: Workload, documents: readonly Document[]): string[] {
   const [, variable] = /^ *authorization: \$\{(\w+)\}$/m.exec(configText(documents) ?? '') ?? []
   if (variable === undefined) return []

@@ -6,8 +6,7 @@ import { promisify } from 'node:util'
 const execute = promisify(execFile)
 
 /**
- * Buildah with a store of its own, which `remove` deletes. Runs as root, without a container runtime, on any file
- * system.
+ * Buildah with its own store, which `remove` deletes. Needs root, but no container runtime and no special file system.
  */
 export interface Buildah {
   /** Returns the output without its last line break. Throws Error with the error output. */

@@ -1,8 +1,6 @@
 const unreleased = '## Unreleased'
 
-/**
- * Moves the unreleased part of the changelog under a version. Throws Error if the part is empty or the version exists.
- */
+/** Moves the changelog's unreleased part under a version. Throws Error if the part is empty or the version exists. */
 export function released(text: string, version: string, day: string): string {
   if (text.includes(`\n## ${version} `)) throw new Error(`CHANGELOG.md has ${version} already`)
   if (changesOf(text, 'Unreleased') === '') throw new Error(`CHANGELOG.md says nothing under "${unreleased}"`)

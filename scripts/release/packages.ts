@@ -62,10 +62,7 @@ function packageAt(folder: string): PackageAt {
   return { name, version, license: license ?? saidElsewhere[name] ?? 'unknown', folder }
 }
 
-/**
- * `…/node_modules/@scope/name/lib/x.js` → `…/node_modules/@scope/name`. Undefined for files of Portage and of esbuild
- * itself.
- */
+/** `…/node_modules/@scope/name/lib/x.js` → `…/node_modules/@scope/name`. Undefined for files of Portage and esbuild. */
 function folderOf(file: string): string | undefined {
   if (!existsSync(file)) return undefined
   const match = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(realpathSync(file))

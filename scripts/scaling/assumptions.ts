@@ -1,7 +1,4 @@
-/**
- * Facts about other systems, and choices: figures that no bench of this project measures. docs/operate/scaling.md has
- * the sources.
- */
+/** Facts about other systems, and choices: figures of no bench. Sources: docs/operate/scaling.md. */
 export const assumptions = {
   /** Planned share of a core, a shard or a rate limit. The rest is for peaks and for the time after an outage. */
   plannedShare: 0.6,
@@ -14,21 +11,13 @@ export const assumptions = {
   commitMs: 2,
   /** Cores of the largest common database server. */
   databaseCores: 64,
-  /**
-   * Executable transactions of one account that a full pool keeps (go-ethereum's AccountSlots), and a lane's default
-   * window.
-   */
+  /** Executable transactions of an account in a full pool (go-ethereum's AccountSlots), and a lane's default window. */
   poolSlots: 16,
-  /**
-   * Blocks from the grant of a nonce to its inclusion: the transaction misses one block, and the next one includes it.
-   */
+  /** Blocks from the grant of a nonce to inclusion: the transaction misses one block, and the next includes it. */
   blocksToInclude: 2,
   /** Planned share of a block's gas. With a larger share, Portage's own deliveries would raise the base fee. */
   gasShare: 0.25,
-  /**
-   * Temporal's default limit of requests per second, for a host and for a namespace (frontend.rps,
-   * frontend.namespaceRPS).
-   */
+  /** Temporal's default requests per second, for a host and for a namespace (frontend.rps, frontend.namespaceRPS). */
   frontendRequests: 2_400,
   /**
    * Requests to Temporal for one transfer: its start, two workflow tasks, one step (polled and answered), and its share

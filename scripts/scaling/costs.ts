@@ -18,10 +18,7 @@ export interface Costs {
   readonly rpcCalls: number
   readonly rpcPerBlock: number
   readonly processMiB: number
-  /**
-   * Gas of a delivery: of a Wormhole transfer with the bench's number of guardians, of a native transfer, and of a
-   * native transfer in a full batch.
-   */
+  /** Gas of a delivery: Wormhole (with the bench's number of guardians), native, and native in a full batch. */
   readonly gas: { readonly wormhole: number; readonly native: number; readonly batched: number }
   /** Transfers per second of the whole machine on which the bench ran. */
   readonly measuredPerSecond: number

@@ -23,10 +23,7 @@ const throughput = z.object({
   }),
 })
 
-/**
- * Output of `npm run bench -- --outage N --json`: native transfers, each in its own transaction, or in batches with
- * `--batch`.
- */
+/** Output of `npm run bench -- --outage N --json`: native transfers, alone or (`--batch`) in batches. */
 const outage = z.object({
   commit,
   ...{ transfers: number, batch: number.optional(), deliveringTransactions: number, machine },

@@ -82,7 +82,7 @@ const keptRate = (chain: ChainKind) => kept({ entries: {} }).keptLimit / openSec
 const openSeconds = ({ blockMs, finalitySeconds }: ChainKind) => (blocksToInclude * blockMs) / 1_000 + finalitySeconds
 const routeRate = (chain: ChainKind) => streamLimits.open / openSeconds(chain)
 
-/** A part of the system that some rate uses up, and the next step then. */
+/** A limit: a part of the system that a high rate uses up, and the `next` step. */
 export interface Limit {
   readonly what: string
   /** Transfers per second that one part of this kind carries. */
