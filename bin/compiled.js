@@ -16,7 +16,7 @@ const freshMs = 3_600_000
 /** Folders whose files are not part of the compiled code. */
 const others = new Set(['node_modules', 'deploy', 'docs', 'lab', 'scripts', 'test'])
 
-/** Path, time and size of every source file, for the cache key. Reading contents would cost more than it saves. */
+/** Path, time and size of all sources, for the cache key. Reading contents would cost more than the cache saves. */
 function sources() {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !others.has(entry.name))
