@@ -1,12 +1,10 @@
-# Portage, for every role: node, its libraries, the compiled command line with the bundle of workflows, and the packages
-# that these cannot hold.
+# Portage's image for every role has node with its libraries, the compiled command line, the bundle of workflows, and
+# packages that cannot be compiled, but no shell, package manager, npm, compiler or sources.
 #   docker build --tag portage:1.0.0 .
-# No shell, no package manager, no npm, no compiler, no sources. `npm run image:test` builds it, starts it as all roles
-# and delivers through it.
+# `npm run image:test` builds the image, starts every role from it, and delivers transfers.
 
-# Any Debian with node and npm in /usr/local and the package ca-certificates, which node's -slim images do not have;
-# nothing else of it comes into the image.
-# npm run image:test gives one of its own. Pin a digest that you have checked: BASE=node@sha256:…
+# The base is a Debian with node and npm in /usr/local and the package ca-certificates, which node's -slim images lack.
+# `npm run image:test` makes a base of its own. Pin a digest that you have checked: BASE=node@sha256:…
 ARG BASE=docker.io/library/node:24-bookworm
 
 FROM ${BASE} AS compiled
@@ -14,7 +12,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY . .
-# The files that `npm run release` packs, and the native part that npm would install with it, for this platform alone.
+# The files that `npm run release` packs, and the native parts for this platform, which npm would install.
 RUN set -eu; \
     node --import tsx --input-type=module --eval "const { stage } = await import('/build/scripts/release/stage.ts'); await stage('/app')"; \
     bridge=node_modules/@temporalio/core-bridge; platform="$(uname -m)-unknown-linux-gnu"; \
@@ -23,10 +21,10 @@ RUN set -eu; \
     cp -R "$bridge/releases/$platform" "/app/$bridge/releases/"; \
     case "$platform" in x86_64*) cpu=linux-x64 ;; *) cpu=linux-arm64 ;; esac; \
     find /app/node_modules/secp256k1/prebuilds -mindepth 1 -maxdepth 1 ! -name "$cpu" -exec rm -r {} +; \
-    # V8's compiled code is kept next to it, since nobody can write there later.
+    # Two starts make V8 store compiled code in /app, where no process can write later.
     node /app/bin/portage.js --help > /dev/null; node /app/bin/portage.js run --role all --config /none > /dev/null 2>&1 || true
 
-# The files of a few Debian packages, and their entries where scanners look for them (as distroless images have them).
+# The files of a few Debian packages, with their entries in status.d, where scanners look (as in distroless images).
 FROM ${BASE} AS system
 RUN set -eu; \
     mkdir -p /system/usr/lib /system/usr/lib64 /system/usr/bin /system/usr/sbin /system/var/lib/dpkg/status.d /system/etc/ssl/certs; \
@@ -49,7 +47,7 @@ RUN set -eu; \
     chown 10001:10001 /system/var/lib/portage; chmod 0700 /system/var/lib/portage
 
 FROM scratch
-# worker.deployment.buildId of the config may be ${PORTAGE_BUILD_ID}: another one for every release.
+# Each release has a build id of its own. The config can use the id as worker.deployment.buildId: ${PORTAGE_BUILD_ID}.
 ARG BUILD_ID=1.0.0
 COPY --from=system /system /
 COPY --from=compiled /app /app
@@ -60,7 +58,7 @@ ENV NODE_ENV=production \
     PORTAGE_CONFIG=/etc/portage/portage.yaml
 USER 10001:10001
 WORKDIR /var/lib/portage
-# 8099: the API (role api), 9464: health and metrics of every role, where the config says so.
+# Usual ports, which the config sets. 8099: the API (role api). 9464: health and metrics of every role.
 EXPOSE 8099 9464
 ENTRYPOINT ["/usr/local/bin/node", "/app/bin/portage.js"]
 CMD ["--help"]

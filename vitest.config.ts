@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import LongestFirst from './scripts/longest-first.ts'
 
 /**
- * Tests that count calls or state transitions. On a busy machine a transfer costs more polls, so they run without the
+ * Tests that count calls or state transitions. Transfers cost more polls on a busy machine, so these tests run without
  * others: by `npm run test:costs`, and in CI after `npm test`.
  */
 const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
@@ -11,8 +11,8 @@ const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 const integration = ['test/{contract,lab/devnet,e2e,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
 
 /**
- * Fault runs on whole networks, suites that lose Temporal, and the suites that take longest, so that `npm test` takes
- * at most ten minutes on two cores: `npm run test:faults`. CI runs them last.
+ * Fault runs, suites that lose Temporal, and the longest suites. `npm run test:faults` runs them apart, so that `npm
+ * test` takes at most ten minutes on two cores. CI runs them last.
  */
 const faults = [
   'test/faults/**/*.test.ts',
@@ -22,20 +22,19 @@ const faults = [
 ]
 
 /**
- * Unit tests and suites with servers are one group, so that these begin while the last unit tests still run. Both wait
- * for seconds: for blocks, heartbeats and time-outs. So seven files share two cores.
+ * Unit tests and suites with servers share a group, so that the suites begin while the last unit tests run. Suites
+ * mostly wait (for blocks, heartbeats, time-outs), so seven files share two cores.
  */
 const mostAtOnce = 7
 
 const common = {
   setupFiles: ['test/helpers/setup.ts'],
   pool: 'forks' as const,
-  // Test files share their process, so shared imports are read only once. This is safe, because a file leaves nothing
-  // behind.
+  // Test files share their process, so imports are read only once. This is safe: a file leaves nothing behind.
   isolate: false,
   // No retries: a test that passes at the second try has found something.
   retry: 0,
-  // The default of one second fails on a busy machine: conditions get a minute. Each poll keeps several processes busy.
+  // The default of one second fails on a busy machine, so conditions get a minute. Each poll loads several processes.
   expect: { requireAssertions: true, poll: { timeout: 60_000, interval: 100 } },
 }
 

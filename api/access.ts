@@ -9,7 +9,7 @@ import { isUnread } from '../temporal/client/settings/settings-watch.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { errorSchema } from './errors.ts'
 
-/** `open`: no token. `read`: any valid token. The name of an order: a token of the level of this order. */
+/** `open`: no token. `read`: any valid token. Name of an order: a token of that order's level. */
 export type RouteAccess = 'open' | 'read' | OrderName
 
 declare module 'fastify' {
@@ -26,10 +26,7 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
   return (request.identity ??= authenticate(bearerOf(request.headers.authorization), check))
 }
 
-/**
- * Key for the rate limit: the valid token, or else the address. So clients without a token cannot use up a token's
- * limit.
- */
+/** Rate limit key: a valid token, else the address. Clients without a token cannot use up a token's limit. */
 export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {
   return async (request) => {
     if (request.headers.authorization === undefined) return normalizeIP(request.ip)
@@ -40,7 +37,7 @@ export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promis
   }
 }
 
-/** Checks the token before the body is read. Every route that is added afterwards must declare its access. */
+/** Checks the token before Fastify reads the body. Every route that is added afterwards must declare its access. */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)

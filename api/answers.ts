@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { transferStates } from '../domain/transfer/transfer.ts'
 
-/** API answers that the page also uses. The page imports this file, so this file must not import Node modules. */
+/** The page bundles this file, so this file must not import Node modules. */
 
 /** Problem details (RFC 9457). */
 export const problemSchema = z

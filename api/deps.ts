@@ -25,7 +25,7 @@ export interface ApiDeps {
   readonly network: { readonly bridges: Bridges; readonly chains: ReadonlyMap<ChainName, Chain>; readonly vaaLookup: VaaLookup }
   readonly metrics: Metrics
   readonly logger: Logger
-  /** True if this process reads the streams and sets their metrics. */
+  /** True if this process reads the streams and sets the metrics of streams. */
   readonly feedsStreams: boolean
   readonly spies?: (() => readonly SpyHealth[]) | undefined
   readonly heartbeatMs?: number
@@ -33,7 +33,7 @@ export interface ApiDeps {
   readonly spending?: (() => readonly LaneSpending[]) | undefined
   /** Absent if this process has no quoter key. */
   readonly executor?: ExecutorProvider | undefined
-  /** Absent if this process has no source of requests for execution. It then does not know their status. */
+  /** Absent if this process has no source of requests for execution. */
   readonly requestsOf?: RequestsOf | undefined
 }
 

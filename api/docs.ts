@@ -53,7 +53,7 @@ const stylesheet = '/docs/style.css'
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const headers = { ...pageHeaders, 'content-security-policy': policy }
 
-/** `GET /docs`. Needs no token, because browsers send none for a page. Shows nothing about this deployment. */
+/** `GET /docs` needs no token: browsers send none for a page, and the page shows nothing about this deployment. */
 export function docsRoutes(app: Api): void {
   const options = { config: { access: 'open' }, schema: { hide: true } } as const
   let page: string | undefined

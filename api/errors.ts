@@ -11,7 +11,7 @@ export const errorSchema = {
   content: { [problemType]: { schema: problemSchema } },
 }
 
-/** A code that is not listed has the status 503 if it is retriable, and 422 if not. */
+/** A code that is not listed has the status 503 if it is retriable, else 422. */
 const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
   400: ['INPUT_INVALID', 'MESSAGE_ENCODING'],
   401: ['ACCESS_TOKEN_MISSING', 'ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_EXPIRED', 'ACCESS_TOKEN_REVOKED'],
@@ -84,7 +84,7 @@ interface RawIssue {
   readonly keys?: readonly string[]
 }
 
-/** Limits the list, because a body of 256 KB can have a hundred thousand wrong fields. */
+/** Maximum wrong fields in an answer. A body of 256 KB can have a hundred thousand. */
 const mostNamed = 50
 const longest = 200
 

@@ -31,7 +31,7 @@ export function sendError(reply: FastifyReply, error: unknown, given?: number) {
     .send({ ...body, status })
 }
 
-/** A refusal (below 500) is the caller's fault, so it is not logged. */
+/** Logs an answer of status 500 or above. Lower statuses are the client's fault. */
 export function logFailure(
   logger: Logger,
   { routeOptions: { url: route } }: FastifyRequest,

@@ -20,9 +20,7 @@ interface Answer<Body> {
   readonly body: Body
 }
 
-/**
- * Runs `work` once per idempotency key. An error frees the key again. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE.
- */
+/** Runs `work` once per idempotency key. An error frees the key. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE. */
 export async function once<Body>(
   { client, logger }: Pick<ApiDeps, 'client' | 'logger'>,
   request: FastifyRequest,
@@ -40,7 +38,7 @@ export async function once<Body>(
     void reply.header('idempotency-replayed', 'true')
     return { status: claim.status, body: claim.body as Body }
   }
-  // If the answer cannot be stored, the request still succeeds. A repeated request finds the started transfers.
+  // The request succeeds even if its answer cannot be stored: a repeated request finds the started transfers.
   const keep = (answer: Parameters<typeof claim.answer>[0]) =>
     claim.answer(answer).catch((error: unknown) => {
       logger.warn('an answer could not be kept for its idempotency key', { ...problemOf(error) })

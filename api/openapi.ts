@@ -1,7 +1,7 @@
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 
-/** Adds an `operationId`. Gives the wildcard of spy_relayer's route a name, because OpenAPI has no wildcards. */
+/** Adds an `operationId`. The wildcard of spy_relayer's route gets the name `vaa`, because OpenAPI has no wildcards. */
 export const describeRoute: SwaggerTransform = (document) => {
   const { schema, url } = jsonSchemaTransform(document)
   if (schema?.hide) return { schema, url }
@@ -10,9 +10,7 @@ export const describeRoute: SwaggerTransform = (document) => {
   return { schema: { ...schema, ...(params !== undefined && { params }), operationId }, url: url.replace('*', ':vaa') }
 }
 
-/**
- * Generated clients name their functions by this id, for example `getTransfers`, `transferRetry`, `laneCancelNonce`.
- */
+/** Name of the function in generated clients, for example `getTransfers`, `transferRetry`, `laneCancelNonce`. */
 export function operationIdOf(method: string, path: string): string {
   const parts = path.split('/').filter((part) => !/^(v[01])?$/.test(part))
   const words = parts.flatMap((part, index) => {
@@ -43,7 +41,7 @@ export const withComponents: SwaggerTransformObject = (document) => {
   return { ...whole, components: { ...whole.components, schemas: kept } } as typeof whole
 }
 
-/** Replaces each reference by its schema. This ends, because no component refers to itself. */
+/** Replaces each reference by its schema. The recursion ends, because no component refers to itself. */
 export function expandedPaths({ paths, components }: { readonly paths?: object; readonly components?: object }): unknown {
   const { schemas = {} } = (components ?? {}) as { readonly schemas?: Readonly<Record<string, unknown>> }
   const expand = (part: unknown): unknown => {

@@ -24,7 +24,7 @@ export const pageHeaders = {
   'cache-control': 'no-cache',
 } as const
 
-/** A fixed list of paths. The path of a request never becomes the path of a file. */
+/** Fixed paths: the path of a request never becomes the path of a file. */
 const served = [
   { path: '/', file: 'index.html', type: 'text/html; charset=utf-8' },
   { path: '/page/page.js', file: 'page.js', type: 'text/javascript; charset=utf-8' },
@@ -32,7 +32,7 @@ const served = [
   { path: '/page/icon.svg', file: 'icon.svg', type: 'image/svg+xml' },
 ] as const
 
-/** The page needs no token, because its files contain no data. It reads `/v1` with a token. */
+/** The page's files need no token, because they contain no data. The page reads `/v1` with a token. */
 const open: Pick<RouteOptions, 'config' | 'schema'> = { config: { access: 'open' }, schema: { hide: true } }
 
 export function pageRoutes(app: Pick<FastifyInstance, 'get'>): void {
@@ -80,7 +80,7 @@ async function readPageFile(folder: string, { file, type }: (typeof served)[numb
   return { type, etag, plain, zipped: await promisify(gzip)(plain, { level: 9 }) }
 }
 
-/** A release contains the built files. Otherwise bin/page.js builds them, because compiled code contains no builder. */
+/** A release has the built files. In a checkout, bin/page.js builds them, because compiled code has no builder. */
 async function builtFolder(): Promise<string> {
   const released = join(root, 'dist/page')
   if (existsSync(released)) return released

@@ -9,14 +9,14 @@ export interface GateLimits {
 /** Throws API_BUSY and the errors of the read. */
 export type ReadGate = <Answer>(read: () => Promise<Answer>) => Promise<Answer>
 
-/** Limits expensive reads. A process runs at most `atOnce` of them, and at most `waiting` more wait. */
+/** Limits expensive reads: a process runs at most `atOnce` of them, and at most `waiting` more wait. */
 export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
   const queue: (() => void)[] = []
   let running = 0
   return async (read) => {
     if (running >= atOnce) {
       if (queue.length >= waiting) throw new RelayerError('API_BUSY', { facts: { atOnce, waiting } })
-      // A read that finishes passes its place on to this one, so `running` does not change.
+      // A read that finishes passes its place to the first of `queue`, so `running` does not change.
       await new Promise<void>((go) => queue.push(go))
     } else running += 1
     try {
@@ -31,16 +31,14 @@ export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
 
 export type ReadFor = 'read' | 'order'
 
-/** Reads and orders have separate gates, so that readers cannot block people who give orders. */
+/** Reads and orders have separate gates, so that readers cannot delay people who give orders. */
 export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, ReadGate>> {
   return { read: createReadGate(limits), order: createReadGate(limits) }
 }
 
 const usuallyKept = 20
 
-/**
- * Callers with the same key share an answer until `keepMs` (ms) after it. A failed read is not kept. Throws API_BUSY.
- */
+/** Callers with the same key share an answer for `keepMs` (ms). Failed reads are not kept. Throws API_BUSY. */
 export function createSharedReads<Answer>(
   keepMs: number,
   gate: ReadGate,

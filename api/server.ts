@@ -39,7 +39,7 @@ export const restApi = {
   },
 }
 
-/** Creates the API. It does not listen yet. Closing the API does not close its dependencies. */
+/** Creates the API without listening. Closing the API does not close `deps`. */
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const app = Fastify({ ...serverOptions, forceCloseConnections: 'idle' }).withTypeProvider<ZodTypeProvider>()
   limitConnections(app.server)
@@ -52,7 +52,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const unknown = new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET /v1 lists them.' })
   app.setNotFoundHandler((_, reply) => sendError(reply, unknown, 404))
   app.addHook('onResponse', async (request, reply) => {
-    // The label is the pattern of the route. A concrete path would create a new series each time.
+    // The label is the route's pattern, because each concrete path would create a new series of metrics.
     const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`
     deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
     deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)
@@ -72,7 +72,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   const causes = stuckRoute(app, deps)
   for (const add of routes) add(app, deps)
-  // This route is added last, because hooks run one after another, and its preClose hook waits for a poll of Temporal.
+  // The last route: preClose hooks run one after another, and this route's hook waits for a poll of Temporal.
   eventRoute(app, deps, { check, causes })
   await app.ready()
   return app
@@ -95,7 +95,7 @@ function indexRoute(app: Api): void {
   )
 }
 
-/** Answers requests until the process can start. Answers contain only the error's code, because no token is checked. */
+/** Answers requests until the process can start. No token is checked, so answers contain only the error's code. */
 function createStartupServer({ hosts, ...at }: Pick<Config['api'], 'host' | 'port' | 'hosts'>) {
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
   const app = Fastify({ ...serverOptions, forceCloseConnections: true })

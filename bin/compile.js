@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
-/** Finds packages in the way that Temporal's worker finds them. */
+/** Finds packages as Temporal's worker finds them. */
 const fromWorker = (name) => resolve(name, { paths: [resolve('@temporalio/worker/package.json')] })
 
-/** Keeps the URL of each source file. So the source finds protos and package.json wherever the compiled code is. */
+/** Keeps the URL of each source file: the source finds protos and package.json wherever the compiled code is. */
 const originalUrls = {
   name: 'original-urls',
   setup({ onLoad }) {
@@ -24,15 +24,15 @@ const rootUrl = `const __portageRoot = require('node:url').pathToFileURL(require
 
 const aws = /^@aws-sdk\/|^@smithy\//
 
-/** Tracing packages are in a separate file, which is loaded only where traces are sent. */
+/** Packages for tracing get a separate file, which is loaded only where traces are sent. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
-/** Packages that only write to a terminal. Each of their functions loads its package at its first call. */
+/** Packages that only write to a terminal. A package is loaded at the first call of one of its functions. */
 const late = new Set(['string-width', 'log-update'])
 
 /**
- * Loads a module from another compiled file. An ECMAScript module stays one. Otherwise the default export would be the
- * whole module.
+ * Loads a module from another compiled file. An ECMAScript module stays an ECMAScript module: otherwise the default
+ * export would be the whole module.
  */
 const partOf =
   (file) =>
@@ -57,10 +57,7 @@ function isModule(name) {
   return false
 }
 
-/**
- * Redirects imports of packages: tracing to otlp.cjs, AWS to aws.cjs, and all others to packages.cjs. Records the names
- * of the packages.
- */
+/** Redirects imports of packages: tracing to otlp.cjs, AWS to aws.cjs, others to packages.cjs. Records the names. */
 const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   name: 'from-packages',
   setup({ onResolve, onLoad }) {
@@ -89,7 +86,7 @@ const sharing = (packages) => ({
   },
 })
 
-/** Changes to files of packages: `from` becomes `to`. A missing `from` throws, because the package has changed. */
+/** Edits in files of packages: `from` becomes `to`. A missing `from` throws, because the package has changed. */
 const edits = [
   {
     file: /@temporalio\/worker\/lib\/workflow\/threaded-vm\.js$/,
@@ -103,10 +100,7 @@ const edits = [
   },
 ]
 
-/**
- * Loads webpack only when it is needed. It only bundles workflows, and a bundle usually exists
- * (workers/process/bundle.ts).
- */
+/** Loads webpack only to bundle workflows, because a bundle usually exists (workers/process/bundle.ts). */
 const bundlerLater = `
 const real = () => require('@temporalio/worker/lib/workflow/bundler')
 module.exports = {
@@ -143,18 +137,18 @@ function protoParts(path) {
   return { program: `${text.slice(0, from)}${read}${text.slice(to)}`, json: JSON.stringify(JSON.parse(text.slice(from, to))) }
 }
 
-/** Makes the source paths in a source map relative to the root. esbuild writes them relative to the build folder. */
+/** Makes the source paths in a source map relative to the root, because esbuild uses the build folder. */
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
-  // A source such as `package:ethers` is not a file and stays as it is.
+  // A source such as `package:ethers` is not a file, so its name stays.
   const placeOf = (source) => /\b\w+:.*/.exec(source)?.[0] ?? relative(root, join(path, '..', source)).replaceAll('\\', '/')
   const sources = map.sources.map(placeOf)
   writeFileSync(path, JSON.stringify({ ...map, sources }))
 }
 
 /**
- * Escapes the characters outside ASCII that esbuild leaves in comments and regular expressions: `…` becomes `\u2026`.
- * load.cjs reads compiled files as ASCII.
+ * Escapes the characters outside ASCII that esbuild leaves in comments and regular expressions, because load.cjs reads
+ * compiled files as ASCII.
  */
 function keepAscii(path) {
   const text = readFileSync(path, 'utf8')
@@ -162,10 +156,7 @@ function keepAscii(path) {
   if (escaped !== text) writeFileSync(path, escaped)
 }
 
-/**
- * `dynamic-import: false` turns dynamic imports into calls of `require` in the same file. They still run only when
- * reached.
- */
+/** `dynamic-import: false` turns dynamic imports into calls of `require`, which still run only when reached. */
 const common = {
   bundle: true,
   platform: 'node',
@@ -177,7 +168,7 @@ const common = {
 }
 const ofPackages = { ...common, minifyWhitespace: true, plugins: [packageEdits], external: ['*.node'], loader: { '.node': 'empty' } }
 
-/** Compiles the sources into main.cjs. Resolves with the imported packages, as three lists: tracing, AWS and others. */
+/** Compiles the sources into main.cjs. Resolves with the names of the imported packages. */
 async function compileSources(folder) {
   const { build } = await import('esbuild')
   const found = { packages: new Set(), ofTracing: new Set(), ofAws: new Set() }
@@ -199,7 +190,7 @@ async function compileSources(folder) {
 
 /**
  * Compiles the imported packages into packages.cjs, aws.cjs and otlp.cjs, and the threads of workflows into thread.cjs.
- * aws.cjs and otlp.cjs are loaded only when needed. Resolves with the bundled files.
+ * Resolves with the bundled files.
  */
 async function compilePackages(folder, { packages, ofTracing, ofAws }) {
   const { build } = await import('esbuild')
@@ -234,18 +225,14 @@ async function makeFolder(folder, fill) {
   return result
 }
 
-/**
- * Writes root.cjs for load.cjs. Both expressions give a path: the folder of package.json, and the folder of the
- * compiled packages.
- */
+/** Writes root.cjs for load.cjs. `rootCode` gives the folder of package.json, `packagesCode` that of the packages. */
 function sayRoot(folder, rootCode, packagesCode = '__dirname') {
   writeFileSync(join(folder, 'root.cjs'), `module.exports = { root: ${rootCode}, packages: ${packagesCode} }\n`)
 }
 
 /**
- * Compiles the command line into one folder for a release. main.cjs has the sources, packages.cjs the packages, and
- * thread.cjs the threads of workflows. load.cjs runs these files. Each module runs when it is first needed. A few files
- * load faster than a thousand.
+ * Compiles the command line into one folder for a release, because a few files load faster than a thousand. load.cjs
+ * runs main.cjs (sources), packages.cjs and thread.cjs (threads of workflows).
  * @param {string} folder
  * @param {string} rootCode an expression for the path of the folder with package.json
  * @returns {Promise<string[]>} the bundled files of packages
@@ -259,8 +246,8 @@ export function compileAll(folder, rootCode) {
 }
 
 /**
- * Like `compileAll`, but with a separate folder for the packages. Packages change rarely, so they are compiled once for
- * all versions of the sources.
+ * Like `compileAll`, but with a separate folder for the packages: one build of the packages serves many versions of the
+ * sources.
  * @param {string} folder
  * @param {(names: readonly string[]) => string} packagesFolder returns the folder for packages with these names
  */
@@ -268,7 +255,7 @@ export function compile(folder, packagesFolder) {
   return makeFolder(folder, async (made) => {
     const names = await compileSources(made)
     const shared = packagesFolder([...names.packages, '', ...names.ofTracing, '', ...names.ofAws])
-    // Sets the folder's time to now. So the folder is not removed before the last version that needs it.
+    // The folder's time becomes now, so that `dropOld` keeps the folder as long as the last version that needs it.
     if (existsSync(shared)) utimesSync(shared, new Date(), new Date())
     else
       await makeFolder(shared, async (draft) => {

@@ -4,26 +4,19 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Exists only in a released package, where it replaces the sources. */
+/** Exists only in a released package, in place of the sources. */
 const released = join(root, 'dist')
-/**
- * A safe place: only users who can write to node_modules can put code here, and they could change the packages anyway.
- */
+/** No new risk: users who can put code here can write to node_modules, and could change the packages anyway. */
 const cache = join(root, 'node_modules/.cache/portage/code')
 /** Time (ms) for which compiled versions are kept. A running process may load parts of its version late. */
 const keptMs = 7 * 86_400_000
-/**
- * Number of newest versions that are kept, each of sources and of packages. Versions of the last hour are always kept.
- */
+/** Maximum kept versions, each of sources and of packages. Versions of the last hour are always kept. */
 const mostKept = 20
 const freshMs = 3_600_000
-/** Folders with files that a process does not run. */
+/** Folders whose files are not part of the compiled code. */
 const others = new Set(['node_modules', 'deploy', 'docs', 'lab', 'scripts', 'test'])
 
-/**
- * Path, time and size of every source file, for the cache key. Reading the contents would cost more than the cache
- * saves.
- */
+/** Path, time and size of all sources, for the cache key. Reading contents would cost more than the cache saves. */
 function sources() {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !others.has(entry.name))
@@ -48,14 +41,12 @@ function packagesFolder(names) {
   return join(cache, `packages-${digest(parts)}`)
 }
 
-/**
- * Removes old and excess versions. Never throws, because another process may rename or remove them at the same time.
- */
+/** Removes old and excess versions. Never throws, because another process may remove the same folders. */
 export function dropOld(folder = cache) {
   try {
     const found = readdirSync(folder).map((name) => ({ name, age: Date.now() - statSync(join(folder, name)).mtimeMs }))
     const isOfPackages = ({ name }) => name.startsWith('packages-')
-    // The two kinds are counted separately, because one version of the packages serves many versions of the sources.
+    // Counts versions of packages separately, because one version of the packages serves many versions of the sources.
     for (const kind of [found.filter(isOfPackages), found.filter((one) => !isOfPackages(one))])
       for (const [index, { name, age }] of kind.toSorted((a, b) => a.age - b.age).entries())
         if (age > keptMs || (index >= mostKept && age > freshMs)) rmSync(join(folder, name), { recursive: true, force: true })
@@ -63,9 +54,9 @@ export function dropOld(folder = cache) {
 }
 
 /**
- * Returns the folder of the compiled command line (compile.js). Without it, loading 1,000 source files would take most
- * of a command's time. At the first start after a source or a package has changed, compiles it within a second.
- * Undefined if compiling fails (node_modules is read-only, esbuild is missing). tsx then runs the sources.
+ * Returns the folder of the compiled command line (compile.js): loading 1,000 source files would take most of a
+ * command's time. The first start after a change compiles the code within a second. Undefined if the code cannot be
+ * compiled (node_modules is read-only, esbuild is missing): tsx then runs the sources.
  */
 export async function compiledFolder() {
   if (existsSync(released)) return released

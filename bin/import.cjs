@@ -1,2 +1,2 @@
-// Node's own `import`. Compiled code (compile.js) has no `import` of its own.
+// Node's own `import`, which compiled code (compile.js) lacks.
 module.exports = (url) => import(url)

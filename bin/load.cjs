@@ -1,6 +1,6 @@
 'use strict'
-// Runs compiled code. This file is copied into the folder of the compiled files. Packages that are not compiled are
-// found from the root of the sources or of the released package.
+// Runs the compiled code in the folder into which this file is copied. Packages that are not compiled are found from
+// the root of the sources or of the released package.
 const { createHash } = require('node:crypto')
 const { readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs')
 const { createRequire, SourceMap } = require('node:module')
@@ -12,15 +12,15 @@ const { root, packages } = require('./root.cjs')
 const fromRoot = createRequire(join(root, 'package.json'))
 /** main.cjs contains the sources. All other files contain packages. */
 const mainFile = 'main.cjs'
-/** Scripts for which the cache had no usable code. `keepCode` stores their code for the next process. */
+/** Scripts without usable cached code. `keepCode` stores their code for the next process. */
 const unkept = []
 const digestBytes = 32
 let kind = isMainThread ? 'command' : 'thread'
 
 /**
- * Runs a compiled file and returns its exports. V8 reuses the code that an earlier process cached (`keepCode`), which
- * saves a third of the start. V8 rejects cached code of another version or source length, but it would run damaged
- * code. So cached code begins with a digest (`read`). A user who can write here could change the code anyway.
+ * Runs a compiled file and returns its exports. V8 reuses code that an earlier process cached (`keepCode`), which saves
+ * a third of the start. V8 would run damaged cached code, so cached code begins with a digest (`read`). An attacker who
+ * can write to this folder could change the code anyway.
  */
 function load(name) {
   const folder = name === mainFile ? __dirname : packages
@@ -39,7 +39,7 @@ function load(name) {
 
 const loaded = new Map()
 
-/** The `require` of compiled files. It finds other compiled files, and installed packages. */
+/** The `require` of compiled files, which finds other compiled files and installed packages. */
 function requireFor(wanted) {
   if (wanted === './root.cjs') return root
   if (!wanted.startsWith('./')) return fromRoot(wanted)
@@ -50,7 +50,7 @@ requireFor.resolve = fromRoot.resolve
 
 const digest = (data) => createHash('sha256').update(data).digest()
 
-/** Reads the cached code that `keepCode` wrote. Undefined if there is none, or if it is damaged. */
+/** Returns the cached code that `keepCode` wrote, or undefined if the code is missing or damaged. */
 function read(path) {
   try {
     const kept = readFileSync(path)
@@ -67,10 +67,7 @@ function drop(path) {
   } catch {}
 }
 
-/**
- * Stores the code that V8 has compiled so far. Each file is stored once. Never throws: if the folder is read-only, only
- * the next start is slower.
- */
+/** Stores V8's compiled code, each file once. Never throws: a read-only folder only makes the next start slower. */
 function keepCode() {
   for (const { script, kept } of unkept.splice(0)) {
     const draft = `${kept}.${process.pid}-${Date.now()}`
@@ -92,7 +89,7 @@ function mapOf(path) {
   }
 }
 
-/** Maps stack traces to sources. Reads the map at the first stack trace, because most commands never show one. */
+/** Maps stack traces to sources. Most commands never show a stack trace, so the map is read only at the first one. */
 function mapStacks(name) {
   const path = join(__dirname, name)
   let map
@@ -105,8 +102,8 @@ function mapStacks(name) {
     if (originalSource === undefined) return text
     return text.replace(`${path}:${line}:${column}`, `${join(root, originalSource)}:${originalLine + 1}:${originalColumn + 1}`)
   }
-  // The SDK runs workflow code in an empty context, which throws by design. Reading the map for this error would take a
-  // twentieth of the start.
+  // An error of another context is no `Error` here. The SDK causes one by design. Reading the map for this error would
+  // take a twentieth of the start.
   const placeOf = (error) => (error instanceof Error ? place : String)
   Error.prepareStackTrace = (error, frames) =>
     [Error.prototype.toString.call(error), ...frames.map((frame) => `    at ${placeOf(error)(frame)}`)].join('\n')
@@ -122,10 +119,7 @@ function loadMain(which) {
   return load(mainFile)
 }
 
-/**
- * Runs a workflow thread. No event announces the end of the thread, so its code is stored a few seconds after the
- * start.
- */
+/** Runs a workflow thread. No event announces the thread's end, so its code is stored a few seconds after the start. */
 function loadThread() {
   load('thread.cjs')
   setTimeout(() => keepCode(), 5_000).unref()

@@ -1,4 +1,4 @@
-// Builds the page of the API from api/page/. As a program, builds the page if it is missing and prints its folder.
+// Builds the API's page from api/page/. As a program, builds the page if it is missing, and prints the page's folder.
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,9 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { dropOld } from './compiled.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/**
- * A safe place: only users who can write to node_modules can put code here, and they could change the packages anyway.
- */
+/** No new risk: users who can put code here can write to node_modules, and could change the packages anyway. */
 const cache = join(root, 'node_modules/.cache/portage/page')
 
 /**
@@ -45,7 +43,7 @@ function keyOf() {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** Returns the folder of the built page. If it is missing, builds it within a tenth of a second. */
+/** Returns the folder of the built page. Building a missing page takes a tenth of a second. */
 export async function pageFolder() {
   const folder = join(cache, keyOf())
   if (existsSync(folder)) return folder

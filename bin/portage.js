@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Runs the compiled sources. If they cannot be compiled, runs the sources with tsx. Both are found relative to this
-// file, not to the working directory.
+// Runs the compiled sources or, if they cannot be compiled, the sources with tsx. Finds both relative to this file, not
+// to the working directory.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { compiledFolder } from './compiled.js'
 
-/** Delay (ms) before V8's compiled code is stored. The first transfers need more code than the start. */
+/** Delay (ms) before V8's compiled code is stored, because the first transfers need more code than the start. */
 const settledMs = 10_000
 
 process.stdout.on('error', (error) => {
@@ -31,5 +31,5 @@ function fromCompiled(folder) {
 const folder = await compiledFolder()
 const { main } = folder === undefined ? await fromSources() : fromCompiled(folder)
 process.exitCode = await main(process.argv.slice(2), process)
-// The command has ended. After a failed start, open handles (Workers that never ran) could keep the process alive.
+// The command has ended, but after a failed start open handles (Workers that never ran) could keep the process alive.
 setTimeout(() => process.exit(), 2_000).unref()

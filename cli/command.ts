@@ -26,7 +26,7 @@ export type Call<Options = object> = ReturnType<typeof createCall<Options>>
 export interface CommandSpec {
   readonly description: string
   readonly options?: (command: Command) => Command
-  /** Shown before the examples. A line that begins with a space is not wrapped. */
+  /** Shown before the examples. Lines that begin with a space are not wrapped. */
   readonly notes?: string
   readonly examples?: readonly string[]
   readonly commands?: Commands
@@ -65,7 +65,7 @@ export function addCommands(
 function createCall<Options>(context: CliContext, command: Command, path: string, options: Options) {
   const globals = command.optsWithGlobals<GlobalOptions>()
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
-  /** Loads the config. The environment overrides its Temporal address and namespace. Throws CONFIG_INVALID. */
+  /** Loads the config. The environment may set Temporal's address and namespace. Throws CONFIG_INVALID. */
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
@@ -158,10 +158,7 @@ async function authenticate(context: CliContext, globals: GlobalOptions, config:
   return principal
 }
 
-/**
- * If no worker answers, only prints a warning, so that lanes can still be stopped. Throws ACCESS_TOKEN_REVOKED,
- * TEMPORAL_*.
- */
+/** Only warns if no worker answers, so that operators can stop lanes. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_*. */
 async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
   try {
     assertNotRevoked(principal, (await readSettings(client)).tokens)

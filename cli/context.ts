@@ -21,7 +21,7 @@ export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Calls `use` with a signal that aborts at the first SIGINT or SIGTERM. A second one ends the process. */
+/** Calls `use` with a signal that the first SIGINT or SIGTERM aborts. The second SIGINT or SIGTERM ends the process. */
 export async function withInterrupt<Result>(context: CliContext, use: (interrupted: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController()
   const signals = ['SIGINT', 'SIGTERM'] as const

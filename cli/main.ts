@@ -83,7 +83,7 @@ export async function main(argv: readonly string[], context: CliContext): Promis
 
 const dashed = /^-[^-].+/
 
-/** Accepts arguments that begin with one dash. A random key id may begin with one. */
+/** Accepts arguments that begin with one dash, because a random key id may begin with one. */
 class Program extends Command {
   override createCommand(name?: string): Program {
     return new Program(name)

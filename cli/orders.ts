@@ -87,10 +87,7 @@ const subjects: Readonly<Record<NonNullable<OrderSpec['subject']>, (command: Com
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 
-/**
- * The call that sends the whole balance of a token. Throws INPUT_INVALID if the balance is 0 or no token contract
- * answers.
- */
+/** The call that sends a token's whole balance. Throws INPUT_INVALID if the balance is 0 or no token answers. */
 function sweepToken(config: Config, name: ChainName, { from, to, token }: Record<'from' | 'to' | 'token', string>): Promise<Intent> {
   return withChain(config, name, async (chain) => {
     const answer = await chain.call(token, erc20.encodeFunctionData('balanceOf', [from]), 'latest')

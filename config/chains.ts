@@ -28,7 +28,7 @@ export function idOf(chain: ChainConfig, address: string): LaneId {
   return laneId(chain.family, chain.networkId, address)
 }
 
-/** Returns the lanes of all chains, except those in shadow mode: no process serves their lanes. */
+/** Returns all lanes, except those of chains in shadow mode, which no process serves. */
 export function lanesOf(config: Pick<Config, 'chains'>) {
   return Object.entries(config.chains).flatMap(([chain, settings]) =>
     settings.shadow ? [] : settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
@@ -80,10 +80,7 @@ export function configRules(config: Config): FeeRule[] {
   return rules
 }
 
-/**
- * On Arbitrum, a delivery needs more gas units, because they include the data fee. A unit costs a hundredth of
- * Ethereum's price.
- */
+/** A delivery's gas on Arbitrum includes the data fee, but a unit costs a hundredth of Ethereum's price. */
 const arbitrumGasFactor = 10
 
 export function feeDefaults(config: Config): FeeDefaults {
@@ -93,8 +90,8 @@ export function feeDefaults(config: Config): FeeDefaults {
 }
 
 /**
- * Values of the variables in URLs of nodes that are added at runtime. The node's host receives these values, so only
- * the config may list the variables.
+ * Values of the variables in URLs of nodes that are added at runtime. A node's host receives the values, so only the
+ * config may list the variables.
  */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
@@ -103,7 +100,7 @@ export function nodeVariables(
   return Object.fromEntries(urlVariables.map((variable) => [variable, env[variable]]))
 }
 
-/** The limits of the lane override those of the chain. Numbers are decimal strings. */
+/** The limits of the lane override the limits of the chain. Numbers are decimal strings. */
 export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>, { signing: ofLane }: Pick<LaneSettings, 'signing'> = {}) {
   const limits = { ...ofChain, ...ofLane }
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }
@@ -117,10 +114,7 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
   })
 }
 
-/**
- * Finds a lane by its id or its configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND,
- * INPUT_INVALID.
- */
+/** Finds a lane by id or configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND, INPUT_INVALID. */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
   if (forms.lane.pattern.test(name)) return laneOfChain(config, name.toLowerCase(), chain)
   const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())

@@ -8,7 +8,7 @@ export async function makeDataFolder(path: string): Promise<string> {
   try {
     const made = await mkdir(path, { recursive: true, mode: 0o700 })
     if (made === undefined) return path
-    // Sets the mode again, because the umask reduces the mode that `mkdir` sets.
+    // Sets the mode again, because the umask reduces the mode of `mkdir`.
     await chmod(path, 0o700)
     await writeFile(join(path, '.gitignore'), '*\n', { mode: 0o600 })
     return path

@@ -6,7 +6,7 @@ interface ExecutorConfig extends Pick<Config, 'bridges'> {
   readonly chains: Readonly<Record<string, Pick<ChainConfig, 'wormholeChainId'>>>
 }
 
-/** The Executor's part of a config, in the units of its protocol. Undefined if the config has none. */
+/** The Executor's part of a config, in the units of the Executor's quotes. Undefined if the config has no Executor. */
 export function executorOf({ bridges, chains }: ExecutorConfig) {
   const { executor } = bridges
   if (!executor) return undefined
@@ -41,7 +41,7 @@ function defined<K extends string>(values: Readonly<Record<K, string | undefined
 
 export type ExecutorSettings = NonNullable<ReturnType<typeof executorOf>>
 
-/** Numbers of a quote have 10 decimals. */
+/** Decimals of the numbers in a quote. */
 const decimals = 10
 const weiPerUnit = 10n ** BigInt(18 - decimals)
 
@@ -50,9 +50,7 @@ function dollarsOf(text: string): bigint {
   return BigInt(whole + fraction.padEnd(decimals, '0'))
 }
 
-/**
- * `at` is the time of the prices, seconds since the epoch. `dollars` maps chain names to dollars per coin, 10 decimals.
- */
+/** `at`: time of the prices, seconds since the epoch. `dollars`: dollars per coin by chain name, 10 decimals. */
 const pricesSchema = z.object({ at: z.int().min(1), dollars: z.record(z.string(), dollars.transform(dollarsOf)) })
 export type CoinPrices = z.output<typeof pricesSchema>
 

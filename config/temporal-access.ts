@@ -129,7 +129,7 @@ const variables: Readonly<Record<keyof Layer, string>> = {
 }
 
 function variableLayer(env: Record<string, string>): Layer {
-  // The SDK reads any other text as false. So `yes` would turn TLS off.
+  // The SDK reads every text that it does not know as false, so `yes` would turn TLS off.
   if (!['1', 'true', '0', 'false', undefined].includes(env['TEMPORAL_TLS'])) {
     throw problem('TEMPORAL_TLS', 'is neither true nor false', 'Set it to true or false.')
   }
@@ -162,7 +162,7 @@ const profileSchema = z.object({
   grpcMeta: z.record(z.string(), z.string().regex(/^[ -~]*$/)).optional(),
 })
 
-/** The error must not contain the file's text, which may have a secret. */
+/** The error does not contain the file's text, which may have a secret. */
 function load(where: string, read: () => ClientConfigProfile): z.output<typeof profileSchema> {
   let profile: ClientConfigProfile
   try {

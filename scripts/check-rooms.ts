@@ -1,6 +1,6 @@
 /**
- * Checks every import of the repository against scripts/rooms.ts. Prints one line for each broken rule. The exit code
- * is 1 if a rule is broken.
+ * Checks every import of the repository against scripts/rooms.ts. Prints one line for each broken rule. A broken rule
+ * makes the exit code 1.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -9,8 +9,7 @@ import { parseSync } from 'oxc-parser'
 import { checkImport, type ImportStatement } from './rooms.ts'
 
 /**
- * Every import, re-export and `import()` in a source text. Throws if the text does not parse, or if an `import()` has
- * no literal specifier.
+ * Every import, re-export and `import()` in a text. Throws if the text does not parse, or `import()` has no literal.
  */
 export function importsOf(file: string, text: string): ImportStatement[] {
   const { module, errors } = parseSync(file, text)
@@ -38,7 +37,7 @@ export function checkFile(file: string, text: string): string[] {
   return importsOf(file, text).flatMap((statement) => checkImport(file, statement) ?? [])
 }
 
-/** Every source file of the repository. Paths are relative, with slashes. */
+/** Every source file of the repository, as relative paths with slashes. */
 export function sourceFiles(root: string): string[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')

@@ -24,7 +24,7 @@ export default class ClosingLine implements Reporter {
     ])
     write('PORTAGE_RERUN', [...failed.flatMap(rerunLines), ...(unhandled ? ['an error outside the tests'] : [])])
     const skipped = counts.skipped > 0 ? `${counts.skipped} skipped\n` : ''
-    // Print it at the exit, because the default reporter prints its summary in the present turn.
+    // Printed at the exit, because the default reporter prints its summary in the present turn.
     process.on('exit', () => process.stdout.write(`\n${skipped}${counts.passed} passed, ${counts.failed} failed\n`))
   }
 }
@@ -32,16 +32,12 @@ export default class ClosingLine implements Reporter {
 const isFailed = (test: TestCase): boolean => test.result().state === 'failed'
 const pathOf = (module: TestModule): string => relative(process.cwd(), module.moduleId)
 
-/** Writes the lines to the file that the variable names. Does nothing if it is not set. */
 function write(variable: string, lines: readonly string[]): void {
   const file = process.env[variable]
   if (file !== undefined) writeFileSync(file, lines.map((line) => `${line}\n`).join(''))
 }
 
-/**
- * Each failed test of a file, with the command that runs it alone. If the file did not load, the command runs the whole
- * file.
- */
+/** Each failed test of a file, with the command that runs it alone. A file that did not load runs as a whole. */
 function rerunLines(module: TestModule): string[] {
   const path = pathOf(module)
   const alone = `  npx vitest run --project ${module.project.name} ${path}`

@@ -1,7 +1,7 @@
 /**
- * Runs the Temporal of docker-compose.temporal.yml without Docker, on a PostgreSQL of this machine. Uses the commands
- * and environment of the services `schema`, `temporal` and `set-up` with other addresses, and programs of the same
- * version that Go builds. Runs them twice, as a second `up` does. Prints NOT RUN where that is not possible.
+ * Runs the Temporal of docker-compose.temporal.yml without Docker, on a PostgreSQL of this machine. The commands and
+ * environment of the services `schema`, `temporal` and `set-up` get other addresses, and programs of the same version
+ * that Go builds. Runs all three twice, as a second `up` does. Prints NOT RUN where that is not possible.
  */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
@@ -50,7 +50,7 @@ async function programs(): Promise<Programs | { readonly why: string }> {
     const module = `go.temporal.io/server/cmd/tools/sql@v${serverVersion}`
     if (!(await goInstall({ what: 'Temporal SQL tool', module, dir: work, env: process.env, log: say, tried })))
       return { why: tried.join('; ') }
-    // Rename it only when it is complete, so that another process never sees a part of it.
+    // Renames only a complete program, so that another process never sees a part of the program.
     await rename(join(work, 'sql'), sqlTool)
     return { server, sqlTool, cli }
   } finally {
@@ -58,15 +58,12 @@ async function programs(): Promise<Programs | { readonly why: string }> {
   }
 }
 
-/**
- * Makes a shell like the one in the container. It has the container's names of programs, a password in a file, and the
- * addresses and paths of `place`.
- */
+/** Makes a shell like the container's: the same programs, a password file, and addresses and paths of `place`. */
 function shellOf(folder: string, place: Readonly<Record<string, string>>) {
   return (name: keyof typeof compose.services, more: Readonly<Record<string, string>> = {}) => {
     const { command, environment = {} } = compose.services[name]
     const placed = (text: string) => Object.entries(place).reduce((all, [from, to]) => all.replaceAll(from, to), text)
-    // In a Compose file a dollar is written twice.
+    // A Compose file writes each dollar twice.
     const script = placed((command[0] ?? '').replaceAll('$$', '$'))
     const own = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, placed(value)]))
     return { args: ['-euc', script], env: { PATH: `${folder}/bin:/usr/bin:/bin`, HOME: folder, ...own, ...more } }

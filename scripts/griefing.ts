@@ -1,6 +1,7 @@
 /**
  * Prints what a day of each griefing attack costs under Portage's own limits: `npx tsx scripts/griefing.ts`. The
- * attacker always has a transfer that Portage may deliver next. The product's `Losses` decides which calls are sent.
+ * attacker always has a transfer that Portage may deliver next. The product's class `Losses` decides which calls are
+ * sent.
  */
 import { fileURLToPath } from 'node:url'
 import { budgetsPerChain, Losses } from '../activities/checks/losses.ts'
@@ -13,7 +14,7 @@ const minutesPerDay = 24 * 60
 /** Gas of one transaction, and prices in wei per gas. */
 const gas = { send: 120_000n, deliver: 200_000n, outrun: 90_000n } as const
 const prices = { source: 1_000_000_000n, target: 10_000_000_000n } as const
-/** Number of Portage's calls that are pending at the same time, which is a lane's window. */
+/** Portage's calls that are pending at the same time: a lane's window. */
 const pendingCalls = 16
 const { transfers } = configSchema.parse({ chains: {}, bridges: {} })
 const budget = BigInt(transfers.maxLossPerTokenPerHourWei)
@@ -23,11 +24,10 @@ interface Attack {
   /** Parties of the attacker's transfer with this index. */
   readonly target: (index: number) => Pick<Parties, 'recipient' | 'token'>
   readonly isContract?: boolean
-  /** Whether the call pays coins out without code of the recipient. */
+  /** The token unwraps to coins. Honest transfers of such a token never wait. */
   readonly unwraps?: boolean
-  /** Whether only the attacker uses the token. */
   readonly isOwnToken?: boolean
-  /** Whether the attacker delivers the transfer before Portage. */
+  /** The attacker delivers the transfer before Portage does. */
   readonly outruns?: boolean
   /** wei that each transfer costs the attacker. */
   readonly price: bigint
@@ -53,13 +53,13 @@ export const attacks: readonly Attack[] = [
 export interface Day {
   readonly attacker: bigint
   readonly operator: bigint
-  /** Minutes in which an honest transfer of the token has to wait. */
+  /** Minutes of the day in which an honest transfer of the token has to wait. */
   readonly waits: { readonly accounts: number; readonly contracts: number }
 }
 
 /**
- * A day of an attack. Each minute, Portage sends calls for up to `pendingCalls` of the attacker's transfers. Their
- * losses are known only afterwards.
+ * A day of an attack. Each minute, Portage sends calls for up to `pendingCalls` of the attacker's transfers. `Losses`
+ * counts the losses of these calls only afterwards.
  */
 export function dayOf({ target, isContract = false, unwraps, outruns, price }: Attack): Day {
   const losses = new Losses(transfers.quarantineSeconds * 1_000, budget)
@@ -88,15 +88,12 @@ export function dayOf({ target, isContract = false, unwraps, outruns, price }: A
   return { attacker: BigInt(sent) * price, operator: BigInt(sent) * lost, waits }
 }
 
-/**
- * The most that one target chain can lose in a day of any attack that makes calls revert and does not deliver transfers
- * itself.
- */
+/** The most (wei) that a target chain loses in a day to attacks that make calls revert but deliver nothing. */
 export function mostLostPerDay(): bigint {
   return 24n * (budgetsPerChain * budget + BigInt(pendingCalls) * gas.deliver * prices.target)
 }
 
-/** The table of docs/concepts/threat-model.md, and the numbers that it is based on. */
+/** The table of docs/concepts/threat-model.md, with the numbers behind it. */
 export function describeGriefing(): string {
   const rows = attacks.map((attack) => {
     const { attacker, operator, waits } = dayOf(attack)

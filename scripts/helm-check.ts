@@ -1,8 +1,7 @@
 /**
- * Renders the Helm chart with each file of deploy/helm/values. Also renders it with its defaults, which the chart must
- * refuse. Checks the documents against the API schemas of the oldest and the newest supported Kubernetes, against those
- * of KEDA, and against the code (roles, chains, lanes, queues, files of keys, ports). Prints NOT RUN without Helm or
- * the validator.
+ * Renders the Helm chart with each file of deploy/helm/values, and with its defaults, which the chart must refuse.
+ * Checks the documents against the API schemas of the oldest and the newest supported Kubernetes, those of KEDA, and
+ * the code (roles, chains, lanes, queues, files of keys, ports). Prints NOT RUN without Helm or the validator.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,16 +16,16 @@ import { problemsOf } from './helm/rules.ts'
 import { pythonTool } from './python-tool.ts'
 
 const validatorVersion = '1.37.0'
-/** The chart's kubeVersion, and the newest version whose schemas the validator has. */
+/** The chart's oldest Kubernetes (kubeVersion), and the newest whose schemas the validator has. */
 const [oldest, newest] = ['1.29', '1.37']
 const root = fileURLToPath(new URL('..', import.meta.url))
 const chart = join(root, 'deploy/helm/portage')
 const values = join(root, 'deploy/helm/values')
 
-/** Name a version of Kubernetes, because a Helm that `go install` built knows none. */
+/** A Helm that `go install` built knows no version of Kubernetes, so this option names one. */
 const of = ['portage', chart, '--kube-version', oldest]
 
-/** Values with one receiver of notifications whose secret is in this file. */
+/** Options of Helm for one receiver of notifications, whose secret is in this file. */
 function receiverWith(secretFile: string): readonly string[] {
   return ['--set', `config.notifications[0].name=books,config.notifications[0].secrets[0].secretFile=${secretFile}`]
 }
@@ -77,7 +76,6 @@ async function render(helm: string, file: string): Promise<{ documents: Document
   }
 }
 
-/** Violations of the API schemas. */
 async function validate(bin: string, documents: readonly Document[]): Promise<string[]> {
   const crds: unknown = JSON.parse(await readFile(join(root, 'test/deploy/fixtures/crds.json'), 'utf8'))
   const input = JSON.stringify({ versions: [oldest, newest], crds, documents })
@@ -85,9 +83,7 @@ async function validate(bin: string, documents: readonly Document[]): Promise<st
   return status === 0 ? (JSON.parse(stdout) as string[]) : [stderr]
 }
 
-/**
- * Returns a line for each set of values that the chart should have refused and did not, or refused for another reason.
- */
+/** A line for each set of values that the chart did not refuse, or refused for another reason. */
 async function accepted(helm: string): Promise<string[]> {
   const small = ['--values', join(values, 'small.yaml')]
   const answers = await Promise.all(

@@ -1,8 +1,8 @@
 /**
  * Builds the image of the Dockerfile with buildah, on a base of this machine's own Debian, and checks its contents.
- * Then starts every role of the image on a devnet as an orchestrator would: not root, read only, and one key for each
- * lane's process. Transfers must be delivered. Prints NOT RUN where that is not possible. `--keep` keeps the folder
- * with logs. `--json` prints only the figures.
+ * Then starts every role of the image on a devnet as an orchestrator would (not root, read only, one key for each
+ * lane's process), and demands that transfers are delivered. Prints NOT RUN where that is not possible. `--keep` keeps
+ * the folder with logs. `--json` prints only the figures.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ import { privilegesOf } from './image/processes.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const say = (line: string) => void process.stderr.write(`image: ${line}\n`)
-/** A larger image is a mistake. docs/operate/deploy/image.md lists its parts. */
+/** A larger image has parts that docs/operate/deploy/image.md does not list. */
 const mostBytes = 200_000_000
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const problems: string[] = []
@@ -31,7 +31,7 @@ function expect(what: string, holds: boolean, detail: unknown = ''): void {
   if (!holds) problems.push(what)
 }
 
-/** The reason that the test cannot run here. Undefined if it can. */
+/** The reason why the test cannot run here, or undefined. */
 async function hindrance(): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'it needs root on Linux'
   for (const program of ['buildah', 'debootstrap', 'unshare', 'setpriv']) {
@@ -66,7 +66,7 @@ async function lookInside(folder: string) {
   return contents
 }
 
-/** Tries forbidden writes in the image, as the image's user. None may succeed. */
+/** Tries writes as the image's user, none of which may succeed. */
 async function tryToWrite(mounted: string, image: ImageConfig): Promise<void> {
   const writes = ['/app/bin/portage.js', '/etc/passwd', '/var/lib/portage/x', '/usr/local/bin/x']
   const program = `const fs = require('node:fs'); console.log(JSON.stringify(${JSON.stringify(writes)}.map((file) => { try { fs.appendFileSync(file, 'x'); return file } catch ({ code }) { return code } })))`

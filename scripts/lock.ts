@@ -1,6 +1,6 @@
 /**
- * Updates package-lock.json for package.json. First npm resolves the packages. Then this adds optional packages of
- * other platforms that the registry does not have. Prints how many it added.
+ * Updates package-lock.json for package.json. npm resolves the packages, then this script adds optional packages of
+ * other platforms that the registry does not have, and prints their number.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'

@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * The slowest test files: first those of the unit tests, then the others. Each part begins with its slowest file. The
- * list is fixed, because a fresh clone has no times of an earlier run.
+ * The slowest test files: first unit tests, then the others, each part from slow to fast. The list is fixed, because a
+ * fresh clone has no times of an earlier run.
  */
 const longest = [
   'domain/lane.property',
@@ -91,7 +91,7 @@ const longest = [
   'workers/settings-keeper.integration',
 ].map((name) => `/test/${name}.test.ts`)
 
-/** Runs the longest files first, then whole stages, then the rest. So no long file runs alone at the end. */
+/** Runs the longest files first, then whole stages, then the rest, so that no long file runs alone at the end. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path'
 import { run } from '../lab/devnet/run.ts'
 import { npm } from './release/stage.ts'
 
-/** The npm package with the binary. The package `node` would run a script to get it. */
+/** The npm package with the binary. The package `node` would run a script to get the binary. */
 const packageName = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
 const place = join('node_modules', packageName, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
-/** Longest time of the download of 40 MB, ms. A gate should not wait longer for a registry that does not answer. */
+/** Maximum time of the download of 40 MB, ms. A gate should not wait longer for a registry that does not answer. */
 const timeoutMs = 180_000
 
 async function installFromNpm(version: string, folder: string): Promise<void> {
@@ -16,8 +16,8 @@ async function installFromNpm(version: string, folder: string): Promise<void> {
 }
 
 /**
- * Path of the binary of another version of Node (24, 20.3.0). Uses the one in `folder` if it runs, otherwise gets it
- * from npm. Throws Error if npm has none, cannot be reached, or has one that does not run here.
+ * Path of the binary of another version of Node (24, 20.3.0). Uses the binary in `folder` if it runs, otherwise gets
+ * one from npm. Throws Error if npm cannot be reached, has none, or has one that does not run here.
  */
 export async function nodeBinary(version: string, folder: string, install = installFromNpm): Promise<string> {
   const binary = join(folder, place)
@@ -28,7 +28,7 @@ export async function nodeBinary(version: string, folder: string, install = inst
     await install(version, work)
     const problem = await problemOf(join(work, place), version)
     if (problem !== undefined) throw new Error(problem)
-    // Replace the folder only after a complete installation: an npm that was killed leaves half a binary.
+    // Replaced only after a complete installation, because a killed npm leaves half a binary.
     await rm(folder, { recursive: true, force: true })
     await rename(work, folder)
   } finally {

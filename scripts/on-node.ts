@@ -13,7 +13,7 @@ Where npm has no such package, or cannot be asked, or its binary does not run, n
 
 function on(node: string, args: readonly string[]): number {
   process.stderr.write(`> ${args.join(' ')}\n`)
-  // Put this Node first in PATH, so that programs started by the tests also use it.
+  // Programs that the tests start find this Node first in PATH.
   const env = { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) }
   return spawnSync(node, args, { cwd: root, stdio: 'inherit', env }).status ?? 1
 }

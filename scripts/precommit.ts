@@ -1,19 +1,19 @@
 /**
  * Checks the changed files in less than 20 seconds: types, lint, import rules, format, prose, and the unit tests of the
- * changed folders. The git hook of `npm run hooks` runs it before each commit. Changed files are the staged ones. If
- * none is staged, they are those that differ from the last commit.
+ * changed folders. The git hook of `npm run hooks` runs this script. Changed files are the staged ones or, if none is
+ * staged, those that differ from the last commit.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** If a folder has more test files than this, its tests take too long and are not run. */
+/** The tests of a folder with more test files take too long and are not run. */
 const mostTestFiles = 40
 
 const git = (...args: string[]): string[] => execFileSync('git', args, { encoding: 'utf8' }).split('\n').filter(Boolean)
 
-/** The test files of folders in test/ that mirror changed folders, and test files that changed themselves. */
+/** The test files that changed, and the folders of test/ that mirror changed folders. */
 export function testsOf(files: readonly string[], exists: (path: string) => boolean = existsSync): string[] {
   const isUnitTest = (file: string) =>
     /^test\/.*\.test\.ts$/.test(file) && !/\.integration\.|^test\/(contract|e2e|faults|replay|lab)\//.test(file)

@@ -1,7 +1,7 @@
 /**
- * Lists prose that the project's style bans: `npx tsx scripts/prose.ts [folders or files…]`. By default it reads the
- * whole repository: comments, messages, test names and Markdown. `--wrap` first wraps comments that are too wide.
- * Patterns cannot find everything that the style in CONTRIBUTING.md asks for.
+ * Lists prose that the project's style bans: `npx tsx scripts/prose.ts [folders or files…]`. By default, reads the
+ * whole repository: comments, messages, test names and Markdown. `--wrap` first wraps comments that are too wide. The
+ * style in CONTRIBUTING.md has more rules than patterns can check.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ const phrases: readonly (readonly [rule: string, pattern: RegExp])[] = [
   ['whoever', /\b(whoever|whosoever)\b/gi],
 ]
 
-/** Sentences that are allowed. `text` matches a part of the sentence. */
+/** Allowed sentences. `text` matches a part of a sentence. */
 const exceptions: readonly { readonly file: RegExp; readonly text: RegExp; readonly why: string }[] = [
   { file: /^scripts\/prose(\.ts|\/)|^test\/house\/prose\.test\.ts$/, text: /./, why: 'names the phrases it looks for' },
   { file: /^api\/page\/|^test\/e2e\/page/, text: /^What is (stuck|shown below is from before)/, why: 'a heading and a banner of the page' },
@@ -74,8 +74,8 @@ function textFindings(file: string, { kind, line, text }: Text): Finding[] {
 }
 
 /**
- * Whether a sentence starts with What or Who and is no question. Only the first sentence of a text may start in lower
- * case. `What to do` is a heading.
+ * Whether a sentence starts with What or Who and is no question. Only a text's first sentence may start in lower case.
+ * `What to do` is a heading.
  */
 function isRelativeStart(sentence: string, first: boolean): boolean {
   const trimmed = sentence.replace(/^[\s"'(*_]+/, '')
@@ -110,13 +110,12 @@ function wideLines(file: string, content: string, texts: readonly Text[]): Findi
 /** Width of a Markdown line without the addresses of its links, columns. */
 const plainWidth = (raw: string): number => raw.replaceAll(/\]\([^)]*\)/g, ']').length
 
-/** The folder in which a file is counted. It has two levels where the first one covers much. */
+/** The folder in which a file's findings are counted. Large folders count by their subfolders. */
 function folderOf(file: string): string {
   const parts = file.split('/').slice(0, -1)
   return parts.slice(0, /^(test|lab|docs)$/.test(parts[0] ?? '') ? 2 : 1).join('/') || '(root)'
 }
 
-/** Wraps the wide comments of all sources below `folders`. */
 function wrapAll(root: string, folders: readonly string[]): void {
   for (const file of filesIn(root, folders).filter((one) => /\.(ts|tsx|mts|js|mjs|cjs)$/.test(one))) {
     const content = readFileSync(join(root, file), 'utf8')

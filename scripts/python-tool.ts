@@ -7,12 +7,11 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The folder with a package's programs, or the reason that there is none. */
 export type PythonTool = { readonly bin: string } | { readonly why: string }
 
 /**
- * Installs a package of the Python index with its programs into a folder of the cache. Does so only if it is missing,
- * or no longer runs because its Python is gone. Needs Python 3.10. Never throws.
+ * Installs a package of the Python index with its programs into a folder of the cache, if the package is missing or its
+ * Python is gone. Needs Python 3.10. Never throws.
  */
 export async function pythonTool(name: string, version: string): Promise<PythonTool> {
   const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'portage', `${name}-${version}`)

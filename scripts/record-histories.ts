@@ -19,7 +19,6 @@ Runs the workflows on devnets and keeps their histories in test/fixtures/histori
 Every later build replays them (test/replay). Names: ${Object.keys(fixtures).join(', ')}
 `
 
-/** The fixtures that each recorder makes. */
 const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Promise<void>])[] = [
   [
     [
@@ -44,10 +43,7 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
   [['operator-transaction-refused'], recordRefused],
 ]
 
-/**
- * Removes worker identities, names of sticky queues and stack traces, because they name this machine. A replay uses
- * none of them.
- */
+/** Removes identities, names of sticky queues and stack traces: they name this machine, and no replay needs them. */
 function anonymous(text: string): string {
   const clean = (key: string, value: unknown) => {
     if (key === 'stackTrace') return ''

@@ -32,7 +32,6 @@ const sha256Of = async (file: string): Promise<string> =>
     .update(await readFile(file))
     .digest('hex')
 
-/** The commit that is checked out, and whether the work tree has changes. */
 async function sources(): Promise<{ commit: string; changed: boolean }> {
   const [head, status] = await Promise.all([
     run('git', ['-C', root, 'rev-parse', 'HEAD']),

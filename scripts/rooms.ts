@@ -1,22 +1,22 @@
 /**
- * Import rules. A room is a folder, or a file with its own rules. `<family>` matches one folder name, and means the
- * same name everywhere in the row. A file belongs to the longest path that matches it. The outer rooms (`all`) may
- * import everything, and no other row names them. docs/ARCHITECTURE.md shows this table. A test compares the two.
+ * Import rules. A room is a folder, or a file with its own rules. `<family>` matches one folder name, which is the same
+ * in the whole row. A file belongs to the longest path that matches it. The outer rooms (`all`) may import everything,
+ * and no other room may import them. docs/ARCHITECTURE.md has this table, and a test compares the two.
  */
 export interface Room {
   readonly path: string
-  /** Paths that the room may import in addition to its own. */
+  /** Other paths that the room may import. */
   readonly imports: readonly string[] | 'all'
-  /** npm packages and `node:` builtins that the room may import. A trailing `*` matches any rest. */
+  /** npm packages and `node:` builtins that the room may import. A trailing `*` matches any text. */
   readonly packages: readonly string[] | 'all'
-  /** Packages from which only these names may be imported. */
+  /** Packages of which only some names may be imported. */
   readonly names?: Readonly<Record<string, RegExp>>
 }
 
 const ports = ['chains/port.ts', 'chains/heads.ts', 'bridges/port.ts']
 const evmLibrary = 'ethers'
 const bridgePackages = [evmLibrary, 'lru-cache']
-/** The rooms that `workers`, `api` and `cli` use. These three do not import one another. */
+/** The rooms that `workers`, `api` and `cli` import. These three do not import one another. */
 const inner = [
   'domain',
   'temporal',
@@ -186,9 +186,9 @@ export const rooms: readonly Room[] = [
     packages: ['@opentelemetry/*', '@temporalio/interceptors-opentelemetry', '@temporalio/worker'],
   },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'lru-cache', 'zod', 'node:*'] },
-  // The page takes its types from this file.
+  // The page imports this file.
   { path: 'api/answers.ts', imports: ['domain'], packages: ['zod'] },
-  // The page runs in a browser and is part of no process. bin/page.js builds it.
+  // The page runs in a browser. bin/page.js builds it.
   { path: 'api/page', imports: ['domain', 'api/answers.ts', 'operations/orders/transfer-text.ts'], packages: ['preact', 'uplot'] },
   {
     path: 'cli',
@@ -208,14 +208,13 @@ export const rooms: readonly Room[] = [
   })),
 ]
 
-/** One import statement: its specifier, and the imported names. */
 export interface ImportStatement {
   readonly line: number
   readonly specifier: string
   readonly names: readonly string[]
 }
 
-/** Text about a broken rule. It names the file, the import and the rule. Undefined if no rule is broken. */
+/** A text that names the file, the import and the broken rule. Undefined if no rule is broken. */
 export function checkImport(file: string, statement: ImportStatement): string | undefined {
   const found = roomOf(file)
   if (!found) return `${file}: no room has this path. Put the file into a room, or add a row to scripts/rooms.ts.`
@@ -243,8 +242,8 @@ function roomOf(file: string): { room: Room; bound: Record<string, string> } | u
     const match = new RegExp(`^${patternOf(room.path)}(?:/|$)`).exec(file)
     return match ? [{ room, bound: { ...match.groups } }] : []
   })
-  // A path without placeholders goes before all paths with placeholders: chains/port.ts before chains/<family>,
-  // bridges/gates before bridges/<protocol>/<family>.ts.
+  // Paths without placeholders go first: chains/port.ts before chains/<family>, bridges/gates before
+  // bridges/<protocol>/<family>.ts.
   const exactness = (path: string) => path.split('/').length + (path.includes('<') ? 0 : 100)
   return candidates.sort((a, b) => exactness(b.room.path) - exactness(a.room.path))[0]
 }

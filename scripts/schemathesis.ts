@@ -17,12 +17,12 @@ import { startLedgers } from '../test/lanes/setting.ts'
 import { pythonTool } from './python-tool.ts'
 
 const version = '4.32.5'
-/** Seconds. The API gives up orders for lanes and streams after 10, and this run must see that answer. */
+/** Seconds. The API gives up orders for lanes and streams after 10 s, and this run must see the answer. */
 const requestTimeout = '60'
 
 /**
- * A 503 is not a fault of the API: a node, a guardian API, a lane or a stream does not answer. The document has this
- * status, and its body is checked.
+ * A 503 says that a node, a guardian API, a lane or a stream does not answer, which is no fault of the API. The
+ * document has the status, so its body is checked.
  */
 const settings = `
 [checks.not_a_server_error]
@@ -31,7 +31,7 @@ expected-statuses = ["2xx", "3xx", "4xx", "503"]
 
 const caps = { maxGasLimit: 10n ** 6n, maxMsgValue: 10n ** 18n, maxGasDropOff: 10n ** 17n }
 const payee = `0x${'a'.repeat(40)}`
-/** The generated requests name these chains, by the lowest and the highest number. */
+/** The generated requests name the chains with the lowest and the highest number. */
 const executor: ProviderOptions = {
   ...{ quoter: payee, expirySeconds: 3_600, marginPercent: 10 },
   chains: new Map([1, 65_535].map((id) => [id, { name: `chain-${id}`, payee, baseFee: 0n, caps, prefixes: ['ERV1' as const] }])),
@@ -41,7 +41,6 @@ const executor: ProviderOptions = {
   assertOpen: () => {},
 }
 
-/** Number of answers by status. */
 async function answersOf(metrics: Metrics): Promise<Record<string, number>> {
   const found: Record<string, number> = {}
   for (const [, status = '', count] of (await metrics.render()).matchAll(/^portage_api_requests_total\{.*status="(\d+)"\} (\d+)$/gm))
@@ -69,14 +68,14 @@ async function main(): Promise<number> {
     await writeFile(settingsFile, settings)
     const argv = [
       ...['--config-file', settingsFile, 'run', `http://127.0.0.1:${port}/v1/openapi.json`],
-      // Exclude events, because their answer does not end.
+      // No test of `/v1/events`, because its answer does not end.
       ...['--exclude-path', '/v1/events'],
       ...['--header', `Authorization: Bearer ${await setting.token()}`, '--max-time', values.seconds],
       ...['--checks', 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,ignored_auth'],
       ...[
         '--phases',
         'examples,coverage,fuzzing',
-        // Use one worker: Python 3.11 sometimes fails when two threads parse code (CPython issue 106905).
+        // One worker, because Python 3.11 sometimes fails when two threads parse code (CPython issue 106905).
         '--workers',
         '1',
         '--request-timeout',

@@ -1,4 +1,4 @@
-/** Takes pictures of the page for the README, while the demo's traffic runs. Needs Chromium. Writes to docs/images. */
+/** Takes pictures of the page for the README (docs/images), while the demo's traffic runs. Needs Chromium. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -38,10 +38,7 @@ async function main(): Promise<void> {
   }
 }
 
-/**
- * Sends transfers of both bridges until the charts show a minute of deliveries. Then pauses the lane of bsc and sends
- * more transfers, which wait.
- */
+/** Fills the charts with a minute of deliveries, then pauses the lane of bsc and sends transfers that wait. */
 async function showTraffic(devnet: Devnet, portage: PortageProcess): Promise<void> {
   const send = (transfers: number) => sendTransfers(devnet, { transfers, rate: 2, bridge: 'both' }, () => {})
   await send(100)
@@ -72,7 +69,7 @@ async function takeAll(devnet: Devnet, portage: PortageProcess, chromium: string
       await page.getByRole('radio', { name: '5 min' }).check()
       await page.getByText('LANE_PAUSED').first().waitFor()
       await page.locator('#flow').getByText('waiting').first().waitFor()
-      // Wait for a lane and a node of each chain, and for the streams of each bridge.
+      // A lane and a node of each chain, and the streams of each bridge.
       for (const [id, rows] of Object.entries({ lanes: 2, streams: 4, nodes: 2 }))
         await until(async () => (await page.locator(`#${id} tbody tr`).count()) >= rows, { timeoutMs: 30_000, what: `all ${id}` })
       await page.locator('#connection').getByText('live').waitFor()

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Makes a fresh clone ready: packages, then the Temporal CLI. Plain JavaScript with node builtins only, because it runs
-// before anything is installed. Prints to stderr, so that commands with --json keep stdout for themselves.
+// Makes a fresh clone ready: packages, then the Temporal CLI. Uses only node builtins, because nothing is installed
+// yet. Prints to stderr, because commands with --json need stdout for themselves.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -32,7 +32,6 @@ Options:
 Commands that need the set-up (npm run demo, npm run devnet, npm test, npm run bench, npm run verify) do it first.
 `
 
-/** Prints what is missing, why it is needed and what to do. Ends the process with exit code 1. */
 function stop(what, why, todo) {
   console.error(`\nset-up: ${what}\n  why it is needed: ${why}\n  what to do: ${todo}\n`)
   process.exit(1)
@@ -40,16 +39,13 @@ function stop(what, why, todo) {
 
 /**
  * Runs a command with its output on stderr. `shell` is only for Windows, where npm and tsx are .cmd files.
- * @param out where the command's stdout goes; use 'ignore' for a program that prints the same on stderr
+ * @param out stdout of the command; 'ignore' for a program that prints the same on stderr
  */
 function run(command, args, out = 2) {
   return spawnSync(command, args, { cwd: root, stdio: ['ignore', out, 2], shell: process.platform === 'win32' })
 }
 
-/**
- * A hash of everything that decides which packages are installed: both package files, the Node version, and the
- * platform.
- */
+/** A hash of everything that decides about installed packages: both package files, the Node version, the platform. */
 function wantedStamp() {
   const hash = createHash('sha256')
   for (const file of ['package.json', 'package-lock.json']) {
@@ -59,7 +55,7 @@ function wantedStamp() {
   return hash.update(`${process.platform} ${process.arch} ${process.versions.modules}`).digest('hex')
 }
 
-/** The part of package.json that npm reads when it installs. So a new script does not cause another installation. */
+/** The dependencies in package.json. A new script in package.json must not cause another installation. */
 function dependenciesOf(text) {
   const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(text)
   return JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides])
@@ -75,9 +71,9 @@ function checkNode() {
   )
 }
 
-/** Installs packages if needed. Returns true if it did. */
+/** Installs packages if needed. Returns true if packages were installed. */
 function installPackages(force) {
-  // npm ci first empties the folder. Through a link, this would empty the folder of another clone.
+  // npm ci first empties the folder. If the folder is a link, npm ci would empty the folder of another clone.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
     console.error('set-up: node_modules is a link: its packages are those of another clone, and are left as they are')
     return false
@@ -89,7 +85,7 @@ function installPackages(force) {
   }
   const started = Date.now()
   console.error('set-up: installing packages with npm ci (about a minute the first time)')
-  // npm ci installs exactly the versions and digests of the lock file, and never changes the file.
+  // npm ci installs the exact versions and digests of the lock file, and never changes the file.
   const { status, error } = run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
   if (error)
     stop(
@@ -125,10 +121,10 @@ function checkAnvil() {
   )
 }
 
-/** The folder of a Temporal CLI that was downloaded or built. */
+/** Folder of a Temporal CLI that was downloaded or built. */
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
 
-/** A Temporal CLI of an earlier set-up or of the user. The caller checks that it works, and searches further if not. */
+/** A Temporal CLI of an earlier set-up or of the user. The caller still checks that the CLI works. */
 function knownTemporal() {
   const { TEMPORAL_CLI, PATH = '' } = process.env
   const name = process.platform === 'win32' ? 'temporal.exe' : 'temporal'
@@ -136,7 +132,7 @@ function knownTemporal() {
   return (TEMPORAL_CLI ? [TEMPORAL_CLI] : folders.map((folder) => join(folder, name))).find((path) => existsSync(path))
 }
 
-/** @param installed whether packages were just installed; then the CLI is run, otherwise only its file is checked */
+/** @param installed whether packages were just installed: then the CLI is run, otherwise only its file is checked */
 function findTemporal(installed) {
   const known = installed ? undefined : knownTemporal()
   if (known) return console.error('set-up: the Temporal CLI is there')
@@ -150,7 +146,7 @@ function findTemporal(installed) {
   )
 }
 
-/** Stops if the cache cannot be written, because then neither a download nor Go helps. */
+/** Stops if the cache cannot be written, because neither a download nor Go helps then. */
 function checkCache() {
   try {
     mkdirSync(cacheFolder(), { recursive: true })
@@ -164,20 +160,17 @@ function checkCache() {
   }
 }
 
-/**
- * Looks for the Temporal server, which only tests need. Ignores failures: the command itself prints which tests do not
- * run.
- */
+/** Looks for the Temporal server, which only tests need. Ignores failures, which the program prints. */
 function findTemporalServer() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/find-temporal-server.ts`])
 }
 
-/** Looks for a browser, as findTemporalServer does for the server. */
+/** Looks for a browser, and ignores failures like `findTemporalServer`. */
 function findBrowser() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/browser/find-chromium.ts`])
 }
 
-/** Looks for shells, as findTemporalServer does for the server. */
+/** Looks for shells, and ignores failures like `findTemporalServer`. */
 function findShells() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/shells/find-shells.ts`])
 }

@@ -6,7 +6,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { createTransferWatch } from '../../temporal/client/transfers/transfer-changes.ts'
 import type { News, Poll } from './feed.ts'
 
-/** Interval (ms). It is long, because each read of the causes calls every node. */
+/** Interval, ms. Each read of the causes calls every node. */
 const causesEveryMs = 5_000
 
 export function createChanges(client: TemporalClient, readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
@@ -19,7 +19,7 @@ export function createChanges(client: TemporalClient, readCauses: () => Promise<
     const news = changed.map((row): News => ({ type: 'transfer', data: { ...row } }))
     return [...begins, ...news, ...(isCut ? [{ type: 'cut', data: { what: 'transfers' } }] : [])]
   })
-  // Reads causes in the background, so that nodes that do not answer cannot delay the events of transfers.
+  // In the background, because nodes that do not answer would otherwise delay the events of transfers.
   const pollCauses = inBackground(quietly('causes', causeChanges(readCauses)), causesEveryMs)
   return async () => [...(await pollTransfers()), ...(await pollCauses())]
 }
@@ -42,12 +42,12 @@ export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes
   }
 }
 
-/** Ignores the texts, because they contain heights and ages that change at every read. */
+/** Compares no texts, because a cause's texts contain heights and ages that change at every read. */
 function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`
 }
 
-/** Calls `poll` when it is due, and returns the news of finished polls without waiting. `poll` must never throw. */
+/** Calls `poll` at most every `everyMs`, and returns the news of finished polls at once. `poll` must never throw. */
 function inBackground(poll: Poll, everyMs: number): Poll {
   const found: News[] = []
   let isReading = false

@@ -8,25 +8,19 @@ export interface FeedEvent {
 }
 
 export type News = Omit<FeedEvent, 'id'>
-/**
- * Returns the changes since the previous call. After the event `ready` of a kind of data, no change of this kind is
- * missing.
- */
+/** The changes since the previous call. After a kind of data has sent `ready`, none of its changes is missing. */
 export type Poll = () => Promise<readonly News[]>
 
 interface FeedOptions {
   readonly everyMs: number
   readonly most: number
-  /**
-   * Time (ms) for which polling continues without listeners. A listener that reconnects within this time misses no
-   * event.
-   */
+  /** Polling continues for this time (ms) without listeners, so that a listener that reconnects misses no event. */
   readonly lingerMs: number
 }
 
 const feedDefaults: FeedOptions = { everyMs: 2_000, most: 1_000, lingerMs: 60_000 }
 
-/** Polls once for all listeners of a process. Keeps the newest events for listeners that reconnect. */
+/** Polls once for all listeners of a process, and keeps the newest events for listeners that reconnect. */
 export class EventFeed {
   readonly #poll: Poll
   readonly #options: FeedOptions
@@ -38,7 +32,7 @@ export class EventFeed {
   #loop: Promise<void> | undefined
   #leftAt = 0
   readonly #ready = new Set<string>()
-  /** The kinds of data for which `ready` was sent. Listeners that subscribe later do not get this event. */
+  /** Kinds of data whose event `ready` was sent. New listeners read them here, because `ready` is sent once. */
   readonly ready: ReadonlySet<string> = this.#ready
 
   constructor(poll: Poll, options: FeedOptions = feedDefaults) {
@@ -50,7 +44,7 @@ export class EventFeed {
     return this.#listeners.size
   }
 
-  /** Returns undefined if the id is unknown: the listener may then have missed events. */
+  /** Undefined for an unknown id: the listener may have missed events. */
   since(id: string): readonly FeedEvent[] | undefined {
     const index = this.#events.findIndex((one) => one.id === id)
     return index < 0 ? undefined : this.#events.slice(index + 1)

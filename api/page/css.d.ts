@@ -1,2 +1,2 @@
-/** The builder bundles all imported style sheets. The result is page.css. */
+/** The builder bundles all imported style sheets into page.css. */
 declare module '*.css'

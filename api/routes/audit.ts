@@ -5,7 +5,7 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 
 const usualDays = 7
-/** Answers are shared for this time (ms). Each read queries every lane and stream, and perhaps every open transfer. */
+/** Time (ms) for which callers share an answer. A read queries every lane, every stream, and perhaps transfers. */
 const keepMs = 3_000
 
 const orderSchema = z.object({
@@ -26,7 +26,7 @@ const orderSchema = z.object({
   times: z.number().optional().describe('How many times it came in a row; absent: once.'),
 })
 
-/** Malformed orders are left out, because anyone with access to Temporal can forge answers. */
+/** Drops malformed orders: anyone with access to Temporal can write orders. */
 const keptSchema = orderSchema.omit({ subject: true, id: true }).extend({ at: z.number().min(Date.UTC(2020)).lt(Date.UTC(2100)) })
 
 const schema = {

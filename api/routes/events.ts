@@ -7,16 +7,13 @@ import { createChanges } from '../events/changes.ts'
 import { EventFeed, type FeedEvent } from '../events/feed.ts'
 
 const [mostListeners, mostOfName] = [64, 8]
-/**
- * Interval (ms) of heartbeats. Proxies close a connection after a minute of silence. Each heartbeat checks the token
- * again.
- */
+/** Interval (ms) of heartbeats, which also check the token. Proxies close a connection after a silent minute. */
 const usualHeartbeatMs = 15_000
-/** Maximum bytes per side of the stream. A listener with a longer backlog is disconnected. */
+/** Maximum bytes that wait on each side of `body`. A listener with a longer backlog is disconnected. */
 const mostBuffered = 1_000_000
 const longestTimer = 2 ** 31 - 1
 
-/** `GET /v1/events` sends events until the token expires. It sends `reset` if `Last-Event-ID` is unknown. */
+/** `GET /v1/events` sends events until the token expires. An unknown `Last-Event-ID` gets the event `reset`. */
 export function eventRoute(
   app: Api,
   { client, heartbeatMs = usualHeartbeatMs }: ApiDeps,
@@ -35,7 +32,7 @@ export function eventRoute(
       },
     },
   }
-  // There is no HEAD route, because a HEAD request would stay open for ever.
+  // No HEAD route, because a HEAD request would stay open for ever.
   app.get('/v1/events', { config: { access: 'read' }, schema, exposeHeadRoute: false }, (request, reply): void => {
     const { principal } = request
     if (!principal) throw new RelayerError('ACCESS_TOKEN_MISSING')
@@ -62,7 +59,7 @@ interface Listening {
   /** ms since the epoch */
   readonly expiresAt: number
   readonly heartbeatMs: number
-  /** Throws a RelayerError if the token has expired or was revoked, or if its key was removed. */
+  /** Throws a RelayerError if the token has expired or was revoked, or if the token's key was removed. */
   readonly assertStillGood: () => Promise<void>
 }
 

@@ -10,7 +10,7 @@ import { createReadGate, createSharedReads } from '../read-gate.ts'
 /** Maximum bytes of a body. The largest valid body has 2 KB of relay instructions in hex. */
 const bodyLimit = 8 * 1_024
 
-/** An answer, also an empty one, serves all who ask in this time, ms. */
+/** One answer, even an empty one, serves all callers for this time, ms. */
 const keepMs = 5_000
 const mostKept = 200
 
@@ -18,7 +18,7 @@ const chainId = z.number().int().min(1).max(65_535)
 const decimal = z.string().describe('Decimal.')
 const hexBytes = (about: string) => z.string().describe(`${about}, 0x hex.`)
 const time = z.string().describe('ISO 8601.')
-/** Nodes get it, and a node that quoted other text in its error would seem to say this text. */
+/** Only hashes reach nodes: if an error quoted other text, Portage would take it for the node's own words. */
 const transactionHash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hex digits')
 
 const failure = z.object({ message: z.string(), statusCode: z.number().int() }).meta({ id: 'ExecutorFailure' })
@@ -79,7 +79,7 @@ const relaySchema = z
   })
   .meta({ id: 'ExecutorRelay' })
 
-/** The routes of a relay provider. They need no token, because the web pages of integrators call them. */
+/** The routes of a relay provider need no token, because the web pages of integrators call them. */
 export function executorRoutes(app: Api, deps: ApiDeps): void {
   const { executor: provider, requestsOf } = deps
   if (!provider) return
@@ -131,11 +131,11 @@ export function executorRoutes(app: Api, deps: ApiDeps): void {
   })
 }
 
-/** Allows web pages of all origins. Refusals have the form of a provider's API and hide the details of faults. */
+/** Allows web pages of all origins. Errors have the form that relay providers use, and hide the details of faults. */
 function openTo({ logger }: Pick<ApiDeps, 'logger'>) {
   const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) => {
     const { status: usual, retryAfter, body } = toErrorAnswer(error)
-    // A 422 that does not concern the request is a fault of this server, such as a missing key.
+    // On these routes, an error with the usual status 422 is a fault of this server (a missing key, for example).
     const status = usual === 422 ? 503 : usual
     logFailure(logger, request, { status, error })
     if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))

@@ -9,10 +9,7 @@ const report = z.object({
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), vital: z.boolean(), problem: z.string().optional() })),
 })
 
-/**
- * `/health` shows that the process lives. `/ready` answers 503 while Temporal does not answer. Neither has a rate
- * limit.
- */
+/** `/health`: the process lives. `/ready`: Temporal answers, otherwise 503. Neither has a rate limit. */
 export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): void {
   const config = { rateLimit: false, access: 'open' } as const
   const alive = { summary: 'Liveness of the process', response: { 200: z.object({ status: z.literal('ok') }) } }
@@ -23,13 +20,13 @@ export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): voi
   app.get('/ready', { config, schema: works }, async (_, reply) => {
     const temporal = await askTemporal()
     const { ok: ready } = temporal
-    // A chain is not vital, because an unreachable chain delays only its own transfers.
+    // No chain is vital, because an unreachable chain delays only its own transfers.
     const chains = checkChains(network.chains.values()).map((check) => ({ ...check, vital: false }))
     return reply.status(ready ? 200 : 503).send({ ready, checks: [temporal, ...chains, ...(spies?.() ?? []).map(spyCheck)] })
   })
 }
 
-/** A spy is not vital, because streams fetch the messages that it misses from guardian APIs. */
+/** No spy is vital, because streams fetch missed messages from guardian APIs. */
 function spyCheck({ address, connected, paused, problem, kept }: SpyHealth) {
   const why = paused ? `paused: ${kept} messages wait` : connected ? undefined : (problem ?? 'not connected yet')
   return { name: `spy ${address}`, ok: why === undefined, vital: false, problem: why === undefined ? undefined : redactText(why) }

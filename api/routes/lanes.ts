@@ -12,10 +12,10 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { subjectParams } from './orders.ts'
 
-/** Answers are shared for this time (ms), because each read calls Temporal and every node. */
+/** Time (ms) for which callers share an answer. A read calls Temporal and every node. */
 const keepMs = 1_000
 
-/** Keeps unknown fields, so that the fields of a newer ledger are shown. */
+/** Keeps unknown fields, to show the fields of a newer ledger. */
 const stateSchema = z
   .looseObject({ synced: z.boolean(), next: z.number(), era: z.number() })
   .meta({ id: 'Lane', description: 'The nonce ledger: every nonce that is not final.' })

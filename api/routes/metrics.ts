@@ -7,12 +7,10 @@ import { countTransfers, parkedTransfers } from '../../temporal/client/transfers
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Api, type ApiDeps } from '../deps.ts'
 
-/**
- * Minimum time (ms) between two counts. A count takes eleven visibility queries, and Temporal allows ten per second.
- */
+/** Minimum time (ms) between counts. A count takes eleven visibility queries, and Temporal allows ten per second. */
 const countsMs = 30_000
 const streamsMs = 10_000
-/** Maximum wait (ms). Prometheus waits 10 s for a whole scrape. */
+/** Maximum wait for a refresh, ms. Prometheus waits 10 s for a whole scrape. */
 const timeoutMs = 2_000
 const mostParked = 1_000
 const keptMs = 1_000
@@ -28,7 +26,7 @@ export function metricsRoute(app: Api, deps: ApiDeps): void {
   )
 }
 
-/** Never throws. While Temporal does not answer, the metrics keep their last values. */
+/** Never throws. Metrics keep their last values while Temporal does not answer. */
 function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promise<void> {
   const parkedCodes = createParkedCodes({ client, logger })
   const shown = new Set<string>()
@@ -43,10 +41,7 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
   })
 }
 
-/**
- * Counts parked transfers by code. `unknown` are codes that were not queried yet, and codes outside the catalogue,
- * which may be forged.
- */
+/** Counts parked transfers by code. `unknown`: not queried yet, or outside the catalogue and maybe forged. */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const known = codes.filter(isErrorCode)

@@ -14,10 +14,10 @@ import { errorSchema } from '../errors.ts'
 
 const access = { config: { access: 'read' } } as const
 
-/** Answers are shared for this time (ms), because each read calls Temporal and every node. */
+/** Time (ms) for which callers share an answer. A read calls Temporal and every node. */
 const causesKeptMs = 2_000
 
-/** Adds the route. Returns the function that reads the causes, which other routes use. */
+/** Adds the route. Returns the function that reads the causes, for use by other routes. */
 export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): () => ReturnType<typeof collectCauses> {
   const collect = keptRead(() => collectCauses(client, { config, environment: process.env, spies }), { fromAnswer: causesKeptMs })
   const schema = { summary: 'Causes of stuck transfers, and their remedies', response: { 200: causeReportSchema } }
@@ -67,7 +67,7 @@ export function settingsRoutes(app: Api, { client }: ApiDeps): void {
   })
 }
 
-/** Keeps unknown fields, so that the fields of a newer notifier are shown. */
+/** Keeps unknown fields, to show the fields of a newer notifier. */
 const receiverSchema = z
   .looseObject({
     name: z.string(),
@@ -90,7 +90,7 @@ export function notificationRoutes(app: Api, { client, config }: ApiDeps): void 
   }))
 }
 
-/** `GET /v1/flow` reads Temporal's visibility lists, so it needs no worker. */
+/** `GET /v1/flow` needs no worker, because it reads only Temporal's visibility lists. */
 export function flowRoute(app: Api, { client }: ApiDeps): void {
   const reader = createTrafficReader(client)
   const schema = {
@@ -110,7 +110,7 @@ export function flowRoute(app: Api, { client }: ApiDeps): void {
   })
 }
 
-/** `GET /v1/spending` shows only lanes whose keys this process has. Other processes export theirs as metrics. */
+/** `GET /v1/spending` shows only lanes whose keys this process has. The metrics of other processes show theirs. */
 export function spendingRoute(app: Api, { spending }: ApiDeps): void {
   const schema = { summary: 'Recent spending of the keys of this process, and their limits', response: { 200: spendingSchema } }
   app.get('/v1/spending', { ...access, schema }, () => ({

@@ -12,7 +12,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { orderTexts, subjectParams } from './orders.ts'
 
-/** Maximum wait (ms). Proxies close a connection after a minute of silence. */
+/** Maximum wait for an audit, ms. Proxies close a connection after a minute of silence. */
 const waitMs = 50_000
 
 const params = subjectParams.stream
@@ -68,7 +68,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   }
   app.get('/v1/streams/:stream/checkpoint', { ...access, schema: checkpoint }, async ({ params: { stream } }) => {
     const store = checkpointStoreOf(config, client.streamNames)
-    // Throws for an unknown stream. Otherwise any text could become the name of a file or object.
+    // Throws for an unknown stream: otherwise any text could become the name of a file or object.
     await readStream(client, stream)
     const kept = await gate(() => store.read(stream))
     return { stream, ...(kept && { kept: { ...kept } }) }

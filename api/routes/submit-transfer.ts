@@ -104,7 +104,7 @@ const bulkResultsSchema = z.object({
     .describe('One for each, in order.'),
 })
 
-/** 202: the transfer was started. 200: it already existed, and its priority, deadline and terms stay. */
+/** 202: the transfer was started. 200: the transfer existed, and keeps its priority, deadline and terms. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
   const querystring = z.strictObject({ bridge: textSchema(64).optional() })
@@ -184,10 +184,7 @@ async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce
   return Buffer.from(transfer.message, 'base64')
 }
 
-/**
- * Returns ms since the epoch. Throws INPUT_INVALID for a deadline in the past, because its transfer would be parked at
- * once.
- */
+/** Returns ms since the epoch. Throws INPUT_INVALID for a past deadline: the transfer would be parked at once. */
 function deadlineOf(given: string | number | undefined): number | undefined {
   if (given === undefined) return undefined
   const deadline = typeof given === 'number' ? Date.now() + given * 60_000 : Date.parse(given)
@@ -210,10 +207,7 @@ const failed = {
   },
 }
 
-/**
- * The route `GET /relayvaa/{vaa}` of spy_relayer. "Scheduled" means that the signatures are valid and the transfer
- * exists.
- */
+/** The route `GET /relayvaa/{vaa}` of spy_relayer. The answer "Scheduled" means: signatures valid, transfer exists. */
 export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
     summary: "spy_relayer's route: submit a VAA as base64 in the path",
@@ -233,7 +227,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
     } catch (error) {
       const { status, retryAfter, body } = toErrorAnswer(error)
       if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
-      // Clients of spy_relayer expect 400. Retriable errors have the status 503, so that a proxy may retry.
+      // Clients of spy_relayer expect 400. A retriable error has the status 503, so that a proxy may retry.
       return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.code, error: textOf(body) })
     }
   })

@@ -13,7 +13,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGates, type ReadFor } from '../read-gate.ts'
 import { schemasOf } from './orders.ts'
 
-/** Only a few run at a time, because a search by nonce reads more from the nodes than any other filter does. */
+/** Few at a time, because a search by nonce reads more from the nodes than any other filter. */
 const nonceGates = createReadGates({ atOnce: 2, waiting: 16 })
 
 export function filterOf({ client, config, network }: ApiDeps, given: TransferSelection, readFor: ReadFor): Promise<TransferFilter> {
@@ -24,7 +24,7 @@ export function filterOf({ client, config, network }: ApiDeps, given: TransferSe
 
 export const filterSchemas = schemasOf(filterFields)
 
-/** Only a few run at a time, because a search by text reads lists and nodes, and any client may send one. */
+/** Few at a time, because a search by text reads lists and nodes, and any client may send one. */
 const gates = createReadGates({ atOnce: 2, waiting: 16 })
 
 /** Throws TRANSFER_NOT_FOUND, TRANSFER_IN_GAP, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
@@ -46,7 +46,7 @@ export const transferParams = z.object({
   ),
 })
 
-/** Keeps unknown fields, so that fields of a newer workflow are shown. */
+/** Keeps unknown fields, to show the fields of a newer workflow. */
 const reportSchema = z
   .looseObject({
     ...transferFields,
@@ -62,10 +62,7 @@ const reportSchema = z
   })
   .meta({ id: 'Transfer', description: 'The state of the transfer, its timeline and its outcome.' })
 
-/**
- * Lists need no worker. The report of an open transfer is a query of its workflow. The report of a closed one is its
- * result.
- */
+/** Lists need no worker. A report queries the workflow of an open transfer, or reads the result of a closed one. */
 export function transferRoutes(app: Api, deps: ApiDeps): void {
   const list = {
     summary: 'Transfers: open ones first, then the newest',

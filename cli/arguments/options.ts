@@ -31,7 +31,7 @@ const inLowerCase = (form: Form) => {
   return (text: string) => read(text).toLowerCase()
 }
 
-/** Accepts numbers from `from` to `to`. They must be whole, unless `pattern` allows others. */
+/** Accepts numbers from `from` to `to`: only whole ones, unless `pattern` allows others. */
 export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = forms.count.pattern) {
   return (text: string): number => {
     const number = pattern.test(text) ? Number(text) : NaN
@@ -110,7 +110,7 @@ export function invalid(detail: string, facts: Facts = {}, cause?: unknown): Rel
   return new RelayerError('INPUT_INVALID', { detail, facts, cause })
 }
 
-/** Parses a text of `feeScopeText`. Throws InvalidArgumentError. */
+/** Parses a fee scope in the form of `feeScopeText`. Throws InvalidArgumentError. */
 export function parseFeeScope(text: string): FeeScope {
   const [, kind, rest = ''] = /^(\w+)(?::(.+))?$/.exec(text) ?? []
   if (kind === 'global' && rest === '') return { kind }
@@ -159,14 +159,14 @@ function parserOf({ kind, bounds = [0, 0], usual }: Field): (text: string) => un
   return (text) => (usual !== undefined && text === usual ? undefined : read(text))
 }
 
-/** Reads a file. If it cannot be read, throws INPUT_INVALID with the message `problem`. */
+/** Reads a file. Throws INPUT_INVALID with the message `problem` if the file cannot be read. */
 export function textOfFile({ cwd }: CliContext, file: string, problem: string): Promise<string> {
   return readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
     throw invalid(problem, { file }, cause)
   })
 }
 
-/** Writes a file. Throws INPUT_INVALID if it cannot be written or, with the message `ifExists`, if it exists. */
+/** Calls `write`. Throws INPUT_INVALID if `write` fails, with the message `ifExists` if the file exists. */
 export async function writing(file: string, ifExists: string, write: () => Promise<void>): Promise<void> {
   try {
     await write()

@@ -27,7 +27,7 @@ export async function findTransfer(client: TemporalClient, config: Config, given
   const signed = await idInMessage(config, given)
   return find(client, signed ?? given, {
     sourceIds: (chain) => sourceIdsOf(config, chain),
-    // Called only if Temporal does not know the hash.
+    // Called only for a hash that Temporal does not know.
     placesOf: (hash) =>
       withChains(config, async (chains) => {
         await Promise.allSettled([...chains.values()].map((chain) => chain.connect()))
@@ -36,7 +36,7 @@ export async function findTransfer(client: TemporalClient, config: Config, given
   })
 }
 
-/** Bytes of the shortest VAA: header, one signature, header of the body. Ids and hashes are shorter, also in hex. */
+/** Bytes of the shortest VAA: header, one signature, header of the body. Ids and hashes are shorter, even in hex. */
 const leastBytes = 6 + 66 + 51
 
 async function idInMessage(config: Config, given: string): Promise<string | undefined> {
@@ -64,7 +64,7 @@ function bytesOf(text: string): Uint8Array | undefined {
   }
 }
 
-/** Calls `use` with all chains of the config. The chains are not connected. */
+/** Calls `use` with all chains of the config, which are not connected. */
 export async function withChains<Result>(
   config: Config,
   use: (chains: ReadonlyMap<string, ConfiguredChain>) => Result | Promise<Result>,
@@ -136,7 +136,7 @@ export function streamArgument(command: Command): Command {
   return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc), in full or as portage stream list shortens it')
 }
 
-/** Finalized heights of the source chains of the streams. A chain whose nodes do not answer is left out. */
+/** Finalized heights of the source chains of the streams, without chains whose nodes do not answer. */
 export async function finalizedHeights(config: Config, streams: readonly string[]): Promise<Heights> {
   const sources = [...new Set(streams.map(sourceOf))].filter((name) => config.chains[name])
   const read = async (name: string): Promise<[string, ReturnType<Heights>]> => {

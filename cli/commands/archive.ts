@@ -84,7 +84,7 @@ async function run({ context, globals, options: { since, every } }: Call<RunOpti
       if (globals.json) print(context, globals, done)
       else context.stderr.write(`${render(done.text, widthOf(context, globals))}\n`)
     }
-    // A failed pass does not end the command. Its records are kept, and the next pass reads the same period again.
+    // A failed pass does not end the command: the next pass reads the same period again.
     const onError = (error: unknown) => printError(context, globals, error)
     await poll(round, { everyMs: every * minuteMs, signal: interrupted, onError })
     return globals.json ? undefined : { json: {}, text: 'ended' }
@@ -98,7 +98,7 @@ async function pass(client: TemporalClient, store: ArchiveStore, since: number |
   const transfers = await archiveTransfers(client, store, { since, ordersThrough, oldest, now })
   const from = Date.parse(transfers.from)
   const kept = await readKeptOrders(client, from)
-  // If the pass starts after the end of the last export, this export lacks orders of transfers that closed in between.
+  // A pass that starts later than the last export ended may miss orders, so its export does not count as complete.
   const through = from > Math.max(oldest, ordersThrough) ? undefined : now
   return { transfers, orders: await exportOrders(store, [...kept, ...transfers.orders], through) }
 }

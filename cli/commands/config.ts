@@ -71,7 +71,7 @@ async function choose({ context, options, misuse }: Call<InitOptions>): Promise<
 
 type Choice = { readonly network: Network; readonly chains: readonly KnownChain[] }
 
-/** Returns a text if there is an error. Names may lack dashes. Wormhole chain ids are accepted too. */
+/** Returns the chains, or the problem as text. Dashes in names are optional, and Wormhole chain ids are accepted. */
 function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, '')
   const known = knownChains(network)

@@ -63,8 +63,7 @@ function walletOf(privateKey: string): Wallet {
   try {
     if (/^[0-9a-fA-F]{64}$/.test(digits)) return new Wallet(`0x${digits}`)
   } catch {
-    // The key is zero or beyond the order of the curve. The library's message is not shown, because it may quote the
-    // key.
+    // The key is zero or beyond the order of the curve. The library's message may quote the key, so hide the message.
   }
   throw invalid('stdin must hold exactly the 64 hex digits of a private key.')
 }

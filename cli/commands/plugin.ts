@@ -14,7 +14,7 @@ import { invalid, textOfFile, writing } from '../arguments/options.ts'
 import { facts, list, type Outcome, verbatim } from '../output/output.ts'
 
 const template = fileURLToPath(new URL('../../bridges/packages/template', import.meta.url))
-/** This file is missing in a release, which has no devnet. */
+/** Missing in a release, because a release has no devnet. */
 const suite = fileURLToPath(new URL('../../lab/plugins/main.ts', import.meta.url))
 
 export const pluginCommand: CommandSpec = {
@@ -78,7 +78,6 @@ async function addPlugin(call: Call<{ settings?: string }>, module: string): Pro
   const entry = { module: relative(dirname(configFile), path), sha256: file.sha256, settings: asData(settings), routes }
   const edits = Object.entries(entry).map(([field, value]) => [['bridges', 'plugins', name, field], value] as const)
   const text = editYaml(await readFile(configFile, 'utf8'), edits)
-  // The whole config is checked before it is written.
   parseConfig(text, context.env, configFile)
   await replaceFile(configFile, text)
   const json = { name, version, ...entry, config: configFile }
@@ -99,7 +98,7 @@ function routeText({ from, where = {}, to, calls }: ConfiguredPlugin['routes'][n
   ].join('\n')
 }
 
-/** Replaces the file as a whole, so that no reader sees half of it. */
+/** Renames a finished draft, so that no reader sees half of the file. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const draft = `${file}.${process.pid}`
   const { mode } = await stat(file)

@@ -54,7 +54,7 @@ export const runCommand: CommandSpec = {
     const unlisted = unlistedToken(loaded.dataFolder)
     const first =
       role === 'all' || role === 'keyless' || role === 'api' ? await prepareAccess(loaded, unlisted, context, logger) : undefined
-    // Imports these modules here, because they load slowly.
+    // Dynamic imports, because these modules load slowly and other commands do not need them.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
@@ -70,7 +70,7 @@ export const runCommand: CommandSpec = {
       }
       const version = deploymentOf(loaded)
       const isNeeded = async () => version && mustStartAgain(() => withTemporal((client) => versionStatus(client, version)), { stopping })
-      // A role ends by itself only if its version is drained.
+      // Without a signal, a role ends only if the role's version is drained.
       do await serve()
       while (await isNeeded())
       await listed
@@ -78,12 +78,10 @@ export const runCommand: CommandSpec = {
   },
 }
 
-/** Lifetime (ms) of the first token: long enough to create other tokens with it. */
+/** Lifetime (ms) of the first token, which only has to create other tokens. */
 const firstTokenMs = 24 * 3_600_000
 
-/**
- * Makes keys unless the config has some. Shows the first token only on a terminal, because a log would keep the token.
- */
+/** Makes keys unless the config has some. Shows the first token only on a terminal: a log would keep the token. */
 async function prepareAccess(
   config: Config,
   unlisted: UnlistedToken,
@@ -104,7 +102,7 @@ async function prepareAccess(
   return principal
 }
 
-/** Lists the first token once a worker serves the settings. From then on the token can be revoked. Never throws. */
+/** Lists the first token once a worker serves the settings, so that operators can revoke the token. Never throws. */
 async function listToken(
   token: Principal,
   unlisted: UnlistedToken,

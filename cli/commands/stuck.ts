@@ -46,7 +46,7 @@ export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   ]
 }
 
-/** Ids and commands are never wrapped, so that people can copy them. */
+/** Ids and commands are never wrapped, because people copy them. */
 function detail({ code, what, where, examples, remedy, next }: Cause, index: number): Part {
   const short = (text: string) => examples.reduce((known, id) => known.replaceAll(id, shortId(id)), text)
   const lines = [

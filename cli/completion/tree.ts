@@ -48,10 +48,7 @@ interface Quoting {
   readonly words: (words: readonly CompletionWord[]) => string
 }
 
-/**
- * Shell functions for bash and zsh. One sets the words that may follow a command, the other those that may follow an
- * option.
- */
+/** Shell functions for bash and zsh: the words that may follow a command, and the words that may follow an option. */
 export function lookUps(tree: readonly CompletionCommand[], { one, list, words }: Quoting): string {
   const commands = tree.map(({ path, commands: below, options, choices, takesFile }) => {
     const valued = options.flatMap(({ name, value }) => (value ? [name] : []))

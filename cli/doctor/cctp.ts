@@ -14,7 +14,7 @@ import { reachApi } from './services.ts'
 const area = 'bridge cctp'
 const remedy = "Correct the contracts or the domain of this chain in bridges.cctp. Circle's documents list them."
 
-/** Makes one check for each API, and one for each version on each chain. */
+/** Makes one check for each API, and one for each version of CCTP on each chain. */
 export async function checkCctp(config: Config): Promise<Check[]> {
   const { cctp } = config.bridges
   if (!cctp) return []

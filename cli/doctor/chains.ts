@@ -11,7 +11,7 @@ import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
 import { coreAbi } from '../../bridges/kit/signed-messages.ts'
 import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, orError, warn } from './check.ts'
 
-/** Reads contracts and lanes through a node that passes its check. If none does, uses a node whose check only warns. */
+/** Reads contracts and lanes through a node that passes its check, else through a node whose check only warns. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
   const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain, coinOfChain({ chains }, name))))
   return found.flat()
@@ -79,7 +79,7 @@ async function checkSender(reader: Reader): Promise<Finding> {
   return `network ${reader.networkId}, receives transactions`
 }
 
-/** An honest head may be this many seconds ahead of this machine's clock (go-ethereum, consensus/ethash: 15). */
+/** Seconds that an honest head may be ahead of this machine's clock (go-ethereum, consensus/ethash: 15). */
 const mostAheadSeconds = 15
 
 async function checkNode(reader: Reader, { finality, networkId, blockTimeMs }: ChainConfig): Promise<Finding> {
@@ -147,13 +147,12 @@ async function checkLane(reader: Reader, address: string, coin: string | undefin
   return hasCode ? warn(`${detail}; the address has code (EIP-7702)`, 'Set its window to 1, or use a plain key.') : detail
 }
 
-/** Signs a no-op: a key may exist and still refuse to sign. Throws the errors of opening and signing. */
+/** Signs a no-op, because a key may exist and still refuse to sign. Throws the errors of opening and signing. */
 export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>, lane: LaneSettings): Promise<Finding> {
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'
   const signer = await chainFamilies[chain.family].createSigner(spec, address)
-  // This signature is harmless: the signed bytes never leave this function, and no node would accept a fee of 1 wei per
-  // gas.
+  // A harmless signature: its bytes never leave this function, and no node accepts a fee of 1 wei per gas.
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
   await signer.sign({ ...noop, networkId: String(chain.networkId), nonce: 0, maxFee: '1', tip: '0' })
   return keyFindings[spec.kind]
@@ -162,7 +161,7 @@ export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>,
 /** Reports the calls of operators that the lane may sign without a proof. Undefined if there are none. */
 export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 'operatorCalls'>): Finding | undefined {
   const calls = Object.entries(operatorCalls).flatMap(([contract, starts]) => starts.map((start) => ({ contract, start })))
-  // A start of 10 characters is only a selector. Any arguments are then allowed.
+  // A start of 10 characters is only a selector, so it allows any arguments.
   const open = calls.filter(({ start }) => start.length === 10)
   if (calls.length === 0) return undefined
   if (open.length === 0) return `${calls.length}, each with its first arguments`

@@ -24,15 +24,12 @@ export function checkOf(area: string, name: string, finding: Finding): Check {
   return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
 }
 
-/** Makes no checks if Temporal is unreachable. checkTemporal already reports this. */
+/** Makes no checks if Temporal is unreachable, because checkTemporal already reports that. */
 export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClient) => Promise<Check[]>): Promise<Check[]> {
   return withTemporalClient(temporal, use).catch(() => [])
 }
 
-/**
- * Returns errors with these codes instead of throwing them. A check can then warn that workers may not have started
- * yet.
- */
+/** Returns errors with `codes`, so that a check can warn that workers may not have started yet. */
 export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
   return answer.catch((error: unknown) => {
     if (error instanceof RelayerError && codes.includes(error.code)) return error
@@ -54,7 +51,7 @@ export async function look(area: string, name: string, at: () => Finding | Promi
   }
 }
 
-/** Remedies for codes whose remedy in the catalogue is to run the doctor. A test finds codes that are missing here. */
+/** Remedies for codes whose catalogue remedy is to run the doctor. A test finds codes that are missing here. */
 const here: Partial<Record<ErrorCode, string>> = {
   NODE_UNAVAILABLE:
     'Check that the node runs and that its url in the config is right (host, port, path, key): it must answer eth_chainId, a POST of JSON, from this machine. Until then name another node in `nodes` of the chain, or run `portage node add`.',

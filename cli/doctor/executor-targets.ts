@@ -13,7 +13,7 @@ const anyone = `0x${'11'.repeat(20)}`
 const nothing = new Uint8Array()
 const remedy = 'Correct the address. Until then deliveries that need this contract revert, or are never shown.'
 
-/** For each contract that pays drop-offs: a wrong call, and the error that the contract answers. */
+/** For each contract that pays drop-offs: a wrong call, and the error by which the right contract refuses the call. */
 const wrongCalls = {
   ERV1: {
     call: { function: 'receiveMessage(address,bytes,address,uint256)', args: [anyone, nothing, anyone, 1n] },

@@ -30,7 +30,7 @@ export async function checkExecutor(config: Config): Promise<Check[]> {
   })
 }
 
-/** Makes the key sign bytes that are not a quote. */
+/** Makes the key sign, but only bytes that are not a quote. */
 export async function checkQuoter({ quoter, signer }: Pick<ExecutorSettings, 'quoter' | 'signer'>): Promise<Finding> {
   if (!signer) return 'not on this machine'
   await (

@@ -9,7 +9,7 @@ import { type Check, fail, type Finding, look, warn } from './check.ts'
 
 const remedy = 'Correct peers of this token in bridges.ntt. Until then its messages revert, or are not delivered.'
 
-/** Makes one check per token for each of its chains that has a node. */
+/** Makes one check per token and chain, for the chains that have a node. */
 export async function checkTokens(config: Config): Promise<Check[]> {
   const tokens = config.bridges.ntt?.tokens ?? []
   if (tokens.length === 0) return []

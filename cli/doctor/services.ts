@@ -113,7 +113,7 @@ export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   })
 }
 
-/** Portage knows no prices. Without `minimumAmount`, it cannot know which amounts are worth their gas. */
+/** Portage knows no prices, so only `minimumAmount` can say which amounts are worth their gas. */
 export function checkSmallestAmounts({ bridges }: Pick<Config, 'bridges'>): Check[] {
   return (bridges['native-bridge']?.routes ?? []).flatMap(({ source, target, minimumAmount }) => {
     if (minimumAmount !== undefined) return []

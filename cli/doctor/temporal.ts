@@ -68,7 +68,7 @@ async function checkPermission(temporal: TemporalAccess): Promise<Finding> {
 
 async function checkAttributes(server: ServerInfo): Promise<Finding> {
   const missing = await server.missingSearchAttributes()
-  // Temporal Cloud lists search attributes only in its own API and UI.
+  // Undefined at Temporal Cloud, which lists search attributes only in its own API and UI.
   if (!missing) return warn('the server does not list them', `They must exist, of the type Keyword: ${names.join(', ')}.`)
   if (missing.length === 0) return names.join(', ')
   return fail(`missing: ${missing.join(', ')}`, 'portage setup temporal')

@@ -2,7 +2,7 @@ import { adviceOf, type ChainAdvice, type KnownChain, type Network } from './net
 
 const passwordVariable = 'PORTAGE_KEYSTORE_PASSWORD'
 
-/** Sources: sdk/mainnet_consts.go of wormhole-foundation/wormhole, and the SDK's config for Wormholescan */
+/** Sources of the URLs: sdk/mainnet_consts.go of wormhole-foundation/wormhole, and the SDK's config for Wormholescan */
 const apis = {
   mainnet: {
     guardians: [

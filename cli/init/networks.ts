@@ -8,9 +8,7 @@ export type Network = (typeof networks)[number]
 
 export type KnownChain = ReturnType<typeof toChain>
 
-/**
- * Networks that were shut down and are still in the SDK's tables. Source for Celo and Holesky: docs.celo.org/network
- */
+/** Networks that ended but are still in the SDK's tables. Source for Celo and Holesky: docs.celo.org/network */
 export const ended: ReadonlyMap<number, { readonly year: number; readonly successor?: string }> = new Map([
   [5, { year: 2024, successor: 'sepolia' }],
   [420, { year: 2024, successor: 'optimism-sepolia' }],
@@ -35,7 +33,7 @@ function toChain(row: string, emitters: ReadonlyMap<number, string>) {
   const tokenBridge = getAddress(`0x${emitters.get(Number(wormholeChainId))?.slice(24) ?? ''}`)
   return {
     ...{ name, wormholeChainId: Number(wormholeChainId), networkId: Number(networkId), core, tokenBridge },
-    // Number of blocks after which guardians sign. 0: they sign at once. Absent: the SDK has no number.
+    // Blocks after which guardians sign. 0: guardians sign at once. Absent: the SDK has no number.
     ...(blocks !== '-' && { finalityBlocks: Number(blocks) }),
     ...(blockTime !== '-' && { blockTimeMs: Number(blockTime) }),
   }
@@ -63,8 +61,8 @@ const avalanche: ChainAdvice = { finality: { kind: 'instant' }, source: 'Snowman
 const kaia: ChainAdvice = { finality: { kind: 'instant' }, source: 'docs.kaia.io, "Consensus Mechanism": immediate finality' }
 
 /**
- * Advice by EIP-155 chain id. Source: docs/operate/chains.md ("Finality"). A test network has the advice of its main
- * network.
+ * Advice about finality and fees by EIP-155 chain id. Source: docs/operate/chains.md ("Finality"). A test network has
+ * the advice of its main network.
  */
 const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 1: ethereum, 11155111: ethereum, 17000: ethereum },

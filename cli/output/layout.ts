@@ -64,9 +64,7 @@ function renderTable({ rows, wide, short }: Table, width: Width): string {
   return lines.map((cells) => renderFacts(facts(named(cells)), width)).join('\n\n')
 }
 
-/**
- * Makes the widest columns narrower, but never narrower than their longest word. Undefined if they still do not fit.
- */
+/** Narrows the widest columns, but not below their longest word. Undefined if the lines still do not fit. */
 function narrowed(lines: readonly (readonly string[])[], natural: readonly number[], width: number): number[] | undefined {
   const room = width - gap * (natural.length - 1)
   const least = natural.map((whole, column) => {
@@ -92,13 +90,13 @@ function renderRow(cells: readonly string[], widths: readonly number[]): string 
   return lines.map((line) => line.trimEnd()).join('\n')
 }
 
-/** Puts the text on one line. Otherwise a stranger's text could look like another row. */
+/** One line, because a stranger's text with line breaks could look like another row. */
 function cellText(cell: Cell, width: Width): string {
   const text = typeof cell === 'object' ? (width === undefined ? cell.full : cell.short) : String(cell ?? '-')
   return harmless(text.replaceAll(/\s+/g, ' '))
 }
 
-/** Also breaks words that are wider than a line. */
+/** Breaks words that are wider than a line. */
 export function wrap(text: string, width: number): string[] {
   return stringWidth(text) <= width
     ? [text]

@@ -57,7 +57,6 @@ export function facts(values: Row) {
   return { kind: 'facts' as const, values }
 }
 
-/** A text that is printed unchanged, such as JSON or a token. */
 export function verbatim(text: string) {
   return { kind: 'verbatim' as const, text }
 }
@@ -78,7 +77,7 @@ export function timeText(iso: string): string {
 function withFees(given: GivenOrder): GivenOrder {
   const { facts } = given
   if (!facts) return given
-  // A fee may be anything but a number, because people can send signals by hand.
+  // A fee may be any text, because people can send signals by hand.
   const isFee = (name: string, value: string) => (name === 'maxFee' || name === 'tip') && /^[0-9]+$/.test(value)
   const shown = Object.entries(facts).map(([name, value]) => [name, isFee(name, String(value)) ? gweiText(String(value)) : value])
   return { ...given, facts: Object.fromEntries(shown) as typeof facts }

@@ -50,7 +50,7 @@ function gapsText(gaps: StreamView['gaps']): string {
 
 export function stateText(state: StreamState, report: StreamReport, now: number): Text {
   const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts, updatedAt } = report
-  // Some streams read no blocks, for example those of Wormhole emitters.
+  // Streams of Wormhole emitters, for example, read no blocks.
   const scanned = cursor !== undefined || state.start !== undefined
   const orderedBy = state.backfill.by === undefined ? '' : `, ordered by ${state.backfill.by}`
   const head = facts({
@@ -80,7 +80,7 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
   return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
 }
 
-/** Empty if the head is recent. If it is old, the chain or every node may have stalled. */
+/** Empty if the head is recent. An old head shows that the chain or every node may have stalled. */
 function headText({ headAt }: StreamReport, now: number): string {
   const headAgeMs = headAt === undefined ? 0 : now - Date.parse(headAt)
   return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''

@@ -5,7 +5,7 @@ import { checkExecutor } from './executor-checks.ts'
 import { isShownName, pathText, type Problem } from './problems.ts'
 import { type Chains, checkChain, type Fields, listed, map, maps, repeated } from './raw-tree.ts'
 
-/** Reads the unchecked tree. So one error lists these problems together with the problems that the schema finds. */
+/** Reads the unchecked tree, so that one error lists these problems together with the schema's. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
@@ -31,7 +31,7 @@ export function crossCheck(raw: unknown): Problem[] {
 
 const defaultApiPort = 8099
 
-/** A process with the role `all` or `api` listens on both ports, so they must differ. */
+/** A process with the role `all` or `api` listens on both ports, so the ports must differ. */
 function checkPorts(api: unknown, admin: unknown): Problem[] {
   if (admin !== api || !admin) return []
   return [{ path: 'admin.port', problem: 'is the port of the API (api.port)', remedy: 'Choose another one; 0 takes any free port.' }]
@@ -220,7 +220,7 @@ const neededByWormhole = {
   contracts: 'Add core and tokenBridge: the Wormhole contracts of the chain.',
 }
 
-/** Finds two spellings of one token, which would make its fee ambiguous. */
+/** Finds two spellings of one token, which would make the token's fee ambiguous. */
 function checkTokens(path: string, table: Fields): Problem[] {
   const tokens = Object.keys(table).map((token) => token.toLowerCase().replace('/0x', '/'))
   return repeated(
@@ -240,8 +240,8 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // Each contract belongs to one route. Its transfer ids lack the source chain, so equal transfers from two sources
-  // would have one id.
+  // Transfer ids lack the source chain, so equal transfers from two sources would have one id. Each contract therefore
+  // belongs to one route.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   const ends = routes.flatMap(({ source, target }, index) => {

@@ -9,7 +9,7 @@ export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly t
     if (typeof node === 'string') return replace(node, path)
     if (Array.isArray(node)) return node.map((item, index) => walk(item, [...path, index]))
     if (typeof node !== 'object' || node === null) return node
-    // A field with this name is reported, because zod would drop it without an error.
+    // Zod would drop a field named `__proto__` without an error.
     if (Object.hasOwn(node, '__proto__'))
       problems.push({ path: pathText([...path, '__proto__']), problem: 'is no name for a field', remedy: 'Rename it.' })
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value, [...path, key])]))

@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { forms, isOf } from '../../domain/text/forms.ts'
 import { type Field, fieldAt } from '../schema/fields.ts'
 
-/** A mistake in a config. It must not contain a value of the config, because values may be secrets. */
+/** A mistake in a config. Values of the config may be secrets, so a problem contains no value. */
 export interface Problem {
   readonly path: string
   readonly problem: string
@@ -28,7 +28,7 @@ const hiddenName = '(a name that is not shown)'
 const keyOfMap = /^([0-9]{1,5}|\*|0x[0-9a-fA-F]{8}|[0-9]{1,5}\/(0x)?[0-9a-fA-F]{1,64}|__proto__)$/
 const fieldLike = /^[A-Za-z][a-z]{0,20}([A-Z][a-z]{1,20}){0,5}$/
 
-/** Whether a problem may contain this field name. If a colon is in the wrong place, a name may be a secret. */
+/** Whether a problem may contain this field name. A colon in the wrong place can turn a secret into a name. */
 export function isShownName(name: string): boolean {
   return fieldLike.test(name) || isOf(forms.name, name) || isOf(forms.address, name) || keyOfMap.test(name)
 }

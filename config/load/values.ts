@@ -28,9 +28,7 @@ export const hash = lowerCase(ofForm(forms.hash))
 export const selector = lowerCase(ofForm(forms.selector))
 export const lane = lowerCase(ofForm(forms.lane))
 export const decimal = ofForm(forms.decimal, quoted)
-/**
- * The value is a text, because numbers in JSON and YAML lose digits. At most a thousand billion coins of 18 decimals.
- */
+/** A text, because numbers in JSON and YAML lose digits. The maximum is a thousand billion coins of 18 decimals. */
 export const wei = text(/^[1-9][0-9]{0,29}$/, 'must be a decimal number of wei in quotes, above 0')
 export const sequence = ofForm(forms.u64, quoted)
 export const gasUnits = ofForm(forms.gas, quoted)

@@ -1,7 +1,7 @@
 import { type DocumentOptions, type ErrorCode, parseDocument, type ParseOptions, type SchemaOptions } from 'yaml'
 import { invalid, type Problem } from './problems.ts'
 
-/** Texts for the library's errors. Its own messages quote the file, which may contain secrets. */
+/** Texts for the library's errors. The library's own messages quote the file, which may contain secrets. */
 const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   BAD_ALIAS: 'an alias (*name) is not the name of an anchor (&name)',
   BAD_DQ_ESCAPE: 'a text in double quotes has an unknown escape',
@@ -17,19 +17,17 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNEXPECTED_TOKEN: 'something is where it does not belong',
 }
 
-/** Functions that read the tree recursively need a limit of depth. No config nests this deep. */
+/** Maximum depth, for functions that read the tree recursively. No config nests this deep. */
 const deepest = 50
 
 const options: ParseOptions & DocumentOptions & SchemaOptions = {
-  // By default, the library prints warnings to stderr that quote the text.
+  // Hides warnings, which the library would print to stderr together with parts of the text.
   logLevel: 'error',
   // Turns off YAML's hexadecimal numbers, so that an address needs no quotes.
   customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),
 }
 
-/**
- * Returns the text with other values at these paths. Comments and all other values stay. The text must be valid YAML.
- */
+/** Returns the text with new values at these paths. Comments and other values stay. The text must be valid YAML. */
 export function editYaml(text: string, edits: readonly (readonly [path: readonly string[], value: unknown])[]): string {
   const document = parseDocument(text, options)
   for (const [path, value] of edits) document.setIn(path, document.createNode(value))
@@ -46,7 +44,7 @@ export function readYaml(text: string, source: string): unknown {
     if (depthOf(tree) <= deepest) return tree
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'CONFIG_INVALID') throw error
-    // Other errors of the library (missing anchors, too many aliases, endless nesting) are reported below.
+    // The library's other errors (missing anchors, too many aliases, endless nesting) get the message below.
   }
   const problem = 'the YAML is nested too deep, or has aliases (*name) that lead nowhere, into themselves, or to too much'
   throw invalid(source, [{ path: '', problem, remedy: 'Write it without them.' }])

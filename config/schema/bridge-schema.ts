@@ -93,7 +93,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   assets: z.array(originToken).optional().describe('Origin tokens to deliver. Absent: all.'),
 })
 
-/** The emitter of a contract. Its address is accepted in place of 64 digits. */
+/** An emitter: 64 hex digits, or the address of a contract, which is padded to 64 digits. */
 export const emitterOrAddress = z
   .union([emitter, address], { error: 'must be an emitter (64 hex digits) or the address of an emitting contract' })
   .transform((value) => value.replace('0x', '').padStart(64, '0'))
@@ -118,7 +118,7 @@ function typesOf(view: string): string[] {
     .filter((type, _, all) => type !== '' || all.length > 1)
 }
 
-/** For each value of the message, the types of arguments that can hold it. */
+/** For each value of a message, the types of arguments that can hold the value. */
 const fitting: Readonly<Record<string, RegExp>> = {
   $digest: /^(bytes32|uint256)$/,
   $emitter: /^(bytes32|uint256)$/,

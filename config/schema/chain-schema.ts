@@ -32,7 +32,7 @@ const nodeSchema = z.strictObject({
   requestsPerSecond: between(0.1, 100_000).optional().describe('Highest number of calls per second. Absent: no limit.'),
 })
 
-/** Must have the same classes as SendErrorClass (chains/port.ts). */
+/** The same classes as SendErrorClass (chains/port.ts). */
 const sendErrorSchema = z.enum([
   'nonce-too-low',
   'already-known',

@@ -4,10 +4,7 @@ import { address, chainName, decimal, gasUnits, path, text, url, whole } from '.
 import { deliveredViewSchema } from './bridge-schema.ts'
 import { signerSchema } from './lane-schema.ts'
 
-/**
- * A price has at most 8 digits, because the margin may multiply it by 11, and a quote stores less than 2^64 / 10^10
- * dollars.
- */
+/** A price has at most 8 digits: the margin may multiply it by 11, and a quote stores below 2^64 / 10^10 dollars. */
 export const dollars = text(
   /^[0-9]{1,8}(\.[0-9]{1,10})?$/,
   'must be dollars in quotes, like 3000.25: at most 8 digits, and 10 after the point',

@@ -58,11 +58,11 @@ const limits = {
   maxPaymentWei: wei.describe('Highest payment of coins to the treasury or to another lane.'),
 }
 
-/** Only the config can raise these limits. The defaults limit the damage that a stranger can cause. */
+/** Only the config can raise the limits of signatures. The defaults limit the damage that a stranger can cause. */
 export const signingLimitsSchema = z
   .strictObject({
     ...limits,
-    // The same as Ethereum's limit per transaction (EIP-7825).
+    // Ethereum's limit per transaction (EIP-7825).
     maxGasPerTransaction: limits.maxGasPerTransaction.default(16_777_216),
     maxTipPerGasWei: limits.maxTipPerGasWei.default('10000000000000'),
     maxDataFeePerTransactionWei: limits.maxDataFeePerTransactionWei.default('100000000000000000'),

@@ -11,7 +11,7 @@ import { adminSchema, apiSchema, codecServerSchema } from './server-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
 import { authorization, between, chainName, path, text, url, wei, whole } from '../load/values.ts'
 
-/** Checkpoints are stored outside Temporal, because they are needed after Temporal was wiped. */
+/** A place outside Temporal, because checkpoints are needed after Temporal was wiped. */
 const checkpointStoreSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('directory').describe('A folder, one file per stream.'),
@@ -29,7 +29,7 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
 
 const seconds = (least: number, usual: number) => between(least, 3_600).default(usual)
 
-/** Temporal's rules: a deployment name has no dot, and no colon, because a colon joins name and build id. */
+/** Temporal allows no dot in the name of a deployment, and no colon, because a colon joins name and build id. */
 const deploymentSchema = z.strictObject({
   name: text(/^[A-Za-z0-9_-]{1,100}$/, 'must be letters, digits, _ and -')
     .default('portage')

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the missing passwords of docker-compose.temporal.yml, and lists the files that only you can make. Changes no
-# existing file. A file has the same mode in a container as on this machine, but the container's user does not exist
-# here. So everybody may read the files, and only you may enter their folder.
+# existing file. The user of the containers does not exist on this machine, so everybody may read the files, but only
+# you may enter the folder.
 set -eu
 folder=$(dirname "$0")/secrets
 mkdir -p "$folder"

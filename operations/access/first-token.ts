@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Principal } from '../../domain/access.ts'
 
-/** The file has only the facts of the token and not its signature. So nobody can give an order with the file. */
+/** The file lacks the token's signature, so nobody can give an order with the file. */
 const unlistedSchema = z.strictObject({
   name: z.string().min(1).max(64),
   level: z.literal('admin'),
@@ -15,9 +15,7 @@ const unlistedSchema = z.strictObject({
 
 export type UnlistedToken = ReturnType<typeof unlistedToken>
 
-/**
- * Keeps a deployment's first token in a file until the settings list it. If listing fails, the next start tries again.
- */
+/** Keeps the first token in a file until the settings list the token. The next start tries a failed listing again. */
 export function unlistedToken(dataFolder: string, now: () => number = Date.now) {
   const file = join(dataFolder, 'first-token.json')
   const forget = () => rm(file, { force: true })

@@ -12,7 +12,7 @@ const keySchema = z.strictObject({
   crv: z.literal('Ed25519'),
   kid: z.string().regex(coordinate),
   x: z.string().regex(coordinate),
-  /** The private part. Only the newest key has one, because rotation deletes the private parts of older keys. */
+  /** The private part. Rotation deletes the private parts of older keys, so only the newest key has one. */
   d: z.string().regex(coordinate).optional(),
   createdAt: z.iso.datetime(),
 })
@@ -23,17 +23,14 @@ export type AccessKey = z.output<typeof keySchema>
 /** The `kid` of a key is its thumbprint (RFC 7638). */
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
-/**
- * Returns the keys, oldest first. Throws ACCESS_KEYS if the file is unreadable, malformed, another user's, or readable
- * by others.
- */
+/** Returns the keys, oldest first. Throws ACCESS_KEYS if the file is unreadable, malformed, or open to other users. */
 export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   const refuse = (detail: string, cause?: unknown) => new RelayerError('ACCESS_KEYS', { detail, facts: { file }, cause })
   let text: string
   try {
     const { mode, uid } = await stat(file)
     const self = process.getuid?.()
-    // The owner of the file could add keys to it.
+    // Another owner of the file could add keys.
     if (self !== undefined && uid !== 0 && uid !== self)
       throw refuse(`It belongs to another user (${uid}): chown it to the user that Portage runs as.`)
     // Anyone who can read the file can create any token.
@@ -46,15 +43,15 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   try {
     return fileSchema.parse(JSON.parse(text)).keys
   } catch {
-    // The caught error is dropped, because its text may quote the file.
+    // The caught error's text may quote the file, so the error is dropped.
     throw refuse('It is not a key file of Portage.')
   }
 }
 
-/** Makes a key file. Returns false if the file already exists. Its folder must exist. Throws ACCESS_KEYS. */
+/** Makes a key file in a folder that exists. Returns false if the file already exists. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
-  // Links the file, because a rename could replace the file of another process.
+  // A link, because a rename could replace the file of another process.
   const place = (written: string) =>
     link(written, file).then(
       () => true,
@@ -74,7 +71,7 @@ export async function rotateKeys(file: string): Promise<string> {
   return key.kid
 }
 
-/** Removes a key. The tokens that it signed become invalid. Throws ACCESS_KEYS. */
+/** Removes a key, which makes the tokens that it signed invalid. Throws ACCESS_KEYS. */
 export async function removeKey(file: string, kid: string): Promise<void> {
   const keys = await existing(file)
   const found = keys.find((key) => key.kid === kid)

@@ -22,10 +22,7 @@ export async function authenticate(token: string | undefined, { ring, audience, 
   return principal
 }
 
-/**
- * Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_KEYS, and ACCESS_TOKEN_INVALID if the token's key was
- * removed.
- */
+/** Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_KEYS, and ACCESS_TOKEN_INVALID after the key's removal. */
 export async function assertStillGood(principal: Principal, { ring, tokens }: Pick<TokenCheck, 'ring' | 'tokens'>): Promise<void> {
   if (Date.now() >= principal.expiresAt) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
   const listed = tokens()
@@ -34,9 +31,7 @@ export async function assertStillGood(principal: Principal, { ring, tokens }: Pi
   if (!keys.some(({ kid }) => kid === principal.kid)) throw new RelayerError('ACCESS_TOKEN_INVALID')
 }
 
-/**
- * Reads the token from the header (RFC 6750, section 2.1). Tokens in the URL are ignored, because logs would show them.
- */
+/** Reads the token from the header (RFC 6750, section 2.1). Ignores tokens in URLs, because logs show URLs. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1]
 }

@@ -3,12 +3,12 @@ import type { OrderSubject } from '../../domain/access.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 
-/** If the target of the transfer is not known, the order concerns all chains. */
+/** An order about a transfer whose target is not known concerns all chains. */
 export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject {
   return targetChain === undefined ? {} : { chains: [targetChain] }
 }
 
-/** A stream concerns its source chain. If all its transfers go to one chain, it also concerns this chain. */
+/** An order about a stream concerns its source chain and, if the stream has only one, its target chain. */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
   const chains = [source, third].filter((part): part is string => isOf(forms.name, part))

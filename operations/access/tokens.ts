@@ -51,7 +51,7 @@ export async function signToken(key: AccessKey, audience: string, request: Token
   return { token, principal }
 }
 
-/** Verifies a token, the signature first. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID. */
+/** Verifies a token: first the signature, then the claims. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID. */
 export async function verifyToken(keys: readonly PublicKey[], audience: string, token: string): Promise<Principal> {
   try {
     if (token.length > longestToken) throw new Error('too long')
@@ -72,8 +72,7 @@ export async function verifyToken(keys: readonly PublicKey[], audience: string, 
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
-    // The error does not name the failed check, because the name would help an attacker. The caught error's text may
-    // quote the token.
+    // No details: the name of the failed check would help an attacker, and the caught error may quote the token.
     throw new RelayerError('ACCESS_TOKEN_INVALID')
   }
 }

@@ -7,9 +7,9 @@ import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { within } from '../../runtime/wait.ts'
 
-/** Load balancers do not wait longer than this. */
+/** Time limit, ms. Load balancers wait no longer. */
 const timeoutMs = 3_000
-/** Answers are shared for this time (ms), because requests need no token and have no rate limit. */
+/** Time (ms) for which requests share an answer. Requests need no token and have no rate limit. */
 const keepMs = 1_000
 
 export interface Check {
@@ -19,9 +19,7 @@ export interface Check {
   readonly problem?: string | undefined
 }
 
-/**
- * Asks Temporal at most once a second. `problem` is public, so it contains no address and no namespace. Never throws.
- */
+/** Asks Temporal at most once a second. `problem` is public: it has no address and no namespace. Never throws. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
   const late = () => Promise.reject(new Error(`no answer within ${timeoutMs} ms`))
   const check = async () => {
@@ -36,7 +34,7 @@ function problemOf(error: unknown): string {
   return new RelayerError(code).message
 }
 
-/** A chain that does not answer delays only its own transfers. The process is unready only if no chain answers. */
+/** A chain that does not answer delays only its own transfers, so the process is unready only if no chain answers. */
 export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
-/** An older lock (ms) is from a crashed process. The clocks of machines that share the folder must differ by less. */
+/** A lock of this age (ms) is from a crashed process. Clocks of machines with the same folder must differ by less. */
 const staleMs = 60_000
 
-/** The first text creates the folder. Only the user of this process can read it. */
+/** Creates the folder with the first text. Only the user of this process can read the folder. */
 export function createDirectoryStore(path: string): ArchiveStore {
   return {
     get(name) {
@@ -23,7 +23,7 @@ export function createDirectoryStore(path: string): ArchiveStore {
         await writeSynced(temporary, text)
         return await locked(`${target}.lock`, async (isMine) => {
           if ((await read(target))?.version !== was?.version) return false
-          // This process may have been suspended for a minute. It must then not overwrite a newer text.
+          // A process that was suspended longer than `staleMs` must not overwrite a newer text.
           if (!(await isMine())) return false
           await rename(temporary, target)
           return true

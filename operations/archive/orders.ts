@@ -6,7 +6,7 @@ import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './records.ts'
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
-/** Time at which the order was obeyed. For the cancel of an operator transaction: time at which it was given. */
+/** `at`: time at which the order was obeyed. For the cancel of an operator transaction: time at which it was given. */
 export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
   /** The version stays the same when a field is added. */
   readonly version: 1
@@ -15,29 +15,21 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
   readonly order?: object
 }
 
-/** `previous` is the SHA-256 of the line before it (first line: of `portage:<day>`). It reveals changed lines. */
+/** `previous` reveals changed lines: the SHA-256 of the line before, or of `portage:<day>` in the first line. */
 type Chained = OrderRecord & { readonly previous: string }
 
 const lineSchema = z
   .looseObject({ previous: z.string(), at: z.iso.datetime(), subject: z.string(), id: z.string(), kind: z.string() })
   .transform((line) => line as unknown as Chained)
 
-/**
- * Maximum characters of an order for a transfer or operator transaction, because strangers can start these workflows.
- */
+/** Maximum characters of an order for a transfer or operator transaction, whose workflow a stranger can start. */
 const longestOrder = 500_000
-/**
- * Length (characters) above which a day's file gets no more orders that strangers can cause. V8 has no string of 2^29
- * characters.
- */
+/** Characters after which a day's file gets no more orders of strangers. V8 has no string of 2^29 characters. */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/**
- * Appends the orders that the archive lacks. `through` is the end of a complete search (ms since the epoch). Throws
- * ARCHIVE_*.
- */
+/** Appends missing orders. `through`: end of a complete search, ms since the epoch. Throws ARCHIVE_*. */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
@@ -62,7 +54,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  // If a workflow of Portage could not be read, the next export must search for its orders again.
+  // If a workflow of Portage could not be read, the next export must search for the workflow's orders again.
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
   if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
@@ -124,7 +116,7 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
   })
 }
 
-/** Excludes the time of operator transactions, because a later run may report another time. */
+/** Leaves out the time of operator transactions, because a later run may report another time. */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
   return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])
 }

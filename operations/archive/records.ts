@@ -3,12 +3,9 @@ import { orderOf } from '../../domain/order.ts'
 import { isOutcome, type Transfer, transferStates } from '../../domain/transfer/transfer.ts'
 import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/closed-runs.ts'
 
-// Anybody with access to Temporal can end a run with any result. So values with an unexpected form count as absent.
+// Anybody with access to Temporal can end a run with any result, so values with an unexpected form count as absent.
 
-/**
- * Converts ms since the epoch to ISO 8601. The range is limited, because strangers choose times and each day has a
- * file.
- */
+/** Converts ms since the epoch to ISO 8601. Limits the range: strangers choose times, and each day has a file. */
 const isoTime = z
   .number()
   .min(Date.UTC(2020))
@@ -98,7 +95,7 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly version: 1
   readonly id: string
   readonly runId: string
-  /** Temporal's status: COMPLETED or, if there is no outcome, TERMINATED, FAILED… */
+  /** Temporal's status: COMPLETED or, without an outcome, TERMINATED, FAILED… */
   readonly execution: string
   readonly startedAt: string
   readonly closedAt: string
@@ -109,16 +106,13 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   /** Portage did not write the result. */
   readonly invalid?: true
   readonly dropped?: number
-  /** The lists of this record are left out. If it was still too long, its texts are left out too. */
+  /** The record was too long. It has no lists and, if that was not enough, no texts. */
   readonly shortened?: true
 }
 
 /** Maximum characters. The longest possible message takes about 300,000. */
 export const longestRecord = 400_000
-/**
- * Length (characters) above which further records of a slice have the shortest form. V8 has no string of 2^29
- * characters.
- */
+/** Characters of a slice after which further records have the shortest form. V8 has no string of 2^29 characters. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
@@ -140,7 +134,7 @@ function shortRecord(record: TransferRecord): TransferRecord {
   return JSON.stringify(rest).length <= longestRecord ? { ...rest, shortened: true } : shortestRecord(record)
 }
 
-/** Leaves out all texts that strangers can choose. About 2,000 characters are left. */
+/** Leaves out all texts that strangers can choose, so that about 2,000 characters are left. */
 export function shortestRecord(record: TransferRecord): TransferRecord {
   const { id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid } = record
   return {
@@ -165,7 +159,7 @@ function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
   return { outcome, ...rest, attempts, transactions, orders, timeline, ...(dropped > 0 && { dropped }) }
 }
 
-/** Returns records that the archive lacks, or could not read although they are readable now. */
+/** Returns records that the archive lacks, and records that are readable now but unreadable in the archive. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
   const there = new Map<string, boolean>()
   for (const record of archived) there.set(record.runId, isUnreadable(record) && there.get(record.runId) !== false)

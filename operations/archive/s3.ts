@@ -9,9 +9,7 @@ const timeoutMs = 60_000
 const mostBytes = 512 * 1024 * 1024
 const tries = 4
 const [firstPauseMs, longestPauseMs] = [200, 5_000] as const
-/**
- * HTTP 412: another process wrote first. 409: another write is in progress. Source: S3 user guide, conditional-writes.
- */
+/** 412: another process wrote first. 409: another write is in progress. Source: S3 user guide, conditional-writes. */
 const othersWrote: ReadonlySet<number> = new Set([409, 412])
 
 interface Write {
@@ -39,10 +37,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     }
   }
 
-  /**
-   * Whether the text is missing. Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not look like an empty
-   * one.
-   */
+  /** Whether the text is missing. Throws ARCHIVE_UNAVAILABLE for a missing bucket, which also answers 404. */
   function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404

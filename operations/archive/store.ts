@@ -23,20 +23,14 @@ export interface StoredText {
 export interface ArchiveStore {
   /** Throws ARCHIVE_UNAVAILABLE. */
   get(name: string): Promise<StoredText | undefined>
-  /**
-   * Writes the text if the stored text is still `was` (from `get`). Otherwise returns false. Throws
-   * ARCHIVE_UNAVAILABLE.
-   */
+  /** Writes the text, or returns false if the stored text is not `was` (from `get`). Throws ARCHIVE_UNAVAILABLE. */
   put(name: string, text: string, was: StoredText | undefined): Promise<boolean>
 }
 
 const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
-/**
- * Writes the text that `change` returns, and nothing if it returns undefined. Throws ARCHIVE_UNAVAILABLE and the errors
- * of `change`.
- */
+/** Writes the text that `change` returns, if any. Throws ARCHIVE_UNAVAILABLE and the errors of `change`. */
 export async function updateText(
   store: ArchiveStore,
   name: string,
@@ -45,7 +39,7 @@ export async function updateText(
   let sent: string | undefined
   for (let count = 0; count < tries; count++) {
     const was = await store.get(name)
-    // The previous try has written the text, but its answer was lost.
+    // The previous try wrote the text, but its answer was lost.
     if (was !== undefined && was.text === sent) return
     sent = change(was?.text)
     if (sent === undefined || (await store.put(name, sent, was))) return
@@ -74,7 +68,7 @@ export async function readThrough(store: ArchiveStore, name: string): Promise<nu
   return throughIn((await store.get(name))?.text, name)
 }
 
-/** Records progress. Never lowers the progress that another process recorded. */
+/** Records progress, but never less than another process recorded. */
 export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
   return updateText(store, name, (text) =>
     (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,

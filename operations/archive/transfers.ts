@@ -10,9 +10,9 @@ import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeT
 const hourMs = 3_600_000
 const sliceMs = 10 * 60_000
 const listLagMs = 2 * 60_000
-/** Each pass begins this long (ms) before the end of the archive, because Temporal may list runs late. */
+/** A pass begins this long (ms) before the end of the archive, because Temporal may list runs late. */
 const overlapMs = hourMs
-/** Each list query covers this period (ms). The server allows ten queries per second. */
+/** Period that a list query covers, ms. Shorter periods need more queries, and the server allows ten per second. */
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
@@ -42,10 +42,7 @@ export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/**
- * Adds the lines that the archive lacks. After a failed pass, the next pass continues. Throws ARCHIVE_* and errors of
- * Temporal.
- */
+/** Adds missing lines. After a failed pass, the next pass continues. Throws ARCHIVE_* and errors of Temporal. */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
@@ -68,7 +65,7 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
   return {
     from: isoOf(from),
     through: isoOf(await readProgress(store)),
-    /** Set if the runs between `through` and the start of this pass were left out. `through` is then unchanged. */
+    /** Set if this pass left out the runs between `through` and the start of the pass. `through` is then unchanged. */
     leftOut: leftOut || undefined,
     found,
     added,

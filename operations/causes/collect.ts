@@ -19,7 +19,7 @@ import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.
 export interface CausesOptions {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications' | 'streams' | 'worker'>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Returns the state of this process's subscriptions. Without it, a connection is opened to probe each spy. */
+  /** The state of this process's subscriptions. If absent, each spy is probed by a new connection. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
 }
 
@@ -61,7 +61,7 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
   )
 }
 
-/** Only connects. A subscription would take one of the spy's places. Throws SPY_UNAVAILABLE. */
+/** Only connects, because a subscription would take one of the spy's places. Throws SPY_UNAVAILABLE. */
 export async function reachSpy(target: SpyTarget, withinMs: number): Promise<undefined> {
   let client: ReturnType<typeof createSpyClient> | undefined
   try {

@@ -67,7 +67,7 @@ function explainNodes({ chain, nodes }: ChainFacts, asOf: number): Finding[] {
   const voters = votersOf(nodes)
   const heights = voters.map(({ head }) => valueOf(head)?.height)
   const reached = comparedHeight(heights, voters.length)
-  // Disabled nodes count too. If a chain has no majority, disabling nodes does not help and delays their return.
+  // Counts disabled nodes too. Without a majority, disabling nodes does not help and delays the nodes' return.
   const hasMajority = 2 * heights.filter((height) => height !== undefined).length > voters.length
   return nodes.flatMap(({ node, head, added, isBack }): Finding[] => {
     const useless = [...(added || !hasMajority ? ['portage node disable'] : []), ...(added ? [] : ['portage node remove'])]

@@ -10,17 +10,12 @@ import type { Finding } from './finding.ts'
 
 /** A stream lags if it is behind the final head by more than `blocks` blocks and by more than `ms`. */
 const lagging = { blocks: 20, ms: 60_000 } as const
-/**
- * A lagging stream is silent after this time (ms) without an update. Each range of blocks that is read causes an
- * update.
- */
+/** A lagging stream is silent after this time (ms) without an update. Each range of blocks causes an update. */
 const unreadMs = 60_000
 
 export const intakePlace = { kind: 'worker', id: 'intake' } as const
 
-/**
- * Ignores sources without a node, whose audits may record nothing. Ignores chains in `held`, which cannot be audited.
- */
+/** Ignores sources without a node, whose audits may record nothing, and chains in `held`, which cannot be audited. */
 export function explainIntake(
   { at, streams, settings, ledger, chains, unread }: Facts,
   { streams: { auditMinutes } }: Pick<Config, 'streams'>,
@@ -44,7 +39,7 @@ export function explainIntake(
   })
   const asOf = Math.min(at, ...streams.map(({ state }) => state.asOf))
   const of = { row: 'INTAKE_SILENT', where: intakePlace, asOf } as const
-  // If a source has a node, a process with the role intake begins its stream within seconds, even without a number.
+  // If a source has a node, the intake begins the source's stream within seconds, even before the first number.
   const isNever = streams.length === 0 && ledger.answered > 0 && unread.length === 0 && wanted.some(({ name }) => isDue(name))
   if (isNever)
     return { silent: new Set(), found: [{ ...of, what: 'No stream has begun: no process with the role intake has reported yet.' }] }

@@ -11,7 +11,7 @@ import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, tok
 import { type Finding, lastSign } from './finding.ts'
 
 const stuckBlocks = 30
-/** If tasks wait this long (ms), and the ledger got no message for twice as long, the process counts as dead. */
+/** The lane's process counts as dead if tasks wait this long (ms) and the ledger got no message for twice as long. */
 const untakenMs = 4_000
 /** An external use of a key is shown for this time, ms. */
 const externalMs = 24 * 3_600_000
@@ -19,7 +19,7 @@ const gas = { least: 21_000n, most: 1_000_000n } as const
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
 
-/** `held` are chains that another finding already explains. Their lanes are then explained too. */
+/** `held`: chains that another finding explains. That finding also explains their lanes. */
 export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'ledger'>, held: ReadonlySet<string>): Finding[] {
   const { at, lanes, chains } = facts
   return lanes.flatMap((one): Finding[] => {
@@ -126,7 +126,7 @@ function uselessTopUp({ values }: Of): string[] {
   return values && 'other lane' in values ? [] : ['portage lane top-up']
 }
 
-/** The lane with the highest balance, among those that can still pay for deliveries after topping up another lane. */
+/** The lane with the highest balance of those that can top up another lane and still pay for deliveries. */
 function richest(others: readonly LaneFacts[], chain: ChainFacts | undefined): LaneFacts | undefined {
   const kept = 4n * gas.most * baseFeeOf(chain)
   const able = others.flatMap((one) => {
@@ -151,11 +151,11 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const attempt = lowest?.attempts.at(-1)
   const head = majorityHead(chain)
   if (!lowest || !attempt || !head) return []
-  // Counts only blocks that the ledger knows. An idle ledger lags behind the head and grants nonces at an old height.
+  // Counts only blocks that the ledger knows: an idle ledger lags behind the head and grants nonces at an old height.
   const { height = 0, reportedSince = 0 } = state.observed ?? {}
   const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
-  // Between two reports, the ledger counts gaps of up to this number of blocks (`reportedSince`). A raise shows that
-  // blocks really came, so no gap is allowed for after a raise.
+  // `blocks` may include a gap of this many blocks between two reports (`reportedSince`). A raise shows that blocks
+  // really came, so no gap is allowed after a raise.
   const mostGap = lowest.attempts.length > 1 ? 0 : Math.floor(state.config.fillAfterBlocks / 2)
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

@@ -2,7 +2,7 @@ import { oldestUnsent, silentSince } from '../../domain/notification/notifier.ts
 import { errorOf, type Facts, type ReceiverFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** If a step waits this long (ms), the process that last polled for steps counts as killed. */
+/** The process that last polled for steps counts as killed if a step waits this long (ms). */
 const untakenMs = 8_000
 const triesUntilFailing = 3
 
@@ -52,7 +52,7 @@ function explainUnserved(
     return { since: queue.polledAt, what: `No process takes the steps that notify ${receiver}.` }
   const state = valueOf(notifier)
   if (!state) return { what: `The notifier of ${receiver} has not begun: no process has it in its config.` }
-  // A failing receiver is not notified before its next try. So its silence is normal.
+  // A failing receiver is not notified before its next try, so its silence is normal.
   const since = state.failure ? undefined : silentSince(state, at)
   if (since === undefined) return undefined
   if (!step) return { since, what: `No process that notifies receivers has ${receiver} in its config.` }

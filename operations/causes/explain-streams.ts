@@ -9,7 +9,7 @@ import { blocksBehind, intakePlace } from './explain-intake.ts'
 import type { Finding } from './finding.ts'
 
 const youngMs = 3_000
-/** Below this age (ms), skipping a number is not suggested, because the guardians may only be slow. */
+/** A younger gap (ms) gets no suggestion to skip its number, because the guardians may only be slow. */
 const skippableMs = 86_400_000
 
 const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly text: string }>> = {
@@ -24,10 +24,7 @@ const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly te
 
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/**
- * Returns one finding per reason. Lags and gaps of `silent` streams have one common cause: no intake reports on these
- * streams.
- */
+/** One finding per reason. No intake reports on `silent` streams, so their gaps become part of INTAKE_SILENT. */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly StreamName[],
@@ -96,7 +93,7 @@ function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains:
   const blocks = blocksBehind(stream, cursor?.height, chains)
   if (paused || blocks === undefined) return []
   const what = `The cursor is at block ${cursor?.height}, ${blocks} blocks behind the final head of ${source}.`
-  // If the target chain does not answer, the cursor waits for it. The chain is then the cause.
+  // A target chain that does not answer stops the cursor, and is then the cause.
   return [{ row: 'STREAM_LAGS', what, partOf: { rows: chainRows, id: target } }]
 }
 

@@ -8,9 +8,7 @@ import type { Facts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { triesUntilFailing } from './read.ts'
 
-/**
- * Maximum characters of a title with its reason. A longer text would be cut and lose its end, the time of the next try.
- */
+/** Maximum characters of a title with its reason. A longer text would lose its end, the time of the next try. */
 const mostWords = 240
 
 type ExplainedConfig = Pick<Config, 'bridges' | 'chains'>
@@ -43,9 +41,7 @@ const isBug = (code: string | undefined) => code === 'INTERNAL'
 const isOutage = (code: string | undefined) => isErrorCode(code) && errorCatalogue[code].isOutage === true
 const isFailing = ({ code, tries = 0 }: TransferFacts) => isBug(code) || (tries >= triesUntilFailing && isOutage(code))
 
-/**
- * Chains whose nodes return heads but fail at the steps of transfers. Other failures of these chains follow from this.
- */
+/** Chains whose nodes return heads but fail at transfers' steps. Other failures of such a chain follow from that. */
 export function failingChains(transfers: readonly TransferFacts[]): readonly ChainName[] {
   const codes: ReadonlySet<string | undefined> = new Set(['NODE_REFUSED', 'NODE_UNAVAILABLE'])
   return transfers.flatMap((transfer) => (isFailing(transfer) && codes.has(transfer.code) ? [transfer.targetChain] : []))
@@ -86,10 +82,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/**
- * The recipient of all these transfers or, if recipients differ, the token of all. The suggested denial names this
- * party.
- */
+/** The common recipient of these transfers, else their common token. The suggested denial names this party. */
 function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'party'> {
   const same = (of: 'recipient' | 'token') => (new Set(group.map((one) => one[of])).size === 1 ? group[0]?.[of] : undefined)
   const [recipient, token] = [same('recipient'), same('token')]
@@ -105,7 +98,7 @@ function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { brid
   return route && `grant RELAYER_ROLE of ${route.targetContract} to ${lanes.join(' or ')}`
 }
 
-/** Commands that do not raise the limit that the reason names. */
+/** Commands that would not raise the limit in `reason`. */
 function uselessFor(reason: string, { targetChain, workflowId }: TransferFacts): string[] {
   const raise = (option: string) => `portage fees set --scope chain:${targetChain} --max-fee-per-${option}`
   const cancel = `portage transfer cancel ${workflowId}`

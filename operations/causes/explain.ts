@@ -62,7 +62,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, version, at }: Facts):
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', values: more, holds: goesOn, useless })]
 }
 
-/** If workflows were queried, only their answers count: Temporal still lists killed pollers for a while. */
+/** Answers of queried workflows decide, because Temporal still lists killed pollers for a while. */
 function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,
@@ -87,7 +87,7 @@ function explainHalts({ settings }: Facts): Finding[] {
   })
 }
 
-/** A halt does not stop transactions that are already signed. */
+/** A halt does not stop signed transactions, so transfers with a signed transaction do not wait for a halt. */
 function mayWaitForHalt({ state, code }: TransferFacts): boolean {
   return state === 'waiting' ? code === undefined || code === 'HALTED' : state === 'admitting' || state === 'broadcasting'
 }
@@ -123,9 +123,7 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   })
 }
 
-/**
- * One missed message may just be lost. If there are two or more, the spy is silent: it sent nothing since the first.
- */
+/** A single missed message may be lost. After a second one, the spy is silent: it sent nothing since the first. */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy

@@ -10,14 +10,14 @@ import type { OpenTransfer } from '../../temporal/client/transfers/open-transfer
 import type { VersionStatus } from '../../temporal/client/connection/deployments.ts'
 import type { QueueState } from '../../temporal/client/visibility/runs.ts'
 
-// All times are ms since the epoch.
+// All times in this file are ms since the epoch.
 
 export type Read<Value> = { readonly asOf: number } & ({ readonly value: Value } | { readonly error: RelayerError })
 
 export interface NodeFacts {
   readonly node: string
   readonly use: NodeUse
-  /** An operator added this node. It counts in no majority. */
+  /** An operator added this node, which therefore counts in no majority. */
   readonly added: boolean
   readonly isDisabled: boolean
   /** Absent if the node is disabled. The value is undefined if the node only takes transactions. */
@@ -61,10 +61,7 @@ export interface ReceiverFacts {
   readonly receiver: string
   readonly notifier: Read<NotifierState | undefined>
   readonly queue: Read<QueueState>
-  /**
-   * Number of notifications that wait. If sending has stopped, includes closed transfers that the notifier has not read
-   * yet.
-   */
+  /** Notifications that wait. If sending has stopped, also closed transfers that the notifier has not read yet. */
   readonly waiting?: number
   readonly step?: { readonly tries: number; readonly failure?: string }
 }
@@ -78,7 +75,6 @@ export interface ServedFacts {
 export interface TransferFacts extends OpenTransfer {
   readonly inStateSince?: number
   readonly failure?: string
-  /** Tries of the current step so far. */
   readonly tries?: number
 }
 
@@ -105,7 +101,7 @@ export interface SpyFacts {
 
 export const tokenKey = (address: string, token: string) => `${address}/${token}`
 
-/** Returns the watched tokens of an account whose balances could be read. */
+/** Returns the watched tokens with the account's balances, without tokens whose balance could not be read. */
 export function tokensOf(chain: Pick<ChainFacts, 'balances' | 'watchTokens'> | undefined, address: string): TokenReading[] {
   return (chain?.watchTokens ?? []).flatMap((one) => {
     const balance = chain?.balances.get(tokenKey(address, one.token))

@@ -7,7 +7,7 @@ import type { TransferFacts } from './facts.ts'
 
 const mostExamples = 3
 
-/** A cause, before the transfers that it delays are added. Times are ms since the epoch. */
+/** A cause without the transfers that it delays. Times are ms since the epoch. */
 export interface Finding {
   readonly row: CauseCode
   readonly code?: string
@@ -18,12 +18,9 @@ export interface Finding {
   readonly values?: CauseValues
   readonly holds?: (transfer: TransferFacts) => boolean
   readonly numbers?: Numbers
-  /**
-   * Commands of the catalogue that begin with one of these texts are not suggested: they would not help, or would do
-   * harm.
-   */
+  /** Starts of catalogue commands that are not suggested: such a command would not help, or would do harm. */
   readonly useless?: readonly string[]
-  /** This finding follows from a cause with one of these codes and this id. It is merged into the row of that cause. */
+  /** This finding follows from a cause with one of these codes and this id, and is merged into that cause's row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 
@@ -88,7 +85,7 @@ export function ranked(findings: readonly Finding[], transfers: readonly Transfe
   return sorted.map(({ cause }) => cause)
 }
 
-/** Explains `since` if nothing shows when the process ended. */
+/** Text with the age of a process's last sign of life. Empty if no sign is known. */
 export function lastSign(since: number | undefined, at: number): string {
   return since === undefined ? '' : ` Last sign of one: ${ageText(at - since)} ago.`
 }

@@ -10,9 +10,8 @@ import { limits, read } from './read.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {
-  /** When a node showed the balance. If none did: when the ledger got it. ISO 8601 */
+  /** ISO 8601 time at which a node showed the balance or, if none did, at which the ledger got it. */
   readonly balanceAt?: string
-  /** The watched tokens whose balances a node showed for this reading. */
   readonly tokens?: TokenReading[]
 }
 
@@ -50,7 +49,7 @@ export function readingOf(report: LaneReport, chain: ChainFacts | undefined): La
   const readAt = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head) ? [head.asOf] : []))
   const balance = chain?.balances.get(laneAddress(row.lane))
   if (balance !== undefined && readAt.length > 0) return { ...row, balance, balanceAt: new Date(Math.max(...readAt)).toISOString() }
-  // A closed lane keeps its status, because it is still closed when a node answers again.
+  // A closed lane keeps its status, because no node's answer can open it again.
   if (!chain || readAt.length > 0 || (row.status !== 'active' && row.status !== 'syncing')) return { ...row, ...known }
   return { ...row, ...known, status: 'chain away', reason: `no node of ${chain.chain} answers` }
 }

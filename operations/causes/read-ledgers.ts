@@ -40,7 +40,7 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
   const facts = await mapLimited(names.toSorted().slice(0, most.streams), most.atOnce, async (stream): Promise<StreamFacts[]> => {
     const state = await read(limits.temporalMs, () => within(client, limits.temporalMs, () => queryStream(client, stream)))
     if ('error' in state) {
-      // `read` reports a time-out as INTERNAL. A time-out shows that no worker answered.
+      // `read` reports a time-out as INTERNAL, but here a time-out shows that no worker answered.
       const error = state.error.code === 'INTERNAL' ? new RelayerError('STREAM_UNREACHABLE', { facts: { stream } }) : state.error
       return [{ stream, state: { asOf: state.asOf, error } }]
     }

@@ -97,9 +97,7 @@ function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   )
 }
 
-/**
- * A missing workflow needs no worker, so it counts neither as asked nor as answered. Missing settings are `noSettings`.
- */
+/** A missing workflow needs no worker, so it does not count as asked. Missing settings are `noSettings`. */
 export function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
   const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
   const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined && answer.value !== noSettings).length

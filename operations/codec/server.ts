@@ -27,7 +27,7 @@ export interface CodecServerOptions extends SmallServerOptions {
   readonly logger: Logger
 }
 
-/** There is no `/encode`, because only Portage encrypts. Throws CODEC_LISTEN. */
+/** `/encode` is missing, because only Portage encrypts. Throws CODEC_LISTEN. */
 export function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const room = createByteBudget(mostBytesAtATime)
   const failed = (error: unknown) => failure(error, options.logger)
@@ -74,7 +74,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { authorization, cookie, 'content-type': type = '' } = request.headers
   const { name, jti } = await authenticate(authorization === undefined ? tokenOfCookie(cookie) : bearerOf(authorization), check)
-  // Requires JSON. Another origin can send a form without a preflight request, but not JSON.
+  // Only JSON, because another origin can send a form without a preflight request, but not JSON.
   if (!/^application\/json\b/i.test(type)) return plainText(415, 'The body must be application/json.')
   const { body, payloads, unreadable } = await withBody(request, { mostBytes: mostBodyBytes, budget }, (bytes) =>
     decodeRequest(codec, bytes),
@@ -83,7 +83,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Returns payloads that were altered, or whose key is unknown, unchanged, and counts them. Throws INPUT_INVALID. */
+/** Payloads that were altered, or whose key is unknown, stay encrypted and are counted. Throws INPUT_INVALID. */
 async function decodeRequest(codec: PayloadCodec, body: Buffer) {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
@@ -128,7 +128,7 @@ async function signIn(request: IncomingMessage, { check }: CodecServerOptions, b
   try {
     const { expiresAt, level } = await authenticate(token, check)
     if (level !== 'read') return signInPage(403, 'A browser sends this cookie to every port of this host: use a token of level read.')
-    // If a proxy terminates TLS, only the origin of the request shows `https`.
+    // Behind a proxy that terminates TLS, only the origin of the request shows `https`.
     return signedIn(token ?? '', expiresAt, isSecure)
   } catch (error) {
     return signInPage(statusOf(toRelayerError(error)), toRelayerError(error).title)
@@ -143,7 +143,7 @@ const pageHeaders = {
   'referrer-policy': 'same-origin',
 }
 
-/** Page that sets a cookie. The Web UI sends this server's cookies, but it cannot send an access token. */
+/** The page sets a cookie, because the Web UI sends this server's cookies but no access token. */
 function signInPage(status = 200, problem = ''): Answer {
   const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
 <h1>Portage codec server</h1>
@@ -153,7 +153,7 @@ function signInPage(status = 200, problem = ''): Answer {
   return { status, type: 'text/html; charset=utf-8', body, headers: pageHeaders }
 }
 
-/** Sets the cookie. Browsers send it to all ports of this host. */
+/** Browsers send this cookie to all ports of this host. */
 function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookieName}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

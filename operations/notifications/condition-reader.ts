@@ -42,7 +42,7 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   const readStreams = kept(() => readAllStreams(client, ageMs))
 
   return {
-    /** Never throws. `holding` has the keys of conditions of which the receiver was already notified. */
+    /** Never throws. `holding` has the keys of conditions of which the receiver was notified. */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([
@@ -65,7 +65,7 @@ async function readSource(source: string, conditions: () => Promise<readonly Con
 
 async function readAllStreams(client: TemporalClient, ageMs: number): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
-  // Without a list of streams, no condition of a stream ends.
+  // If the streams cannot be listed, no condition of a stream ends.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>
@@ -77,7 +77,7 @@ async function readAllStreams(client: TemporalClient, ageMs: number): Promise<re
   )
 }
 
-/** The key is the run. So a transfer that is parked again after a retry does not begin a second condition. */
+/** The key is the run, so a transfer that is parked again after a retry does not begin a second condition. */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

@@ -7,20 +7,20 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
 import { proofDespite, proofOf } from '../../temporal/client/transfers/run-proof.ts'
 
-/** The id comes from the run. So every try, process and replay gives the same id. */
+/** The id comes from the run, so every try, process and replay gives the same id. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
-  // The id also contains the hash. A delivery by another transaction (after a restore, for example) is a new event.
+  // The hash makes a delivery by another transaction (after a restore, for example) a new event.
   return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 
-/** Makes the facts printable, because a stranger with access to Temporal may have written them. */
+/** Makes the facts printable, because a stranger with access to Temporal may be their author. */
 export function transferData(id: string, facts: Readonly<Record<string, string | undefined>>): NotificationData {
   const shown = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, printable(value)]]))
   return { transfer: printable(id), ...Object.fromEntries(shown) }
 }
 
-/** `at` is when the condition was first seen (ms since the epoch). It is recorded, so the id stays the same. */
+/** `at` (ms since the epoch) is the recorded time at which the condition was first seen, so the id stays the same. */
 export function conditionNotification({ key, type, data }: Condition, at: number): Notification {
   return { id: idOf(key, at), type, at, data }
 }
@@ -48,10 +48,7 @@ export function proofsOf(
   })
 }
 
-/**
- * Without required encryption, anybody with access to Temporal can write a notifier's state. So a recorded proof
- * `encrypted` becomes `temporal`.
- */
+/** Shows the proof `encrypted` only if encryption is required: otherwise, anybody at Temporal can record this proof. */
 export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {
   const { data } = notification
   return requiresEncryption || data['proof'] !== 'encrypted'

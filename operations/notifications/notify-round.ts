@@ -69,7 +69,7 @@ export class NotifyRound {
     this.#notified.follow(this.state.cursor)
   }
 
-  /** Returns when the notifier must record `state`. Never throws. */
+  /** Sends notifications until the notifier must record `state`. Never throws. */
   async run(): Promise<void> {
     const { times, logger } = this.#deps
     this.#until = Date.now() + times.roundMs
@@ -154,10 +154,7 @@ export class NotifyRound {
     return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
-  /**
-   * Moves the cursor only if every notification was sent or is in `unsent`. Otherwise a later read finds the others
-   * again.
-   */
+  /** Moves the cursor only if every notification was sent or is in `unsent`: later reads begin at the cursor. */
   async #readTransfers(isFull: boolean): Promise<void> {
     const { cursor } = this.state
     const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - shortReadMs)
@@ -170,7 +167,7 @@ export class NotifyRound {
     this.state = { ...this.state, cursor: { ...next, notified: this.#notified.carried() } }
   }
 
-  /** Returns the latest closing time. Returns undefined if a notification was not sent and is not in `unsent`. */
+  /** Returns the latest closing time, or undefined if a notification was neither sent nor put in `unsent`. */
   async #notifyPeriod(period: NotifiedPeriod, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []
@@ -228,7 +225,7 @@ export class NotifyRound {
       if (!this.state.replay || this.#isEnding) return
       const { from, to } = this.state.replay
       const period = { from, to: Math.min(from + partMs, to) }
-      // A period that contains runs stays short. If it is interrupted, all of it is sent again.
+      // A period that contains runs stays short, because an interrupted period is sent again as a whole.
       if (partMs > replayMs && !(await this.#isEmpty(period))) {
         partMs = Math.max(replayMs, partMs / 2)
         continue

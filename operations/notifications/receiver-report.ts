@@ -50,14 +50,14 @@ function progressOf(state: NotifierState) {
     failingSince: iso(failure?.since),
     nextTryAt: iso(failure?.nextAt),
     disabled: disabled && { ...disabled, at: iso(disabled.at) },
-    /** Notifications that wait in Temporal because the notifier's state is full are not counted. */
+    /** Does not count notifications that wait in Temporal because the notifier's state is full. */
     unsent: unsent.length + pending.length,
     oldestUnsentAt: iso(oldestUnsent(state)),
     notifiedUpTo: iso(cursor.seen),
     replay: replay && { from: iso(replay.from), to: iso(replay.to) },
     ...counts,
     lastSentAt: iso(lastSentAt),
-    /** Time of the notifier's last record. While the receiver is notified, this time is at most a minute old. */
+    /** Time of the notifier's last record, at most a minute ago while the receiver is notified. */
     asOf: iso(recordedAt),
     orders,
   }

@@ -10,7 +10,7 @@ import { idOf } from './events.ts'
 const timeoutMs = 15_000
 const mostBytes = 16_384
 
-/** Hashes the id that a signal has given, so that no signal can take the id of a later notification. */
+/** Hashes an id that came by a signal, so that no signal can take the id of a later notification. */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return raisedTypes.includes(type) ? idOf('raised', id) : id
 }
@@ -57,7 +57,7 @@ export async function sendNotification(
     const answer = await fetchBounded(new URL(receiver.url), { method: 'POST', headers, body }, { timeoutMs, mostBytes, signal, ...limits })
     return answerOf(answer.status, retryAfterMs(answer.headers.get('retry-after'), Date.now()))
   } catch (error) {
-    // Only the body of a successful answer can be too long. So the receiver has taken the notification.
+    // Only the body of a successful answer can be too long, so the receiver has taken the notification.
     if (error instanceof AnswerTooLong) return { kind: 'taken' }
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }

@@ -137,7 +137,7 @@ async function pay(
   order: Order,
 ): Promise<OrderResult> {
   configured(config, payer)
-  // The name of the order separates the keys of different routes. A key from a header has no space.
+  // The order's name keeps the keys of different routes apart. A key from a header has no space.
   const id = await startOperatorTransaction(client, { lane: payer, intent }, order, key === undefined ? undefined : `${name} ${key}`)
   const about = { id, lane: payer, to: intent.to }
   return {

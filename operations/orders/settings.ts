@@ -16,8 +16,7 @@ export const haltScopeSchema = z
   .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
   .meta({ id: 'HaltScope', description: 'Every field narrows the scope; without any it is everything.' })
 
-// `feePolicySchema` has no id of its own. With an id, the JSON Schema of the config would refer to a separate
-// definition.
+// `feePolicySchema` has no id: an id would give the policy a separate definition in the config's JSON Schema.
 const policySchema = feePolicySchema.meta({ id: 'FeePolicy' })
 
 const nodeUses = ['all', 'read', 'send', 'private'] as const
@@ -45,7 +44,7 @@ const otherOrders = [
   z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
 ] as const
-// A `jti` must be a UUID. Other texts would only fill the list of revoked tokens.
+// A `jti` must be a UUID, because other texts would only fill the list of revoked tokens.
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())]).meta({ id: 'SettingsOrder' })
 /** Includes `addToken`, which requests do not have: tokens are made on the machine that has the signing key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
@@ -77,7 +76,7 @@ interface SettingsText<Of extends Fields> extends OrderText {
   readonly same?: (given: Given<Of>) => string
 }
 
-/** These orders share one API route. A request is obeyed as a whole or not at all. */
+/** These orders share one API route, which obeys a request as a whole or not at all. */
 function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: SettingsText<Of>): OrderSpec {
   return {
     ...rest,

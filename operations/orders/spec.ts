@@ -33,7 +33,7 @@ export interface OrderContext {
   /** Idempotency key. A second request with the same key starts no transaction. */
   readonly key?: string | undefined
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
-  /** Allows orders to revoke tokens that the settings do not list. Orders from an exported file do this. */
+  /** Lets an order from an exported file revoke tokens that the settings do not list. */
   readonly unlistedTokens?: true
 }
 
@@ -51,7 +51,7 @@ export interface OrderText {
   readonly examples: readonly string[]
 }
 
-/** The definition of an order. The command and the route are generated from it. */
+/** The definition of an order, from which its command and its route are generated. */
 export interface OrderSpec extends OrderText {
   readonly level: AccessLevel
   readonly route?: string
@@ -60,7 +60,7 @@ export interface OrderSpec extends OrderText {
   readonly fields?: Fields
   readonly reason?: 'required' | 'optional' | { readonly usual: string }
   readonly answer?: z.ZodType
-  /** The order sends coins. So a repeated request must not pay again. */
+  /** The order sends coins, so a repeated request must not pay again. */
   readonly pays?: true
   readonly conflict?: (given: never) => { readonly path: string; readonly message: string } | undefined
   readonly misuse?: (given: never) => string | undefined

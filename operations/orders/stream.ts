@@ -25,7 +25,7 @@ const example = 'native-bridge:ethereum:bsc'
 const number = field('<number>', values.u64, 'the number')
 const common = { level: 'sign', subject: 'stream', reason: 'required' } as const
 
-/** Keeps unknown fields, so that the fields of a newer stream are shown. */
+/** Keeps unknown fields, to show the fields of a newer stream. */
 export const streamReportSchema = z
   .looseObject({
     stream: z.string(),
@@ -135,7 +135,7 @@ The exit code is 1 if a delivery was undone.`,
     },
     ask: async ({ block, hash }, stream, { client, withChain }) => {
       await readStream(client, stream)
-      // Most nodes must agree on the hash. With another block's hash, the stream would read another chain.
+      // Most nodes must agree on the hash: with a wrong hash, the stream would read another chain.
       const found = await withChain(sourceOf(stream), (chain) => chain.block(block, 'agreed'))
       if (!found) throw invalid(`block: the source has no block ${block} yet`)
       if (hash !== undefined && hash !== found.hash.toLowerCase()) throw invalid(`hash: block ${block} of the source is ${found.hash}`)

@@ -8,10 +8,7 @@ import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
 import { listStreamNames, nameOf } from '../../temporal/client/streams/streams.ts'
 
-/**
- * Accepts an id, or a short id of a running ledger or of a lane in the config. Throws LANE_NOT_FOUND,
- * TEMPORAL_UNAVAILABLE.
- */
+/** Accepts an id, or the short id of a ledger or configured lane. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
   if (!isShort(name) || !name.includes(':')) return resolveLane(config, name, chain)
   const known = [...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))]
@@ -21,9 +18,7 @@ export async function findLane(client: TemporalClient, config: Pick<Config, 'cha
   )
 }
 
-/**
- * Accepts a name, a short name or an id. Throws STREAM_NOT_FOUND if none or several match, and TEMPORAL_UNAVAILABLE.
- */
+/** Accepts a name, short name or id. Throws STREAM_NOT_FOUND if none or several match, and TEMPORAL_UNAVAILABLE. */
 export async function findStream(client: TemporalClient, name: string): Promise<string> {
   if (!isShort(name)) return nameOf(client, name)
   const names = await listStreamNames(client).catch(rethrowAs({}))

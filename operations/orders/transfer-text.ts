@@ -1,4 +1,4 @@
-/** This file imports nothing, because the browser page imports it. */
+/** The browser page imports this file, so this file imports nothing. */
 export const transferOrderTexts = {
   retry: {
     verb: 'Retry',

@@ -52,10 +52,10 @@ const schemas = {
   address,
   hash,
   bytes: lowerCase(ofForm(forms.bytes)).pipe(z.string().max(100_000)),
-  /** ms since the epoch. Requests have ISO 8601 in UTC. */
+  /** A time, ms since the epoch. Requests have ISO 8601 in UTC. */
   time: timeSchema,
   pastTime: timeSchema,
-  /** ms. Requests have a text such as `2h`. */
+  /** A duration, ms. Requests have a text such as `2h`. */
   age: ofForm(forms.age).transform((text) => parseAge(text) ?? 0),
   code: ofForm(forms.code),
   chainName: name,

@@ -3,7 +3,6 @@ import { queries } from './query.ts'
 
 const { max, min, rate, increase } = queries('chain')
 
-/** The dashboard of chains and their nodes. */
 export const chains: Dashboard = {
   name: 'chains',
   title: 'chains and nodes',

@@ -1,6 +1,5 @@
 import type { Filter } from './query.ts'
 
-/** The units of Grafana that the dashboards use. */
 type Unit = 'short' | 'none' | 's' | 'bytes' | 'percentunit' | 'cps' | 'reqps'
 
 export interface Panel {
@@ -9,7 +8,7 @@ export interface Panel {
   readonly unit: Unit
   /** Expressions with the names of their series. `{{ label }}` is the value of a label. */
   readonly series: readonly (readonly [expr: string, legend: string])[]
-  /** Whether the panel shows one figure for each series, and no graph. */
+  /** The panel shows one figure for each series, instead of a graph. */
   readonly figure?: true
   /** Highest value of the scale, for panels of states. */
   readonly most?: number
@@ -21,11 +20,11 @@ export interface Row {
 }
 
 export interface Dashboard {
-  /** Name of the file, and of the dashboard's address in Grafana. It never changes. */
+  /** Name of the file, and of the dashboard's address in Grafana, so it never changes. */
   readonly name: string
   readonly title: string
   readonly description: string
-  /** Labels that can filter the dashboard. Each comes with a metric that has all values of the label. */
+  /** Labels that can filter the dashboard, each with a metric that has all values of the label. */
   readonly filters: readonly (readonly [label: Filter, metric: string])[]
   readonly rows: readonly Row[]
 }
@@ -34,7 +33,6 @@ const datasource = { type: 'prometheus', uid: '${datasource}' }
 const [columns, height] = [3, 8]
 const width = 24 / columns
 
-/** The dashboard as JSON that Grafana imports. */
 export function grafanaJson(dashboard: Dashboard): string {
   const { name, title, description, filters, rows } = dashboard
   return `${JSON.stringify(
@@ -62,7 +60,7 @@ const datasourceVariable = {
   regex: '',
 }
 
-/** A filter without a choice lets every series through, also those that do not have the label yet. */
+/** Without a choice, a filter lets all series through, also those that do not have the label yet. */
 function variables(filters: Dashboard['filters']): object[] {
   const ready = 'portage_process_ready'
   const all: [label: string, query: string][] = [

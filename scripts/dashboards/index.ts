@@ -8,7 +8,6 @@ import { transfers } from './transfers.ts'
 
 export const dashboards: readonly Dashboard[] = [fleet, transfers, lanes, chains, streams, temporal]
 
-/** The file and the text of each dashboard: deploy/grafana/<name>.json. */
 export function describeDashboards(): [path: string, text: string][] {
   return dashboards.map((one) => [`deploy/grafana/${one.name}.json`, grafanaJson(one)])
 }

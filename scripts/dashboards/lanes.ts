@@ -4,7 +4,6 @@ import { queries } from './query.ts'
 const { max, min, sum, rate, increase } = queries('lane')
 const coins = (expr: string) => `${expr} / 1e18`
 
-/** The dashboard of keys: limits, pending transactions, costs. */
 export const lanes: Dashboard = {
   name: 'lanes',
   title: 'lanes',

@@ -3,7 +3,7 @@ import { sdkMetrics } from './sdk-metrics.ts'
 
 type Shown = Pick<MetricDefinition, 'name' | 'kind' | 'labels'>
 
-/** Every metric that a dashboard may use, by name. */
+/** Every metric that a dashboard may use. */
 export const shownMetrics: ReadonlyMap<string, Shown> = new Map(
   [...Object.values<Shown>(metricDefinitions), ...sdkMetrics].map((metric) => [metric.name, metric]),
 )
@@ -13,7 +13,7 @@ export type Filter = 'chain' | 'lane' | 'stream' | 'task_queue'
 
 const window = '$__rate_interval'
 
-/** Builds the expressions of one dashboard. Each selector has the dashboard's filters whose labels its metric has. */
+/** Builds a dashboard's expressions. Selectors get the dashboard's filters, without labels that the metric lacks. */
 export function queries(...filters: readonly Filter[]) {
   /**
    * Throws Error for an unknown metric or label.
@@ -42,7 +42,6 @@ export function queries(...filters: readonly Filter[]) {
     min: (labels: string, name: string, ...matchers: string[]) => `min${by(labels)} (${select(name, { matchers })})`,
     /** For gauges whose value is the sum over all processes. */
     sum: (labels: string, name: string, ...matchers: string[]) => `sum${by(labels)} (${select(name, { matchers })})`,
-    /** A counter per second. */
     rate: (labels: string, name: string, ...matchers: string[]) => `sum${by(labels)} (rate(${select(name, { matchers })}[${window}]))`,
     /** Growth of a counter between two points of the graph. */
     increase: (labels: string, name: string, ...matchers: string[]) =>

@@ -7,7 +7,7 @@ const ofWorkflow = [...worker, 'workflow_type']
 const ofActivity = [...ofWorkflow, 'activity_type']
 const ofRequest = ['namespace', 'operation', 'service_name']
 
-/** Metrics of Temporal's SDK, by their names at the admin port. A test compares them with the SDK's source. */
+/** Metrics of Temporal's SDK, as the admin port names them. A test compares them with the SDK's source. */
 export const sdkMetrics: readonly Described[] = [
   ...named('counter', ofRequest, 'temporal_request_total', 'temporal_long_request_total'),
   ...named('counter', [...ofRequest, 'status_code'], 'temporal_request_failure_total', 'temporal_long_request_failure_total'),

@@ -3,7 +3,6 @@ import { queries } from './query.ts'
 
 const { max, min } = queries('stream')
 
-/** The dashboard of numbered sources, which shows whether a number is missed. */
 export const streams: Dashboard = {
   name: 'streams',
   title: 'streams',

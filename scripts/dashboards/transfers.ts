@@ -4,7 +4,6 @@ import { queries } from './query.ts'
 const { max, sum, rate, increase, quantile, mean } = queries('chain')
 const coins = (expr: string) => `${expr} / 1e18`
 
-/** The dashboard of transfers, from the message to the effect. */
 export const transfers: Dashboard = {
   name: 'transfers',
   title: 'transfers',

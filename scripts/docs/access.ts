@@ -2,7 +2,7 @@ import { accessLevels } from '../../domain/access.ts'
 import { type OrderName, orderOf, orders } from '../../operations/orders/orders.ts'
 import { markdownTable } from './markdown.ts'
 
-/** The table of docs/operate/access.md: every order with its level, its command and its route. */
+/** The table of docs/operate/access.md: every order with its level, command and route. */
 export function describeAccess(): string {
   const rows = accessLevels.flatMap((level) =>
     (Object.keys(orders) as OrderName[]).flatMap((name) => {

@@ -81,7 +81,7 @@ function noDependencies(): ApiDeps {
   const anything: object = new Proxy(() => anything, {
     get: (_, name) => (name === 'then' ? undefined : name === Symbol.toPrimitive ? () => '0' : anything),
   })
-  // No process can read requests for execution yet.
+  // `requestsOf` is undefined, as in a process that cannot read requests for execution.
   const real = { config, access: accessSource(config), requestsOf: undefined }
   return new Proxy(real as unknown as ApiDeps, {
     get: (target, name) => (name in target ? target[name as keyof ApiDeps] : anything),

@@ -42,7 +42,7 @@ function optionTable(command: Command): string {
   return markdownTable(['option', 'meaning'], [...given, ...options])
 }
 
-/** Joins lines of prose to one paragraph. Lines that begin with a space are tables or commands, and do not change. */
+/** Joins lines to one paragraph. Notes with a line that begins with a space (a table, a command) do not change. */
 function notesText(notes: string): string {
   const lines = notes.split('\n')
   return lines.some((line) => line.startsWith(' ')) ? ['```text', notes, '```'].join('\n') : lines.join(' ')

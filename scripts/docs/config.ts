@@ -22,18 +22,17 @@ export function describeConfig(): string {
 function walk(parent: Field, path: string): string[][] {
   return Object.entries(childrenOf(parent)).flatMap(([name, field]) => {
     const at = name === '[]' ? `${path}[]` : path ? `${path}.${name}` : name
-    // Entries of lists and maps have a row only if they have their own description.
+    // Entries of lists and maps have a row only if they have a description of their own.
     const isShown = !/(\[\]|<name>)$/.test(name) || field.description !== undefined
     return [...(isShown ? [row(parent, name, at)] : []), ...walk(field, at), ...options(field, at)]
   })
 }
 
-/** The fields of each option of a union with the discriminator `kind`. */
 function options({ oneOf = [] }: Field, path: string): string[][] {
   return oneOf.flatMap((option) => Object.keys(childrenOf(option)).map((name) => row(option, name, `${path}.${name}`)))
 }
 
-/** The row of one field. A field of a map without its own description has the description of the map. */
+/** The row of a field. If a map's field has no description, the row has the map's description. */
 function row(parent: Field, name: string, path: string): string[] {
   const field = childrenOf(parent)[name]!
   const fallback = field.default === undefined ? 'absent' : `\`${JSON.stringify(field.default)}\``

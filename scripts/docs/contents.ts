@@ -1,7 +1,6 @@
 const marks = { begin: '<!-- contents: npm run docs -->', end: '<!-- end of contents -->' }
 const width = 120
 
-/** A heading of a page, with the anchor that GitHub gives it. */
 export interface Heading {
   readonly level: number
   readonly text: string

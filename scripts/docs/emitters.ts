@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { chainToPlatform, contracts, toChainId } from '@wormhole-foundation/sdk-base'
 import { decodeBase58, getBytes, toBeHex, zeroPadValue } from 'ethers'
 
-/** The token bridges of a network in Wormhole's SDK: for each chain the contract, in the form of that chain. */
 type Chain = Parameters<typeof chainToPlatform>[0]
 
 const networks = { mainnet: 'Mainnet', testnet: 'Testnet' } as const
@@ -29,15 +28,15 @@ export function describeEmitters(): string {
 }
 
 /**
- * The emitters on Sui, from wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go. There the
- * emitter is an object of the token bridge, which cannot be found from the contract's address.
+ * Emitters on Sui, from wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go. The emitter is an
+ * object of the token bridge. The contract's address does not lead to this object.
  */
 const suiEmitters = {
   Mainnet: 'ccceeb29348f71bdd22ffef43a2a19c1f5b5e17c5cca5411529120182672ade5',
   Testnet: '40440411a170b4842ae7dee4f4a7b7a58bc0a98566e998850a7bb87bf5dc05b9',
 } as const
 
-/** On Aptos the core contract numbers its emitters. The token bridge is the first one. */
+/** The core contract on Aptos numbers its emitters, and the token bridge is the first. */
 const aptosEmitter = '1'.padStart(64, '0')
 
 /** A chain's token bridge as an emitter: 64 lower-case hex digits. Throws Error for a platform without a rule here. */
@@ -61,10 +60,7 @@ function hash(algorithm: string, ...parts: readonly Uint8Array[]): Buffer {
   return createHash(algorithm).update(Buffer.concat(parts)).digest()
 }
 
-/**
- * An address of a Solana program (Pubkey::find_program_address). Tries bumps from 255 down, and takes the first hash
- * that is not a point of the curve.
- */
+/** Solana's Pubkey::find_program_address: the first hash, with bumps from 255 down, that is no point of the curve. */
 function programAddress(program: Uint8Array, seed: string): Uint8Array {
   for (let bump = 255; bump >= 0; bump--) {
     const address = hash('sha256', Buffer.from(seed), Uint8Array.of(bump), program, Buffer.from('ProgramDerivedAddress'))
@@ -95,8 +91,8 @@ function isOnCurve(bytes: Uint8Array): boolean {
 const bech32Digits = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 
 /**
- * The bytes of an address (BIP 173), without its prefix and its checksum of six digits. Does not verify the checksum,
- * because the address comes from the SDK's own table.
+ * The bytes of an address (BIP 173), without prefix and checksum (six digits). The checksum is not verified, because
+ * the address comes from the SDK's own table.
  */
 function bech32(address: string): Uint8Array {
   const digits = Array.from(address.slice(address.lastIndexOf('1') + 1, -6), (digit) => bech32Digits.indexOf(digit))

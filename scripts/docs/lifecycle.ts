@@ -1,6 +1,5 @@
 import { mip61Bridge, mip61Of, isOutcome, transferStates, transitions, type TransferState } from '../../domain/transfer/transfer.ts'
 
-/** The meaning of each state. The type demands one for every state. */
 const meanings: Record<TransferState, string> = {
   admitting:
     'Portage checks the message, asks the target chain whether the transfer is delivered already, chooses a lane and simulates the call.',

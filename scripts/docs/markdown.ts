@@ -1,4 +1,4 @@
-/** A Markdown table. Pipes in cells are escaped, so that they cannot break the table. */
+/** A Markdown table. Pipes in cells are escaped, because they would break the table. */
 export function markdownTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const row = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
@@ -12,7 +12,7 @@ export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => str
   return groups
 }
 
-/** Wraps a paragraph or list item at 120 columns. */
+/** Wraps a paragraph or a list item at 120 columns. */
 export function wrapped(text: string, indent = ''): string {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -1,9 +1,7 @@
 import { rooms, type Room } from '../rooms.ts'
 import { markdownTable } from './markdown.ts'
 
-/**
- * The table of docs/ARCHITECTURE.md, which says which folder may import what. Folders with the same rule share a row.
- */
+/** The table of docs/ARCHITECTURE.md: which folder may import what. Folders with the same rule share a row. */
 export function describeRooms(): string {
   const rows = new Map<string, { paths: string[]; cells: [string, string] }>()
   for (const room of rooms) {

@@ -7,7 +7,6 @@ import { markdownTable, wrapped } from './markdown.ts'
 
 const folder = 'docs/runbooks'
 
-/** An alert rule of deploy/prometheus/alerts.yml. */
 export interface AlertRule {
   readonly alert: string
   readonly expr: string
@@ -18,7 +17,7 @@ export interface AlertRule {
   readonly runbook: string
 }
 
-/** This precedes the path in the URL of a runbook. */
+/** Start of the URL of a runbook, before its path. */
 const docsUrl = '{{ $externalLabels.portage_docs }}/'
 
 export function alertRules(root: string): AlertRule[] {
@@ -28,10 +27,7 @@ export function alertRules(root: string): AlertRule[] {
 
 export const runbookOf = (code: string) => `${folder}/${code}.md`
 
-/**
- * The generated parts of the runbooks, by path. There is one for each cause, and for each other code that an alert
- * refers to.
- */
+/** The generated parts of the runbooks by path: one for each cause, and one for each other code of an alert. */
 export function describeRunbooks(root: string): ReadonlyMap<string, string> {
   const alerts = alertRules(root)
   const codes = (Object.keys(catalogue) as Code[]).filter((code) => isCauseCode(code) || alertsOf(code, alerts).length > 0)
@@ -55,7 +51,6 @@ function alertsOf(code: Code, alerts: readonly AlertRule[]): readonly AlertRule[
   return alerts.filter(({ runbook }) => runbook === runbookOf(code))
 }
 
-/** A summary in which `<label>` replaces Prometheus' templates. */
 function plain(summary: string): string {
   return summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '`<$1>`').replaceAll(/\{\{ \$value[^}]*\}\}/g, '`<value>`')
 }
@@ -88,7 +83,7 @@ function symptoms(code: Code, alerts: readonly AlertRule[]): string {
   ].join('; ')
 }
 
-/** Turns paths of other documents into links from docs/runbooks. */
+/** Turns paths of documents into links from docs/runbooks. */
 function linked(text: string): string {
   return text
     .replaceAll(/docs\/runbooks\/(\w+)\.md/g, '[$1]($1.md)')

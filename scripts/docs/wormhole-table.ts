@@ -3,8 +3,8 @@ import { chains, chainToChainId, chainToPlatform, contracts, finality, nativeCha
 const networks = { mainnet: 'Mainnet', testnet: 'Testnet' } as const
 
 /**
- * The text of cli/init/wormhole-table.ts: the EVM chains that have a token bridge, from the installed Wormhole SDK. It
- * has no addresses of token bridges. bridges/wormhole-token-bridge/emitters.ts has them.
+ * The text of cli/init/wormhole-table.ts: the EVM chains with a token bridge, from the installed Wormhole SDK. The
+ * addresses of token bridges are in bridges/wormhole-token-bridge/emitters.ts.
  */
 export function describeWormholeTable(): string {
   const tables = Object.entries(networks).map(([name, network]) => `  ${name}: \`\n${rowsOf(network).join('\n')}\n\`,`)
@@ -30,7 +30,7 @@ function rowsOf(network: 'Mainnet' | 'Testnet'): string[] {
   })
 }
 
-/** The SDK's name of a chain in the form of a config: ArbitrumSepolia → arbitrum-sepolia, HyperEVM → hyperevm. */
+/** A name of the SDK as a config has it: ArbitrumSepolia → arbitrum-sepolia, HyperEVM → hyperevm. */
 function nameOf(chain: string): string {
   return chain.replaceAll(/([a-z])([A-Z][a-z])/g, '$1-$2').toLowerCase()
 }

@@ -1,4 +1,4 @@
-/** The parts of rendered Helm documents that the rules read. API schemas check the other parts (validate.py). */
+/** The parts of rendered Helm documents that the rules read. API schemas check the rest (validate.py). */
 export interface Document {
   readonly apiVersion: string
   readonly kind: string
@@ -6,7 +6,7 @@ export interface Document {
   readonly data?: Readonly<Record<string, string>>
   readonly spec?: {
     readonly template?: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec }
-    /** A Service has labels here. All other documents have `matchLabels`. */
+    /** Labels in a Service, and `matchLabels` in all other documents. */
     readonly selector?: Labels & { readonly matchLabels?: Labels }
     readonly podSelector?: { readonly matchLabels?: Labels }
     readonly replicas?: number
@@ -50,7 +50,6 @@ interface Container {
   readonly readinessProbe?: Probe
 }
 
-/** A document with pods. */
 export interface Workload {
   readonly name: string
   readonly labels: Labels

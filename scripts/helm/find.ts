@@ -6,7 +6,7 @@ import { goInstall } from '../../lab/devnet/temporal/go-install.ts'
 import { programCache } from '../../lab/devnet/temporal/temporal-cli.ts'
 
 const helmVersion = '3.22.0'
-/** The accepted minor versions of Helm 3. Older ones render other texts. Newer ones are untested. */
+/** Accepted minor versions of Helm 3. Older ones render other texts, and newer ones are untested. */
 const [oldestMinor, newestMinor] = [18, 22]
 
 /**
@@ -26,7 +26,7 @@ export async function findHelm(env: NodeJS.ProcessEnv): Promise<{ helm?: string;
     const log = (line: string) => process.stderr.write(`${line}\n`)
     const module = `helm.sh/helm/v3/cmd/helm@v${helmVersion}`
     if (!(await goInstall({ what: 'Helm', module, dir: work, env, log, tried }))) return { why: tried.join('; ') }
-    // Rename it only when it is complete, so that another process never sees a part of it.
+    // Renames only a complete program, so that another process never sees a part of the program.
     await rename(join(work, 'helm'), cached)
     return { helm: cached }
   } finally {

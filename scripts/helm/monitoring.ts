@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import type { Document } from './documents.ts'
 
 /**
- * Files of deploy/prometheus and deploy/grafana that are missing or changed in the rendered documents. Empty if the
+ * Files of deploy/prometheus and deploy/grafana that are missing or different in the rendered documents. Empty if the
  * values ask for neither rules nor dashboards.
  * @param deploy the folder `deploy`
  */

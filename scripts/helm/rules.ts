@@ -6,16 +6,15 @@ import { roles } from '../../workers/roles/roles.ts'
 import { type Document, type Labels, type Workload, workloadsOf } from './documents.ts'
 
 /**
- * Folders in which Secrets are mounted. Only a lane's pods have the lane's Secret. Only the ledger's pods have the
- * secrets of webhooks. All pods have the payload keys.
+ * Folders in which Secrets are mounted: the lane's Secret in a lane's pods only, the secrets of webhooks in the
+ * ledger's pods only, and the payload keys in all pods.
  */
 const laneFolder = '/run/secrets/portage/lane'
 const webhookFolder = '/run/secrets/portage/notifications'
 const payloadFolder = '/run/secrets/portage/payload-keys'
-/** Roles that read and write checkpoints. */
 const checkpointRoles = ['intake', 'api']
 
-/** The rendered `portage.yaml`, read as a process reads it. Throws CONFIG_INVALID, or Error if there is none. */
+/** The rendered `portage.yaml`, read as by a process. Throws CONFIG_INVALID, or Error without a `portage.yaml`. */
 export function configOf(documents: readonly Document[]): Config {
   const text = configText(documents)
   if (text === undefined) throw new Error('no ConfigMap has portage.yaml')
@@ -27,7 +26,7 @@ function configText(documents: readonly Document[]): string | undefined {
   return documents.find(({ kind, data }) => kind === 'ConfigMap' && data?.['portage.yaml'] !== undefined)?.data?.['portage.yaml']
 }
 
-/** Places where the documents differ from the code, or break a promise of the chart. Throws CONFIG_INVALID. */
+/** Differences between the documents and the code, and broken promises of the chart. Throws CONFIG_INVALID. */
 export function problemsOf(documents: readonly Document[]): string[] {
   const config = configOf(documents)
   const workloads = workloadsOf(documents)
@@ -41,7 +40,6 @@ export function problemsOf(documents: readonly Document[]): string[] {
   ]
 }
 
-/** The texts of the facts that are false. */
 function unless(name: string, facts: Readonly<Record<string, boolean>>): string[] {
   return Object.entries(facts).flatMap(([fact, holds]) => (holds ? [] : [`${name}: not ${fact}`]))
 }
@@ -69,7 +67,6 @@ function probes({ name, pod, container }: Workload, { admin, worker }: Config): 
   })
 }
 
-/** The values of an option in a process's arguments. */
 function option({ container: { args } }: Workload, name: string): string[] {
   return args.filter((_, index) => args[index - 1] === name)
 }
@@ -89,7 +86,7 @@ function command(workload: Workload, config: Config): string[] {
   })
 }
 
-/** Each key is only in the pods of its lane, with the files that its signer reads. */
+/** Each key must be only in the pods of its lane, with the files that its signer reads. */
 function secrets(workloads: readonly Workload[], documents: readonly Document[], config: Config): string[] {
   const mounted = new Map<string, string[]>()
   const found: string[] = documents.some(({ kind }) => kind === 'Secret') ? ['a Secret is rendered: values are no place for one'] : []
@@ -114,7 +111,7 @@ function secrets(workloads: readonly Workload[], documents: readonly Document[],
   return found
 }
 
-/** The secrets of receivers are only in the pods of the role ledger, which have all of them. */
+/** The secrets of receivers must all be in the pods of the role ledger, and in no others. */
 function webhookSecrets(workload: Workload, { notifications }: Config): string[] {
   const files = notifications.flatMap(({ secrets: all }) => all.flatMap(({ secretFile }) => secretFile ?? []))
   const isLedger = option(workload, '--role')[0] === 'ledger'
@@ -126,7 +123,7 @@ function webhookSecrets(workload: Workload, { notifications }: Config): string[]
   })
 }
 
-/** The payload keys are in every pod, because every process reads and writes payloads. */
+/** The payload keys must be in every pod, because every process reads and writes payloads. */
 function payloadKeys({ name, container, pod }: Workload, { temporal }: Config): string[] {
   const files = temporal.encryption?.keys.flatMap(({ keyFile }) => keyFile ?? []) ?? []
   const volume = container.volumeMounts.find(({ mountPath }) => mountPath === payloadFolder)?.name
@@ -136,10 +133,7 @@ function payloadKeys({ name, container, pod }: Workload, { temporal }: Config): 
   })
 }
 
-/**
- * The variable with the object store's authorization is only in pods that need it, because it allows to erase the
- * checkpoints of all streams.
- */
+/** Only pods of `checkpointRoles` may have the authorization with which one can erase all checkpoints. */
 function checkpointVariables(workload: Workload, documents: readonly Document[]): string[] {
   const [, variable] = /^ *authorization: \$\{(\w+)\}$/m.exec(configText(documents) ?? '') ?? []
   if (variable === undefined) return []
@@ -156,7 +150,7 @@ function fits(selector: Labels, { labels }: Workload): boolean {
   return Object.entries(selector).every(([label, value]) => labels[label] === value)
 }
 
-/** Budgets, services, policies and workloads select existing pods. */
+/** Budgets, services, policies and workloads must select existing pods. */
 function selectors({ kind, metadata: { name }, spec }: Document, workloads: readonly Workload[]): string[] {
   const selector = kind === 'Service' ? spec?.selector : (spec?.selector?.matchLabels ?? spec?.podSelector?.matchLabels)
   if (selector === undefined) return []
@@ -165,7 +159,7 @@ function selectors({ kind, metadata: { name }, spec }: Document, workloads: read
   })
 }
 
-/** A scaled deployment exists, sets no number of replicas itself, and scales by a task queue that it serves. */
+/** A scaled deployment must exist, set no number of replicas itself, and scale by a task queue that it serves. */
 function scaling({ kind, metadata: { name }, spec }: Document, documents: readonly Document[], config: Config): string[] {
   if (kind !== 'ScaledObject') return []
   const { kind: targetKind = 'Deployment', name: targetName } = spec?.scaleTargetRef ?? {}
@@ -184,7 +178,7 @@ function scaling({ kind, metadata: { name }, spec }: Document, documents: readon
   })
 }
 
-/** Every pod has a policy for both directions. */
+/** Every pod must have a policy for both directions. */
 function policies(documents: readonly Document[], workloads: readonly Workload[]): string[] {
   const both = documents.filter(({ kind, spec }) => kind === 'NetworkPolicy' && spec?.policyTypes?.length === 2)
   const covered = (workload: Workload) => both.some(({ spec }) => fits(spec?.podSelector?.matchLabels ?? {}, workload))

@@ -5,7 +5,7 @@ import sys
 import jsonschema
 import kubernetes_validate
 
-# Refuse fields that a schema does not name, as Kubernetes does with --validate=strict.
+# Refuses fields that a schema does not name, as Kubernetes does with --validate=strict.
 def strict(schema):
     if isinstance(schema, list):
         return [strict(item) for item in schema]

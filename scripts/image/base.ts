@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { run } from '../../lab/devnet/run.ts'
 import { programCache } from '../../lab/devnet/temporal/temporal-cli.ts'
 
-/** Version of the npm package `node`. Parts of this package have Node's binaries. */
+/** Version of the npm package `node`, whose parts have Node's binaries. */
 const nodeVersion = '24.21.0'
 const architectures: Readonly<Record<string, string>> = { x64: 'linux-x64', arm64: 'linux-arm64' }
 
@@ -27,7 +27,7 @@ export async function baseImageTar(log: (line: string) => void): Promise<string>
     await must('debootstrap', '--variant=minbase', '--include=ca-certificates', suite, root, await mirror())
     await addNode(root, work, part)
     await must('tar', '--create', '--file', join(work, 'base.tar'), '--directory', root, '--exclude=./var/cache/apt/archives/*', '.')
-    // Rename it only when it is complete, so that another process never sees a part of it.
+    // Renames only a complete tar, so that another process never sees a part of the tar.
     await rename(join(work, 'base.tar'), tar)
     return tar
   } finally {
@@ -44,7 +44,6 @@ async function addNode(root: string, work: string, part: string): Promise<void> 
   const globals = (await must('npm', 'root', '--global')).trim()
   await cp(join(globals, 'npm'), join(modules, 'npm'), { recursive: true, verbatimSymlinks: true })
   await must('ln', '-s', '../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'))
-  // The registry and the certificate authorities that this machine's npm uses.
   const certificates = '/etc/ssl/certs/ca-certificates.crt'
   await cp(certificates, join(root, certificates))
   const registry = (await must('npm', 'config', 'get', 'registry')).trim()
@@ -52,7 +51,6 @@ async function addNode(root: string, work: string, part: string): Promise<void> 
   await writeFile(join(root, 'usr/local/etc/npmrc'), `registry=${registry}\ncafile=${certificates}\n`)
 }
 
-/** The first mirror in apt's configuration. */
 async function mirror(): Promise<string> {
   const texts = await Promise.all(
     ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list'].map((file) => readFile(file, 'utf8').catch(() => '')),

@@ -6,8 +6,7 @@ import { promisify } from 'node:util'
 const execute = promisify(execFile)
 
 /**
- * Buildah with a store of its own, which leaves nothing behind. It runs as root, without a container runtime, on any
- * file system.
+ * Buildah with its own store, which `remove` deletes. Needs root, but no container runtime and no special file system.
  */
 export interface Buildah {
   /** Returns the output without its last line break. Throws Error with the error output. */
@@ -15,7 +14,7 @@ export interface Buildah {
   remove(): Promise<void>
 }
 
-/** @param folder is made now, and removed later with all images and containers */
+/** Makes the folder. `remove` deletes the folder with all images and containers. */
 export function createBuildah(folder: string): Buildah {
   const store = ['--storage-driver', 'vfs', '--root', join(folder, 'store'), '--runroot', join(folder, 'run')]
   const run = async (...args: readonly string[]) => {

@@ -2,7 +2,6 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { type Child, startChild } from '../../lab/devnet/child.ts'
 import { until } from '../../lab/devnet/until.ts'
 
-/** The image's own configuration. */
 export interface ImageConfig {
   readonly User: string
   readonly Env: readonly string[]
@@ -18,21 +17,21 @@ interface Mount {
 }
 
 export interface ContainerOptions {
-  /** Where the file system of the image is mounted. */
+  /** Mount point of the image's file system. */
   readonly root: string
   readonly image: ImageConfig
   readonly args: readonly string[]
   readonly mounts: readonly Mount[]
   readonly env?: Readonly<Record<string, string>>
   readonly logFile?: string
-  /** Replaces the image's own entry point. */
+  /** Replaces the image's entry point. */
   readonly entrypoint?: readonly string[]
 }
 
 /**
- * Starts an image as an orchestrator with Portage's settings does, but in the machine's network. It has a read-only
- * root file system, a small /tmp in memory, its own namespaces of mounts and processes, the image's user without
- * further privileges, and only the given environment.
+ * Starts an image as an orchestrator with Portage's settings does, but in the machine's network. The process has a
+ * read-only root, a small /tmp in memory, its own namespaces of mounts and processes, the image's user without further
+ * privileges, and only the given environment.
  */
 const script = `
 root=$1; user=$2; count=$3; shift 3
@@ -52,17 +51,16 @@ cd "$root"
 exec setpriv --no-new-privs chroot --userspec="$user" "$root" "$@"
 `
 
-/** A process of an image. */
 export interface Container {
   /** The process that started the container. Both end in the same way. */
   readonly child: Child
-  /** The container's process, by this machine's pid. */
+  /** Pid of the container's process on this machine. */
   readonly pid: number
   /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves with how the process ended. */
   stop(graceMs?: number): Promise<string | undefined>
 }
 
-/** Starts a process of an image. Needs root. */
+/** Starts the process of an image. Needs root. */
 export async function startContainer({ root, image, args, mounts, env = {}, logFile, entrypoint }: ContainerOptions): Promise<Container> {
   await Promise.all(mounts.map(({ source }) => mkdir(source, { recursive: true })))
   const listed = mounts.flatMap(({ source, target, writable }) => [source, target, writable ? 'rw' : 'ro'])
@@ -77,7 +75,7 @@ export async function startContainer({ root, image, args, mounts, env = {}, logF
   const inner = async () => Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) || undefined
   const pid = await until(inner, { timeoutMs: 10_000, everyMs: 10, what: 'the process to be there', giveUp: () => child.ended })
   const stop = async (graceMs = 30_000) => {
-    // Signal the container's process and not its parent.
+    // Signals the container's process and not its parent.
     if (child.ended === undefined) process.kill(pid, 'SIGTERM')
     const timer = setTimeout(() => process.kill(pid, 'SIGKILL'), graceMs)
     await child.exited

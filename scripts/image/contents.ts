@@ -1,13 +1,13 @@
 import { readdir, readFile, lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Contents of an image, and those that an intruder in one of its processes could use. */
+/** Contents of an image, with those that an intruder could use. */
 export interface Contents {
   readonly bytes: number
   readonly files: number
   /** Debian packages that /var/lib/dpkg/status.d lists. */
   readonly debian: readonly string[]
-  /** name@version of every package.json in node_modules. */
+  /** Packages in node_modules, as name@version. */
   readonly npm: readonly string[]
   /** Shells, package managers, compilers, and files with the setuid or setgid bit. */
   readonly unwanted: readonly string[]
@@ -18,7 +18,6 @@ export interface Contents {
 const tools =
   /\/(sh|bash|dash|busybox|apt|apt-get|dpkg|npm|npx|yarn|corepack|gcc|cc|make|perl|python3?|curl|wget|tsx|esbuild|tsc|anvil|vitest)$/
 
-/** Walks the file system of an image. */
 export async function contentsOf(root: string): Promise<Contents> {
   const found = { bytes: 0, files: 0, npm: new Set<string>(), unwanted: [] as string[], folders: {} as Record<string, number> }
   const walk = async (folder: string): Promise<void> => {

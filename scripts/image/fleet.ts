@@ -11,11 +11,10 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Role } from '../../workers/roles/roles.ts'
 import { type Container, type ImageConfig, startContainer } from './container.ts'
 
-/** User id of the image. */
 const user = 10_001
 const laneFolder = '/run/secrets/portage/lane'
 
-/** A process of the image, started as the Compose file and the chart start it. */
+/** A process of the image, with the settings of the Compose file and the chart. */
 export interface FleetProcess extends Container {
   readonly name: string
   readonly role: Role
@@ -31,14 +30,14 @@ export interface Fleet {
 
 interface FleetOptions {
   readonly devnet: Devnet
-  /** Where the file system of the image is mounted, and the image's own configuration. */
+  /** Mount point of the image's file system, and the image's own configuration. */
   readonly root: string
   readonly image: ImageConfig
-  /** Folder for the files that the processes mount, and for their logs. */
+  /** Folder for logs and for files that the processes mount. */
   readonly folder: string
 }
 
-/** Starts each role in its own process. Each lane has a process with only its key. Resolves when all are ready. */
+/** Starts each role in its own process, and for each lane a process with only its key. Resolves when all are ready. */
 export async function startFleet({ devnet, root, image, folder }: FleetOptions, started: FleetProcess[]): Promise<Fleet> {
   const apiPort = await freePort()
   const tokens = join(folder, 'tokens')
@@ -83,10 +82,7 @@ export async function startFleet({ devnet, root, image, folder }: FleetOptions, 
   return { processes: started, apiUrl: `http://127.0.0.1:${apiPort}`, ...bearer(token) }
 }
 
-/**
- * The devnet's config with three changes: keys are in files, checkpoints are next to the data, and of the tokens' keys
- * only the public ones are known.
- */
+/** The devnet's config, but keys are in files, checkpoints next to the data, and token keys are only public ones. */
 function fleetConfig(devnet: Devnet, port: number, publicKeys: string[]): ConfigInput {
   const config = devnet.relayerConfig()
   const signer = { kind: 'keystore', file: `${laneFolder}/keystore.json`, passwordFile: `${laneFolder}/password` } as const
@@ -106,7 +102,7 @@ function fleetConfig(devnet: Devnet, port: number, publicKeys: string[]): Config
 async function writeLane(folder: string, address: string, privateKey: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   const password = 'devnet'
-  // Use a weak derivation, because everybody knows the key.
+  // A weak derivation is enough, because everybody knows the key.
   const keystore = await encryptKeystoreJson({ address, privateKey }, password, { scrypt: { N: 1_024, r: 8, p: 1 } })
   for (const [name, text] of Object.entries({ 'keystore.json': keystore, password: `${password}\n` })) {
     const file = join(folder, name)

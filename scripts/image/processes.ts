@@ -2,11 +2,10 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FleetProcess } from './fleet.ts'
 
-/** Rights of a process of the fleet, as the kernel reports them. */
 export interface Privileges {
   readonly name: string
   readonly uid: string
-  /** Sets of capabilities that are not empty. */
+  /** Capability sets that are not empty. */
   readonly capabilities: readonly string[]
   readonly noNewPrivileges: boolean
   /** Files below /run/secrets. */
@@ -15,7 +14,6 @@ export interface Privileges {
   readonly peakBytes: number
 }
 
-/** Reads the process's status from the kernel. */
 export async function privilegesOf({ name, pid }: FleetProcess): Promise<Privileges> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const field = (wanted: string) => new RegExp(`^${wanted}:\\s*(.*)$`, 'm').exec(status)?.[1] ?? ''

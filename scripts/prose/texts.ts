@@ -1,13 +1,11 @@
-/**
- * Extracts the prose of a source, Markdown or YAML file: comments, messages and paragraphs, with their line numbers.
- */
+/** Extracts the prose of a source, Markdown or YAML file: comments, messages and paragraphs, with line numbers. */
 import { parseSync } from 'oxc-parser'
 
 export interface Text {
   readonly kind: 'comment' | 'string' | 'test name' | 'markdown'
   /** Line number of the first character. */
   readonly line: number
-  /** The text keeps its line breaks, so that each sentence has a line number. */
+  /** Has the line breaks of the source, so that each sentence has a line number. */
   readonly text: string
 }
 
@@ -40,7 +38,6 @@ function sourceTexts(file: string, content: string): Text[] {
   return texts
 }
 
-/** The comments. Successive `//` lines are one comment. */
 function paragraphs(comments: readonly Comment[], content: string): { value: string; start: number; end: number }[] {
   const merged: { value: string; start: number; end: number }[] = []
   for (const { type, value, start, end } of comments) {
@@ -57,10 +54,7 @@ function paragraphs(comments: readonly Comment[], content: string): { value: str
 type Node = Record<string, unknown>
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && typeof (value as Node)['type'] === 'string'
 
-/**
- * Calls `found` for every string of two words or more, and for the name of every test. A value in a template becomes
- * `X`.
- */
+/** Calls `found` for every string of two words or more and for every test name. Values in templates become `X`. */
 function walk(node: unknown, found: (kind: Text['kind'], start: number, text: string) => void, testName = false): void {
   if (Array.isArray(node)) for (const one of node) walk(one, found)
   if (!isNode(node)) return
@@ -89,10 +83,7 @@ function isTestCall(callee: unknown): boolean {
   return callee['type'] === 'MemberExpression' && isTestCall(callee['object'])
 }
 
-/**
- * Paragraphs, list items, headings and table cells outside code fences. Inline code becomes `X`, and a link becomes its
- * text.
- */
+/** Paragraphs, list items, headings and cells outside code fences. Inline code becomes `X`, a link its text. */
 function markdownTexts(content: string): Text[] {
   const texts: { kind: 'markdown'; line: number; text: string }[] = []
   let open = ''
@@ -124,7 +115,7 @@ export function plainMarkdown(line: string): string {
     .replaceAll(/<[^>\s][^>]*>|\*\*|[[\]]/g, '')
 }
 
-/** The comment lines. Successive lines are one text. */
+/** Comment lines. Successive lines are one text. */
 function lineComments(content: string, comment: RegExp): Text[] {
   const texts: { kind: 'comment'; line: number; text: string }[] = []
   let previous = -1

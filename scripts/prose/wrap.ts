@@ -1,4 +1,3 @@
-/** Wraps comments that are too wide. */
 import { parseSync } from 'oxc-parser'
 
 /** The source with its wide comments wrapped at `columns`. Comments after code on the same line do not change. */
@@ -31,7 +30,6 @@ function isWide(content: string, start: number, end: number, columns: number): b
   return lines.some(({ length }) => length > columns)
 }
 
-/** The successive `//` lines around an offset. */
 function lineComments(content: string, comments: Comments, start: number, columns: number): Range | undefined {
   const indent = content.slice(lineStart(content, start), start)
   if (indent.trim() !== '') return undefined

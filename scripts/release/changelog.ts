@@ -1,16 +1,13 @@
 const unreleased = '## Unreleased'
 
-/**
- * Moves the unreleased part of the changelog under a version. Throws Error if this part is empty, or if the version
- * already exists.
- */
+/** Moves the changelog's unreleased part under a version. Throws Error if the part is empty or the version exists. */
 export function released(text: string, version: string, day: string): string {
   if (text.includes(`\n## ${version} `)) throw new Error(`CHANGELOG.md has ${version} already`)
   if (changesOf(text, 'Unreleased') === '') throw new Error(`CHANGELOG.md says nothing under "${unreleased}"`)
   return text.replace(unreleased, `${unreleased}\n\n## ${version} (${day})`)
 }
 
-/** The text under the heading of a version or of `Unreleased`. Empty if there is no such heading. */
+/** The text under the heading of a version or of `Unreleased`. Empty if the heading is missing. */
 export function changesOf(text: string, version: string): string {
   const lines = text.split('\n')
   const from = lines.findIndex((line) => line === `## ${version}` || line.startsWith(`## ${version} `))

@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The files that name images of other projects, with patterns that find the images. */
+/** The files that name images of other projects, each with a pattern that finds the images. */
 const places: Readonly<Record<string, RegExp>> = {
   'docker-compose.temporal.yml': /^( +image: )([^\s$]+)$/gm,
   Dockerfile: /^(ARG BASE=)(\S+)$/gm,
 }
 const digest = /@sha256:[0-9a-f]{64}$/
 
-/** The images of other projects in a file of `places`, with their digests if they have one. */
+/** The images of other projects in a file of `places`, with their digests if the file has them. */
 export function imagesIn(file: string, text: string): string[] {
   return [...new Set([...text.matchAll(places[file] ?? /$^/g)].map(([, , image = '']) => image))]
 }
@@ -23,8 +23,8 @@ export function withDigests(file: string, text: string, pinned: readonly string[
 }
 
 /**
- * Writes the digests of `list` into the Dockerfile and the Compose file. `list` has a line `image:tag@sha256:…` for
- * each image. Throws Error and writes nothing if a line has no digest, or if an image would have none.
+ * Writes digests into the Dockerfile and the Compose file. `list` has a line `image:tag@sha256:…` for each image.
+ * Throws Error and writes nothing if a line has no digest, or if an image would have none.
  */
 export async function pinImages(root: string, list: string): Promise<void> {
   const pinned = list.split('\n').filter((line) => line.trim() !== '')

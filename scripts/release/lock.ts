@@ -1,4 +1,3 @@
-/** A package of package-lock.json. */
 export interface LockedPackage {
   readonly version: string
   readonly license?: string
@@ -16,15 +15,12 @@ type Packages = Readonly<Record<string, LockedPackage>>
 interface Missing {
   readonly name: string
   readonly version: string
-  /**
-   * An optional package of the same parent. Licence and engines are the same for every platform, so they are copied
-   * from it.
-   */
+  /** An optional package of the same parent, whose licence and engines are valid for every platform. */
   readonly sibling: LockedPackage
   readonly saysLibc: boolean
 }
 
-/** Optional packages that the lock file lacks, because npm leaves out those that its registry does not have. */
+/** Optional packages that the lock file lacks, because npm leaves out packages that the registry does not have. */
 export function missingPackages(packages: Packages): Missing[] {
   return Object.entries(packages).flatMap(([parent, { optionalDependencies = {} }]) => {
     const found = new Map(Object.keys(optionalDependencies).map((name) => [name, locate(packages, parent, name)]))
@@ -49,10 +45,7 @@ function locate(packages: Packages, parent: string, name: string): LockedPackage
 const platform =
   /(android|darwin|freebsd|linux|openbsd|openharmony|win32)-(arm|arm64|amd64|x64|ia32|ppc64|riscv64|s390x|loong64)(?:-(gnu|musl|eabi|gnueabihf|musleabihf|msvc))?$/
 
-/**
- * The packages in npm's order, including the missing ones. The missing ones have a version and a platform, but no
- * digest.
- */
+/** The packages in npm's order, with the missing ones, which have a version and a platform but no digest. */
 export function completedPackages(packages: Packages): Record<string, LockedPackage> {
   const added = missingPackages(packages).map(({ name, version, sibling: { dev, license, engines }, saysLibc }) => {
     const [, os = '', cpu = '', abi] = platform.exec(name) ?? []

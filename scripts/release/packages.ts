@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 
-/** An npm package that is in the release, or that npm installs with it. */
+/** An npm package that the release contains, or that npm installs with the release. */
 export interface PackageAt {
   readonly name: string
   readonly version: string
@@ -9,27 +9,25 @@ export interface PackageAt {
   readonly folder: string
 }
 
-/** Licences of packages that state them only in their files, and not in the field that npm reads. */
+/** Licences of packages whose package.json names none. */
 const saidElsewhere: Readonly<Record<string, string>> = { unionfs: 'Unlicense' }
 
-/** Licences (SPDX) that a package in a release may have. */
 export const allowedLicences: ReadonlySet<string> = new Set([
   ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'CC-BY-4.0', 'CC0-1.0', 'ISC', 'MIT', 'Unlicense'],
 ])
 
-/** Whether an SPDX expression allows use: every licence of it is allowed or, with `OR`, at least one. */
+/** Whether an SPDX expression allows use: all its licences are allowed or, with `OR`, at least one. */
 export function isAllowed(license: string): boolean {
   const text = license.replaceAll(/[()]/g, '')
   return text.split(' OR ').some((choice) => choice.split(' AND ').every((one) => allowedLicences.has(one.trim())))
 }
 
-/** The packages that these files belong to. */
 export function packagesOf(files: readonly string[]): PackageAt[] {
   const folders = new Set(files.flatMap((file) => folderOf(file) ?? []))
   return [...folders].map(packageAt).toSorted(byName)
 }
 
-/** These packages with everything that they need, as installed here. Throws Error if one is not installed. */
+/** These packages with all their dependencies, as installed here. Throws Error if one is not installed. */
 export function withDependencies(names: readonly string[], from: string): PackageAt[] {
   const found = new Map<string, PackageAt>()
   const add = (name: string, near: string, optional: boolean) => {
@@ -64,10 +62,7 @@ function packageAt(folder: string): PackageAt {
   return { name, version, license: license ?? saidElsewhere[name] ?? 'unknown', folder }
 }
 
-/**
- * `…/node_modules/@scope/name/lib/x.js` → `…/node_modules/@scope/name`. Undefined for files of Portage and of esbuild
- * itself.
- */
+/** `…/node_modules/@scope/name/lib/x.js` → `…/node_modules/@scope/name`. Undefined for files of Portage and esbuild. */
 function folderOf(file: string): string | undefined {
   if (!existsSync(file)) return undefined
   const match = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(realpathSync(file))

@@ -11,12 +11,12 @@ const compiler = createRequire(import.meta.url)
   .resolve('typescript/package.json')
   .replace(/package\.json$/, 'bin/tsc')
 
-/** File with the types of the module `portage/plugin`, relative to the folder of `emitPluginTypes`. */
+/** The file with the types of `portage/plugin`, relative to the folder of `emitPluginTypes`. */
 export const pluginTypes = `${entry}.d.ts`
 
 /**
- * Writes the type declarations of `portage/plugin`, and of everything that they refer to, into a folder. Throws Error
- * if they do not compile.
+ * Writes the type declarations of `portage/plugin`, and of all types in them, into a folder. Throws Error if the
+ * declarations do not compile.
  */
 export async function emitPluginTypes(folder: string): Promise<void> {
   const own = await mkdtemp(join(tmpdir(), 'portage-types-'))
@@ -35,7 +35,7 @@ export async function emitPluginTypes(folder: string): Promise<void> {
   await Promise.all(names.filter((name) => name.endsWith('.d.ts')).map((name) => toJsSpecifiers(join(folder, name))))
 }
 
-/** Changes the specifiers `./file.ts`, which an author's compiler refuses because no such file exists. */
+/** Turns specifiers `./file.ts` into `./file.js`, because an author's compiler finds no such TypeScript file. */
 async function toJsSpecifiers(file: string): Promise<void> {
   const text = await readFile(file, 'utf8')
   await writeFile(file, text.replace(/((?:from|import\()\s*'\.[^']*)\.ts'/g, "$1.js'"))

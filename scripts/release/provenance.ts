@@ -1,19 +1,17 @@
-/** Input and result of the build of a release. */
 export interface Build {
   readonly version: string
-  /** Commit of the sources. */
   readonly commit: string
-  /** Whether the work tree had changes that are not in the commit. */
+  /** The work tree had changes that are not in the commit. */
   readonly changed: boolean
   /** SHA-256 of package-lock.json. */
   readonly lock: string
   readonly node: string
   readonly builtAt: string
-  /** SHA-256 of each file. */
+  /** SHA-256 by the name of the file. */
   readonly files: Readonly<Record<string, string>>
 }
 
-/** How the files of a release were made: an in-toto statement with SLSA provenance 1.0. It is not signed. */
+/** How the files of a release were made: an unsigned in-toto statement with SLSA provenance 1.0. */
 export function provenanceOf({ version, commit, changed, lock, node, builtAt, files }: Build): object {
   return {
     _type: 'https://in-toto.io/Statement/v1',

@@ -17,7 +17,6 @@ export interface Staged {
   readonly version: string
   /** Packages in the tarball: compiled together with Portage, or unchanged. */
   readonly inside: readonly PackageAt[]
-  /** Packages that npm installs with the tarball. */
   readonly installed: readonly PackageAt[]
 }
 
@@ -25,14 +24,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 
 /**
- * npm installs these packages with their exact versions. The first has native parts for each platform, which are too
- * large to ship. The types of `portage/plugin` refer to those of zod.
+ * npm installs these packages with their exact versions. The native parts of core-bridge are too large to ship, and the
+ * types of `portage/plugin` refer to zod's types.
  */
 const installed = ['@temporalio/core-bridge', 'zod']
 /**
- * Packages with small native parts. They are shipped unchanged. Of secp256k1, only the parts that run are shipped. npm
- * would also install `elliptic`, which has an open advisory and is never loaded (chains/crypto/secp256k1.ts), and run
- * its install script.
+ * Packages with small native parts, which are shipped unchanged. Of secp256k1, only the parts that run are shipped. npm
+ * would also run the package's install script and install `elliptic`, which has an open advisory and is never loaded
+ * (chains/crypto/secp256k1.ts).
  */
 const shipped = [
   { name: 'secp256k1', files: ['bindings.js', 'lib', 'prebuilds', 'LICENSE'] },
@@ -77,7 +76,7 @@ export async function stage(folder: string): Promise<Staged> {
   return { folder, name: own.name, version: own.version, ...parts }
 }
 
-/** Makes the tarball of a release in a folder. Resolves with its contents and its path. Throws Error. */
+/** Makes the tarball of a release in a folder. Resolves with the contents and the path. Throws Error. */
 export async function pack(out: string): Promise<Staged & { readonly tarball: string }> {
   await mkdir(out, { recursive: true })
   const staged = await stage(join(out, 'package'))
@@ -85,7 +84,7 @@ export async function pack(out: string): Promise<Staged & { readonly tarball: st
   return { ...staged, tarball: join(out, `${staged.name}-${staged.version}.tgz`) }
 }
 
-/** Runs npm and returns its output. Throws Error with its last lines if it fails, and if the time is over. */
+/** Runs npm and returns its output. Throws Error with npm's last lines if it fails, and if the time is over. */
 export async function npm(args: readonly string[], cwd: string, timeoutMs = 600_000): Promise<string> {
   const { code, stdout, stderr, timedOut } = await run('npm', ['--prefix', cwd, '--loglevel=error', ...args], { timeoutMs })
   if (timedOut) throw new Error(`npm ${args[0]} was not done after ${timeoutMs / 1000} s`)
@@ -94,8 +93,8 @@ export async function npm(args: readonly string[], cwd: string, timeoutMs = 600_
 }
 
 /**
- * Replaces the paths in the bundle's source map. It is at the end of the bundle and names files by their paths on this
- * machine. The new paths begin at the root, as in stacks of main.cjs.
+ * Replaces the paths of this machine in the source map, which is at the end of the bundle. The new paths begin at the
+ * root, as in stacks of main.cjs.
  */
 function withPlainPlaces(code: string): string {
   return code.replace(/(sourceMappingURL=data:[^,]*;base64,)([\w+/=]+)/, (_, start: string, text: string) => {
@@ -120,14 +119,13 @@ function manifest({ name, version, description, license, engines, bin }: Manifes
   const versionOf = (wanted: string) => packages.find((one) => one.name === wanted)?.version
   return {
     ...{ name, version, description, license, type: 'module', engines, bin },
-    // The module that plug-ins import.
     exports: { './plugin': { types: `./dist/types/${pluginTypes}`, default: './dist/plugin.js' }, './package.json': './package.json' },
     dependencies: Object.fromEntries([...installed.map((one) => [one, versionOf(one)]), ...shipped.map((one) => [one.name, '*'])]),
     bundleDependencies: shipped.map((one) => one.name),
   }
 }
 
-/** Copies a package into node_modules of the tarball, without its dependencies and scripts. */
+/** Copies a package into the tarball's node_modules, without dependencies and scripts. */
 async function ship({ name, files }: (typeof shipped)[number], folder: string): Promise<void> {
   const from = dirname(resolve(`${name}/package.json`))
   const to = join(folder, 'node_modules', name)
@@ -141,7 +139,7 @@ function unique(packages: readonly PackageAt[]): PackageAt[] {
   return [...new Map(packages.map((one) => [one.folder, one])).values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Name, licence and licence text of each package in the tarball, because most licences require it. */
+/** Name, licence and licence text of each package in the tarball. Most licences require this list. */
 async function notices(packages: readonly PackageAt[]): Promise<string> {
   const parts = packages.map(async ({ name, version, license, folder }) => {
     const names = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))

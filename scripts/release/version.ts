@@ -2,10 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { changesOf, released } from './changelog.ts'
 
-/** The text that precedes the version in the files that name it. Each must occur. */
+/** The text before the version in each file that names it. Each text must occur. */
 const places: Readonly<Record<string, readonly RegExp[]>> = {
   'package.json': [/^ {2}"version": "/m],
-  // The version of the file, and the version of the root package "".
   'package-lock.json': [/^ {2}"version": "/m, /^ {4}"": \{\n {6}"name": "[^"]*",\n {6}"version": "/m],
   Dockerfile: [/^ARG BUILD_ID=/m, /^#.* --tag portage:/m],
   'docker-compose.temporal.yml': [/\bportage:(?=\d)/],
@@ -18,8 +17,8 @@ const changelog = 'CHANGELOG.md'
 
 /**
  * Writes a version into all files that name it, and moves the unreleased part of CHANGELOG.md under it with today's
- * date. It can be repeated, because later steps of a release may fail. Throws Error and writes nothing if the version
- * is invalid or released, or if a file has no place for it.
+ * date. Can be repeated, because later steps of a release may fail. Throws Error and writes nothing if the version is
+ * invalid or released, or if a file has no place for it.
  */
 export async function setVersion(root: string, version: string, day: string): Promise<void> {
   if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) throw new Error(`${version} is no version like 1.2.3`)
@@ -30,7 +29,7 @@ export async function setVersion(root: string, version: string, day: string): Pr
   const next = texts.map(
     ([file, text]) => [file, file === changelog ? changes(text, version, day, current) : withVersion(file, text, version)] as const,
   )
-  // Write package.json first and CHANGELOG.md last, so that an interrupted run can be repeated.
+  // package.json is first and CHANGELOG.md last, so that an interrupted run can be repeated.
   for (const [file, text] of next) await writeFile(join(root, file), text)
 }
 
@@ -42,7 +41,7 @@ function withVersion(file: string, text: string, version: string): string {
   }, text)
 }
 
-/** Unchanged if the version is the current one, its changes are there, and nothing was added since. */
+/** Unchanged if the version is the current one, the changelog has its changes, and nothing was added since. */
 function changes(text: string, version: string, day: string, current: string): string {
   const isRepeated = version === current && changesOf(text, version) !== '' && changesOf(text, 'Unreleased') === ''
   return isRepeated ? text : released(text, version, day)

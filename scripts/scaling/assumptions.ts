@@ -1,44 +1,30 @@
-/**
- * Figures that no bench of this project measures: facts about other systems, and choices. docs/operate/scaling.md has
- * the sources.
- */
+/** Facts about other systems, and choices: figures of no bench. Sources: docs/operate/scaling.md. */
 export const assumptions = {
   /** Planned share of a core, a shard or a rate limit. The rest is for peaks and for the time after an outage. */
   plannedShare: 0.6,
   /**
-   * Temporal writes a transition in two commits: first the events, then the shard's transaction (service/history,
+   * Temporal commits the events of a transition, then the shard's transaction (service/history,
    * common/persistence/sql/execution.go).
    */
   commitsPerTransition: 2,
-  /**
-   * Time of a commit, ms, for a PostgreSQL whose log is on a network disk, or that has a synchronous standby. With
-   * local NVMe: 0.1 to 1.
-   */
+  /** Time of a commit (ms) of a PostgreSQL with a network disk or a synchronous standby. With local NVMe: 0.1 to 1. */
   commitMs: 2,
-  /** Cores of the largest database server that is easy to get. */
+  /** Cores of the largest common database server. */
   databaseCores: 64,
-  /**
-   * Executable transactions of one account that a full pool keeps (go-ethereum's AccountSlots). A lane's default window
-   * is the same.
-   */
+  /** Executable transactions of an account in a full pool (go-ethereum's AccountSlots), and a lane's default window. */
   poolSlots: 16,
-  /**
-   * Blocks from the grant of a nonce to the block that includes it. One block is missed, and the next one includes it.
-   */
+  /** Blocks from the grant of a nonce to inclusion: the transaction misses one block, and the next includes it. */
   blocksToInclude: 2,
-  /** Planned share of a block's gas. Above this share, Portage's own deliveries raise the base fee. */
+  /** Planned share of a block's gas. With a larger share, Portage's own deliveries would raise the base fee. */
   gasShare: 0.25,
-  /**
-   * Requests per second that Temporal allows by default to a host and to a namespace (frontend.rps,
-   * frontend.namespaceRPS).
-   */
+  /** Temporal's default requests per second, for a host and for a namespace (frontend.rps, frontend.namespaceRPS). */
   frontendRequests: 2_400,
   /**
    * Requests to Temporal for one transfer: its start, two workflow tasks, one step (polled and answered), and its share
    * of a ledger's update.
    */
   requestsPerTransfer: 8,
-  /** docs/operate/deploy/overview.md: `portage setup temporal --retention 72`. */
+  /** The retention of docs/operate/deploy/overview.md: `portage setup temporal --retention 72`. */
   retentionDays: 3,
   /** Reads per block for a lane with work: two nonces and a balance. */
   readsPerLanePerBlock: 3,
@@ -46,7 +32,6 @@ export const assumptions = {
   batch: 20,
 } as const
 
-/** The limits of a target chain. */
 export interface ChainKind {
   readonly name: string
   readonly blockMs: number
@@ -55,7 +40,7 @@ export interface ChainKind {
   readonly finalitySeconds: number
 }
 
-/** Examples of chains. A chain's blocks show its real values (`gasLimit`), which change. */
+/** Example chains. Gas limits change: a chain's blocks show the present one (`gasLimit`). */
 export const exampleChains: readonly ChainKind[] = [
   { name: 'Ethereum', blockMs: 12_000, blockGas: 60_000_000, finalitySeconds: 900 },
   { name: 'rollup on Ethereum', blockMs: 2_000, blockGas: 100_000_000, finalitySeconds: 1_200 },

@@ -4,12 +4,12 @@ import type { Figures } from './figures.ts'
 
 /** The cost of one transfer, as the bench measured it. */
 export interface Costs {
-  /** State transitions: of the transfer's own workflow, and including its share of lanes and streams. */
+  /** State transitions of the transfer's own workflow, and those with its share of lanes and streams. */
   readonly transitions: number
   readonly allTransitions: number
   readonly historyEvents: number
   readonly historyBytes: number
-  /** ms of CPU. */
+  /** CPU time, ms. */
   readonly relayerMs: number
   readonly mainThreadMs: number
   readonly temporalMs: number
@@ -18,16 +18,13 @@ export interface Costs {
   readonly rpcCalls: number
   readonly rpcPerBlock: number
   readonly processMiB: number
-  /**
-   * Gas of a delivery: of a Wormhole transfer with the bench's number of guardians, of a native transfer, and of a
-   * native transfer in a full batch.
-   */
+  /** Gas of a delivery: Wormhole (with the bench's number of guardians), native, and native in a full batch. */
   readonly gas: { readonly wormhole: number; readonly native: number; readonly batched: number }
   /** Transfers per second of the whole machine on which the bench ran. */
   readonly measuredPerSecond: number
 }
 
-/** Throws Error if a figure is missing, because an earlier version of the bench did not write it. */
+/** Throws Error if a figure is missing: an earlier version of the bench did not write all of them. */
 export function costsOf({ throughput, sizes, outage, nativeSizes, batched, floor }: Figures): Costs {
   const { portage } = throughput
   const needed = (value: number | undefined, what: string) => {
@@ -59,7 +56,7 @@ export function costsOf({ throughput, sizes, outage, nativeSizes, batched, floor
   }
 }
 
-/** The figures of the production server, with a database that syncs to disk. Throws Error if they were not measured. */
+/** The figures of a Temporal server with a database that syncs to disk. Throws Error if they were not measured. */
 function postgresOf({ servers }: Figures['floor']) {
   const found = servers.find(({ server }) => server.includes('PostgreSQL') && !server.endsWith('off'))
   if (!found) throw new Error(`the figures of the floor have no PostgreSQL: ${servers.map(({ server }) => server).join('; ')}`)
@@ -72,8 +69,8 @@ function gasOf({ gasPerTransaction }: Figures['outage']): number {
 }
 
 /**
- * Gas of one transfer in a full batch. The measured batches were smaller. Each further transfer costs as much as in
- * them.
+ * Gas of one transfer in a full batch. The measured batches were smaller. Each further transfer is assumed to add as
+ * much gas as in those batches.
  */
 function gasInFullBatch(alone: number, batched: Figures['batched']): number {
   const members = batched.transfers / batched.deliveringTransactions

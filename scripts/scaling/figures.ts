@@ -5,7 +5,7 @@ const byProcess = z.record(z.string(), number)
 const spread = z.object({ median: number })
 const spreads = z.record(z.string(), spread)
 const machine = z.object({ cpus: number, model: z.string(), load: z.array(number) })
-/** Commit of the measured code. The bench does not know it. */
+/** Commit of the measured code, which the bench does not know. */
 const commit = z.string().optional()
 
 /** Output of `npm run bench -- --json`: a backlog of Wormhole transfers. */
@@ -23,10 +23,7 @@ const throughput = z.object({
   }),
 })
 
-/**
- * Output of `npm run bench -- --outage N --json`: native transfers, each in its own transaction, or in batches with
- * `--batch`.
- */
+/** Output of `npm run bench -- --outage N --json`: native transfers, alone or (`--batch`) in batches. */
 const outage = z.object({
   commit,
   ...{ transfers: number, batch: number.optional(), deliveringTransactions: number, machine },
@@ -44,23 +41,20 @@ const floor = z.object({
 
 const parts = z.strictObject({
   throughput,
-  /** Like `throughput`, with few transfers. Bytes and gas are right, but rates and CPU times mean nothing. */
+  /** Like `throughput`, but with few transfers: bytes and gas are right, rates and CPU times are not. */
   sizes: throughput,
   outage,
-  /** Like `outage`, with few transfers. */
   nativeSizes: outage,
   batched: outage,
   floor,
 })
 
-/** Figures of the bench, by kind. */
 export type Figures = z.infer<typeof parts>
 type Part = keyof Figures
 
-/** With fewer transfers, a run ends before its rate is steady. */
+/** A run with fewer transfers ends before its rate is steady. */
 const leastForRates = 500
 
-/** The kind of the bench's output. */
 function partOf(json: unknown): Part {
   const has = (key: string) => typeof json === 'object' && json !== null && key in json
   if (has('oneActivity') && has('portage')) return throughput.parse(json).transfers < leastForRates ? 'sizes' : 'throughput'
@@ -73,8 +67,8 @@ function partOf(json: unknown): Part {
 }
 
 /**
- * Merges new figures into the kept ones, and drops those that the model does not need. Throws Error for a file that is
- * not JSON of the bench, and if a part is missing.
+ * Merges new figures into the kept ones, without those that the model does not need. Throws Error for a file that the
+ * bench did not write, and if a part is missing.
  * @param kept an earlier result of this function
  * @param commit of the code that the new figures measured
  */

@@ -5,11 +5,11 @@ import { type Costs, perCore } from './costs.ts'
 
 const { plannedShare, poolSlots, blocksToInclude, gasShare, batch } = assumptions
 
-/** Needs of a rate, without those in chains: Temporal, its database, and Portage's processes. */
+/** Resources for a rate of transfers: Temporal, its database and Portage's processes. */
 export interface EngineNeeds {
   readonly rate: number
   readonly transitionsPerSecond: number
-  /** Shards of Temporal's history, as a power of two. Their number cannot change after the database is made. */
+  /** Shards of Temporal's history, a power of two that is fixed when the database is made. */
   readonly shards: number
   readonly databaseCores: number
   readonly temporalCores: number
@@ -35,29 +35,28 @@ export function engineNeeds(costs: Costs, rate: number): EngineNeeds {
   }
 }
 
-/** Transitions are committed one after another in a shard. */
+/** A shard commits its transitions one after another. */
 function shardRate({ allTransitions }: Costs): number {
   const { commitsPerTransition, commitMs } = assumptions
   return (1_000 * plannedShare) / (commitsPerTransition * commitMs) / allTransitions
 }
 
-/** A process is full when its event loop is, because that is one thread. */
+/** A process is full when its event loop is full, because the loop is one thread. */
 const processRate = ({ mainThreadMs }: Costs) => perCore(mainThreadMs)
 
-/** Needs of a rate in one chain, if all transfers go to it. */
+/** Resources for a rate of transfers that all go to one chain. */
 export interface ChainNeeds {
   readonly rate: number
   readonly chain: string
-  /** Share of each block's gas, by kind of delivery. Above 1, the chain has not enough gas. */
+  /** Share of each block's gas, by kind of delivery. A share above 1 is more gas than the chain has. */
   readonly gasShare: Costs['gas']
-  /** Number of keys: with one transaction per transfer, and with full batches. */
+  /** Number of keys, with one transaction per transfer. `keysBatched`: with full batches. */
   readonly keys: number
   readonly keysBatched: number
-  /** JSON-RPC calls per second to the chain's nodes. */
   readonly rpcPerSecond: number
-  /** Number of transfers that wait for the chain's finality. */
+  /** Transfers that wait for the chain's finality. */
   readonly waiting: number
-  /** Number of native routes that are needed, because each route has one stream. */
+  /** Number of native routes that the rate needs, because each route has one stream. */
   readonly nativeRoutes: number
 }
 
@@ -76,25 +75,22 @@ export function chainNeeds(costs: Costs, chain: ChainKind, rate: number): ChainN
   }
 }
 
-/**
- * Transactions per second of one key. Limited by what a pool keeps of the account, and by what its ledger keeps until
- * finality.
- */
+/** Transactions per second of one key. A node's pool and the key's ledger limit the key's open transactions. */
 const keyRate = (chain: ChainKind) => Math.min(poolRate(chain), keptRate(chain))
 const poolRate = ({ blockMs }: ChainKind) => poolSlots / (blocksToInclude * (blockMs / 1_000))
 const keptRate = (chain: ChainKind) => kept({ entries: {} }).keptLimit / openSeconds(chain)
 const openSeconds = ({ blockMs, finalitySeconds }: ChainKind) => (blocksToInclude * blockMs) / 1_000 + finalitySeconds
 const routeRate = (chain: ChainKind) => streamLimits.open / openSeconds(chain)
 
-/** A part of the system that is fully used at some rate. Some parts can be added in number. */
+/** A limit: a part of the system that a high rate uses up, and the `next` step. */
 export interface Limit {
   readonly what: string
-  /** Transfers per second that one such part carries. */
+  /** Transfers per second that one part of this kind carries. */
   readonly carries: number
   readonly next: string
 }
 
-/** All limits. The first one is reached first. */
+/** All limits, in the order in which a growing rate reaches them. */
 export function limits(costs: Costs, chains: readonly ChainKind[]): Limit[] {
   const engine: Limit[] = [
     { what: 'a history shard', carries: shardRate(costs), next: 'more shards, before the database is made' },

@@ -49,7 +49,7 @@ export function setStreaming(isStreaming: boolean): void {
   changeConnection({ isStreaming }, connection.get().state === 'lost' && !isStreaming)
 }
 
-/** Sends a GET, or a POST if there is a body. `problemIn` reads the errors that this function throws. */
+/** Sends a GET, or a POST if `body` is given. `problemIn` reads the errors that this function throws. */
 export async function ask<T>(path: string, body?: object): Promise<T> {
   const asked = session.get()
   const response = await send(path, body)
@@ -57,7 +57,7 @@ export async function ask<T>(path: string, body?: object): Promise<T> {
   changeConnection({ answeredAt: serverNow() }, false)
   if (!response.ok) {
     const problem = await problemOf(response)
-    // The token may have changed since the request. A refusal of the old token is then ignored.
+    // If the token has changed since the request, the 401 concerns the old token and is ignored.
     if (problem.status === 401 && session.get() === asked) tokenProblem.set(problem)
     throw new Refused(problem)
   }
@@ -88,7 +88,7 @@ export function problemIn(error: unknown): ShownProblem {
   return error instanceof Refused ? error.problem : unreachable
 }
 
-/** Describes an answer by its status if the answer is not from the API (a proxy's page, for example). */
+/** Describes an answer that is not from the API (a proxy's page, for example) by its status. */
 export async function problemOf(response: Response): Promise<ShownProblem> {
   const { status } = response
   const answer = await response.json().catch(() => undefined)

@@ -1,6 +1,6 @@
 import { createStore, useStore } from './store.ts'
 
-/** Smaller differences (ms) are ignored, because the server reports whole seconds. */
+/** Differences between the clocks up to this one (ms) are ignored, because the server reports whole seconds. */
 const unnoticedMs = 3_000
 
 let offsetMs = 0

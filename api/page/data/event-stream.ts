@@ -7,7 +7,7 @@ export interface StreamEvent {
 
 const longest = 1_000_000
 
-/** Parses a text that arrives in pieces. The browser's EventSource is not used, because it cannot send a token. */
+/** Parses server-sent events from pieces of text. The browser's EventSource cannot send a token. */
 export function createEventParser(onEvent: (event: StreamEvent) => void): (piece: string) => void {
   let rest = ''
   let [name, id] = ['', '']

@@ -4,10 +4,10 @@ import { refreshAll } from './readings.ts'
 import { session } from './session.ts'
 
 const [firstPauseMs, longestPauseMs] = [1_000, 30_000]
-/** Time (ms) without data after which the stream counts as broken. The server sends heartbeats more often. */
+/** Time (ms) without data after which the event stream counts as broken. The server's heartbeats are more frequent. */
 const silentMs = 60_000
 
-/** At each event of the server, refreshes all readings. While there is no event stream, the page polls. */
+/** Refreshes all readings at each event of the server. Without an event stream, the page polls. */
 export async function followEvents(): Promise<never> {
   let pauseMs = firstPauseMs
   let lastId = ''
@@ -19,7 +19,7 @@ export async function followEvents(): Promise<never> {
     lastId = await readStream(lastId, abort).catch(() => lastId)
     unsubscribe()
     setStreaming(false)
-    // The requests show whether the server is unreachable or only the stream has ended.
+    // Refreshing shows whether the server is unreachable, or only the event stream has ended.
     refreshAll()
     pauseMs = Date.now() - began > longestPauseMs ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 2)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))

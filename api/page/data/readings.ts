@@ -23,12 +23,12 @@ function createEntry(everyMs: number) {
 
 const entries = new Map<string, Entry>()
 
-/** Reads a path repeatedly while a component shows it. While the server sends events, the interval is twice as long. */
+/** Reads a path repeatedly while a component shows it. The interval doubles while the server sends events. */
 export function useReading<T>(path: string, everyMs: number): Reading<T> {
   const entry = entryOf(path, everyMs)
   useEffect(() => {
     entry.users += 1
-    // Another component may have removed the entry after this render and before this effect.
+    // Another component may have removed the entry between this render and this effect.
     entries.set(path, entry)
     if (entry.users === 1) void read(path, entry)
     return () => {
@@ -80,7 +80,7 @@ async function read(path: string, entry: Entry): Promise<void> {
 }
 
 function pauseOf({ everyMs }: Entry): number {
-  // A page in the background still polls, but rarely. So its figures are not hours old when the user returns.
+  // A page in the background polls rarely, but its figures are not hours old when the user returns.
   if (document.hidden) return Math.max(everyMs, 30_000)
   return connection.get().isStreaming ? everyMs * 2 : everyMs
 }

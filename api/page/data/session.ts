@@ -4,7 +4,7 @@ import { createStore, keep, kept } from './store.ts'
 
 const key = 'portage-token'
 
-/** These claims are unverified, because only the server checks tokens. The page uses them only for warnings. */
+/** Unverified claims of the token, only for warnings. The server checks the token. */
 export interface Claims extends Pick<Principal, 'name' | 'expiresAt' | 'chains'> {
   readonly level: string
 }
@@ -42,7 +42,7 @@ function sessionOf(token: string): Session | undefined {
   }
 }
 
-/** Says which right the claims lack for an order about the target chain `chain`. Undefined if they lack none. */
+/** Says which right the claims lack for an order about target chain `chain`. Undefined if the claims suffice. */
 export function missingFor(claims: Claims | undefined, chain: string | undefined, now: number, isForMany = false): string | undefined {
   const needed = `This needs an access token of level ${transferOrderLevel}, and`
   if (!claims) return `${needed} none was entered.`

@@ -21,7 +21,7 @@ export interface StreamRow extends Partial<StreamView> {
   readonly silentSince?: string
 }
 
-/** `partial` says why the report has only the fields of Temporal's list. */
+/** `partial` says why the report has only the fields that Temporal lists. */
 export interface TransferReport extends Partial<TransferRow> {
   readonly id: string
   readonly execution: string

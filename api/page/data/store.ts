@@ -46,6 +46,6 @@ export function keep(where: 'sessionStorage' | 'localStorage', key: string, text
     if (text === '') globalThis[where].removeItem(key)
     else globalThis[where].setItem(key, text)
   } catch {
-    // The browser blocks its storage. The value then stays only in memory.
+    // The browser blocks its storage, so the value stays only in memory.
   }
 }

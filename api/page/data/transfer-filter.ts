@@ -1,6 +1,6 @@
 import type { TransferState } from '../../../domain/transfer/transfer.ts'
 
-/** A copy of the states, because importing their module would add all error texts to the page. */
+/** A copy of the transfer states: importing the module of the states would add all error texts to the page. */
 export const shownStates: readonly (TransferState | 'open' | 'undone')[] = [
   ...(['open', 'parked', 'waiting', 'admitting', 'broadcasting', 'pending', 'included'] as const),
   ...(['delivered', 'rejected', 'declined', 'cancelled', 'undone'] as const),

@@ -22,7 +22,7 @@ export function grouped(amount: string): string {
   return amount.replace(/^\d+/, countText)
 }
 
-/** From 0 to 1. Undefined if a value is not a number, or if `whole` is not above 0. */
+/** `part` of `whole`, from 0 to 1. Undefined if either is not a number, or if `whole` is not above 0. */
 export function shareOf(part: string | number | undefined, whole: string | number | undefined): number | undefined {
   const [of, all] = [Number(part), Number(whole)]
   if (part === undefined || whole === undefined || !Number.isFinite(of) || !Number.isFinite(all) || all <= 0) return undefined

@@ -1,4 +1,4 @@
-/** Each tone also has a mark and a word next to it, because some readers cannot distinguish the colours. */
+/** A mark and a word also show each tone, because some readers cannot distinguish the colours. */
 export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'off'
 
 const tones: readonly { readonly tone: Tone; readonly states: readonly string[] }[] = [

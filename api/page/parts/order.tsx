@@ -112,7 +112,7 @@ function RetryAllForm({ code, targetChain }: ParkedFilter) {
       lead={missing === undefined && <Counted counted={counted} />}
       canAsk={count > 0}
       verb={`Retry ${countText(count)}`}
-      // Orders at most the number that was counted. Transfers that were parked after the count are left alone.
+      // The limit `count` leaves out transfers that were parked after the user saw the number.
       send={(reason) => order(reason, false, count)}
       done={(answer) => <Ordered answer={answer} />}
     >

@@ -8,10 +8,7 @@ interface TableProps<Row> {
   readonly empty?: ComponentChildren
 }
 
-/**
- * On a narrow screen, each row is a card. Cards need another `display`, which removes implicit ARIA roles. So the roles
- * are explicit.
- */
+/** Narrow screens show rows as cards. The cards' `display` removes implicit ARIA roles, so the roles are explicit. */
 export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
   if (rows.length === 0) return <p class="empty">{empty}</p>
   return (

@@ -61,8 +61,7 @@ export function Transfers({ filter, links }: { readonly filter: ShownFilter; rea
 function Filters({ filter, links }: { readonly filter: ShownFilter; readonly links: Links | undefined }) {
   const lanes = useReading<Lanes>('v1/lanes', 5_000).data?.lanes ?? []
   const change = (changed: ShownFilter) => {
-    // Reads the address, because it may be newer than `filter`: the user may choose again before this view is drawn
-    // again.
+    // `filter` may be older than the address: the user may choose again before this view is drawn again.
     location.hash = transfersHref({ ...filterIn(location.hash), ...changed })
   }
   const { olderThan, newerThan } = filter
@@ -107,7 +106,7 @@ function Rows({ transfers, links }: Pick<TransferPage, 'transfers'> & { readonly
       caption="Transfers: open ones first, then the newest."
       empty="No transfer matches this filter."
       rows={transfers}
-      // A transfer that was started again has one row per start. So the key contains the start.
+      // Each start of a transfer is a row, so the key contains the start.
       keyOf={({ id, startedAt }) => `${id} ${startedAt}`}
       columns={[
         { label: 'Transfer', cell: ({ id }) => <TransferLink id={id} /> },

@@ -53,7 +53,7 @@ function toOrders({ halts, denied, fees, nodes, tariff, tokens }: Settings): Set
   ]
 }
 
-/** Includes the revocation, so that a revoked token is also revoked in a new Temporal. */
+/** Orders that list a token and, if it was revoked, revoke it, so that a new Temporal also refuses the token. */
 function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   const { name, level, kid, issuedAt, expiresAt, jti } = token
   const isListed = name !== undefined && level !== undefined && kid !== undefined && issuedAt !== undefined && expiresAt !== undefined

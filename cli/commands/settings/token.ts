@@ -25,9 +25,7 @@ import type { CliContext } from '../../context.ts'
 import { collect, invalid, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 
-/**
- * Author of orders that were given without a token by a user who can read the key file. This user could sign any token.
- */
+/** Author of orders without a token. The user can read the key file, and so could sign any token. */
 const keyHolder = 'key-file'
 
 interface CreateOptions {

@@ -67,7 +67,7 @@ async function orderOne({ kind, call, client, config, allow }: Setting, given: s
 
 async function orderMany({ kind, call, client, config, allow, selection }: Setting): Promise<Outcome> {
   const { options, context } = call
-  // The scope is checked first, because a dry run must not reveal transfers outside the scope.
+  // Checks the scope first, because a dry run must not reveal transfers outside the scope.
   const order = allow(aboutTransfer(selection?.targetChain))
   const found = await selectTransfers(client, kind, await filterOf(client, config, selection), options.limit)
   const { transfers, more } = found

@@ -22,7 +22,7 @@ interface SubmitOptions extends Terms {
   readonly api?: string
 }
 
-/** Time limit of the request (ms). It is longer than the API's own wait for guardian APIs. */
+/** Time limit of the request (ms), longer than the API's own wait for guardian APIs. */
 const answerTimeoutMs = 60_000
 
 export const submit: CommandSpec = {
@@ -79,7 +79,7 @@ function nativePlace(text: string) {
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
-/** A number of minutes, which the API adds to its own clock, or a time in ISO 8601. */
+/** Minutes, which the API adds to its own clock, or a time in ISO 8601. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
   const at = parseTime(text)

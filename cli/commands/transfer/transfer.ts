@@ -75,10 +75,7 @@ async function select(client: TemporalClient, config: Config, options: ListOptio
   return listTransfers(client, { ...(await filterOf(client, config, selectionOf(options))), limit: options.limit })
 }
 
-/**
- * Prints each new line of the timeline, and at the end the final status. After a signal, prints the current status
- * instead.
- */
+/** Prints each new line of the timeline, then the final status. After a signal, prints the current status instead. */
 async function watchOne(client: TemporalClient, config: Config, call: Call<ListOptions>, given: string, signal: AbortSignal) {
   const id = await findTransfer(client, config, given)
   let printedUntil = 0
@@ -97,7 +94,7 @@ async function watchOne(client: TemporalClient, config: Config, call: Call<ListO
 
 function printNews({ context, globals }: Call<ListOptions>, report: TransferReport, after: number): number {
   if ('partial' in report || globals.json) return after
-  // Compares times and not positions, because a long timeline loses lines in its middle.
+  // Compares times, not positions, because a long timeline loses lines in its middle.
   const news = report.timeline.filter(({ at }) => at > after)
   for (const { at, state, note } of news) context.stdout.write(`${new Date(at).toISOString()}  ${state}  ${harmless(note)}\n`)
   return news.at(-1)?.at ?? after

@@ -87,7 +87,7 @@ spec:
           {{- if has $.role $secret.roles }}
           valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $key }} } }
           {{- else }}
-          # Every process reads the whole config, so every pod must set each of its variables.
+          # Every process reads the whole config, so every pod must set all of the config's variables.
           value: withheld
           {{- end }}
         {{- end }}
@@ -109,8 +109,8 @@ spec:
         - name: api
           containerPort: {{ $root.Values.api.port }}
         {{- end }}
-      # /healthz succeeds while the process answers. /readyz succeeds once Temporal and everything else that the process
-      # needs can be reached. A process that waits for Temporal or a node is alive, so it is not restarted.
+      # /healthz succeeds while the process answers. /readyz succeeds once the process reaches everything that it needs.
+      # A process that waits for Temporal or a node is alive, so it is not restarted.
       startupProbe:
         httpGet: { path: /healthz, port: admin }
         periodSeconds: 2
