@@ -144,6 +144,14 @@ export const transfers: Dashboard = {
           description: 'Finished audits of deliveries.',
           series: [[increase('chain', 'portage_audits_total'), '{{ chain }}']],
         },
+        {
+          ...{ title: 'Time since the last audit', unit: 's' },
+          description: 'By the process that finished one last. Three intervals are too long.',
+          series: [
+            [`time() - ${max('chain', 'portage_audit_finished_time_seconds')}`, '{{ chain }}'],
+            [`3 * ${max('chain', 'portage_audit_interval_seconds')}`, '{{ chain }}: three intervals'],
+          ],
+        },
       ],
     },
   ],
