@@ -67,7 +67,7 @@ describe('The fees of a chain', () => {
     expect((await fee(160)) - (await fee(60))).toBe(100n * 16n + 100n * 8n)
     expect(await fee(60)).toBeGreaterThan(100n * 24n)
     expect(chain.raises).toBe(true)
-    // The key's signer checks the data fee against the limits.
+    // The key's signer must check the data fee against the limits.
     const key = await devnetSigner(10)
     const noop = { ...payment(key, 0), to: key.address, value: '0' }
     const wei = BigInt(await chain.dataFee({ to: key.address, data: '0x', value: '0' }))
@@ -105,7 +105,7 @@ describe('The fees of a chain', () => {
       expect(quote.baseFee).toBeUndefined()
       expect(quote.maxFee).toBe(quote.tip)
       expect(BigInt(quote.maxFee)).toBe(BigInt(await berlin.rpc<string>('eth_gasPrice')))
-      // The signer makes a legacy transaction, which such a chain accepts.
+      // A chain without EIP-1559 accepts only legacy transactions.
       const signer = await devnetSigner(13)
       const signed = await signer.sign(payment(signer, 0, { maxFee: quote.maxFee, tip: quote.tip }))
       expect(await chain.send(signed.raw)).toMatchObject({ kind: 'accepted' })

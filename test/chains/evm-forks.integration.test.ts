@@ -31,7 +31,7 @@ describe('forks, late nodes and chains that stop', () => {
   /** Prefix of the hashes on a fork. No true hash begins with it by chance. */
   const forkMark = '0xffffffffffff'
 
-  /** Puts a node on its own fork. Blocks from this height on have other hashes. */
+  /** Puts a node on a fork of its own: blocks from this height on have other hashes. */
   function forkAlone(node: RpcProxy, from: number): void {
     const other = (hash: string) => `${forkMark}${hash.slice(forkMark.length)}`
     node.alter = (method, result) => {
@@ -64,7 +64,7 @@ describe('forks, late nodes and chains that stop', () => {
       await inclusion(watch, ({ kind }) => kind === 'unseen')
       const finalities = events.map(({ finalized }) => finalized)
       expect(finalities).toEqual([...finalities].sort((a, b) => a - b))
-      // The same bytes are valid again. They are found in their new block.
+      // After the fork, the same bytes are valid again. The chain must find them in their new block.
       await chain.send(raw)
       await anvil.mine(depth + 1)
       expect(await inclusion(watch, (now) => now.kind === 'included' && now.final)).toMatchObject({ receipt: { hash } })
@@ -122,7 +122,7 @@ describe('forks, late nodes and chains that stop', () => {
     }
     await anvil.mine(2)
     if (blocks > 5) {
-      // The chain notices this before it compares all nodes again. From then on it asks this node last.
+      // The chain must notice this before it compares all nodes again. From then on it asks this node last.
       expect((await caughtUp(chain)).latest.height).toBe(newest + 2)
       await expect.poll(() => chain.nodes()[0]?.lag).toBeGreaterThan(5)
     }

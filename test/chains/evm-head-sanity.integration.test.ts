@@ -6,7 +6,7 @@ import { headerHash } from '../../chains/evm/heads/blocks.ts'
 
 const absurd = `0x${(5_000_000).toString(16)}`
 
-/** Blocks that do not link to known blocks are the word of only one node. */
+/** Only one node's word supports blocks that do not link to known blocks. */
 describe('a node that always shows a head far above the chain’s', () => {
   const { anvil, proxy, connect } = evmSetting(10)
 
@@ -51,7 +51,7 @@ describe('a node that always shows a head far above the chain’s', () => {
     for (const node of all) node.mode = 503
     await anvil.rpc('anvil_mine', ['0x5dc'])
     for (const node of all) node.mode = 'pass'
-    // One of the three nodes is still down.
+    // The first of the three nodes stays down.
     first.mode = 503
     const now = await height()
     expect((await head(chain, ({ latest }) => latest.height === now)).latest.height).toBe(now)
@@ -60,7 +60,7 @@ describe('a node that always shows a head far above the chain’s', () => {
 
 type Raw = Record<string, unknown> & { hash: string; number: string; timestamp: string }
 
-/** Times decide when a native bridge's budget renews, and when a guardian set expires. */
+/** Block times decide when a native bridge's budget renews, and when a guardian set expires. */
 describe('one node of three lies about times', () => {
   const { anvil, proxy, connect } = evmSetting(10)
 

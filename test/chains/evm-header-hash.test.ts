@@ -2,7 +2,6 @@ import { describe, expect, test, vi } from 'vitest'
 import { headerHash, readBlock } from '../../chains/evm/heads/blocks.ts'
 import { createHeaderCheck } from '../../chains/evm/heads/header-check.ts'
 
-/** Ethereum's first block. */
 const genesis = {
   parentHash: `0x${'0'.repeat(64)}`,
   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',

@@ -8,7 +8,7 @@ import { evmSetting, unknownHash } from './setting.ts'
 describe('the HTTP of a hostile node', () => {
   const { anvil, connect } = evmSetting(2)
 
-  /** Connects a chain of two nodes. Then the first one turns hostile. The second stays honest. */
+  /** Connects a chain of two nodes. Then the first one turns hostile. */
   async function turning(answer: (response: ServerResponse, id: number) => void) {
     let turned = false
     const url = await startHostileServer((body, response) => {
@@ -36,7 +36,6 @@ describe('the HTTP of a hostile node', () => {
     await anvil.mine()
   })
 
-  /** An answer with code of this length. */
   const code = (id: number, bytes: number) => ({ jsonrpc: '2.0', id, result: `0x${'60'.repeat(bytes)}` })
 
   test.each([

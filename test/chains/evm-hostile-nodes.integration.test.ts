@@ -54,7 +54,7 @@ describe('one node of three is hostile, and is asked first', () => {
     })
 
     test('a start with such a node is as any other; its answers count as its failures', async () => {
-      // Polls are far apart, because each poll would add a failure.
+      // Each poll would add a failure, so polls are far apart.
       const { chain, first } = await connectBehind(3, { blockTimeMs: 60_000 })
       expect(chain.nodes()[0]?.failures).toBe(0)
       first.alter = (method) => (method === 'eth_chainId' ? undefined : null)
@@ -70,7 +70,7 @@ describe('one node of three is hostile, and is asked first', () => {
       reverts.refuse = (method) => (method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined)
       malformed.alter = (method) => (method === 'eth_estimateGas' ? '' : method === 'eth_getTransactionCount' ? null : undefined)
       expect(await chain.pendingNonce(address)).toBe(0)
-      // One node reverts and one does not answer. Neither has a majority, and Portage must throw no error.
+      // One node reverts and one does not answer. Neither has a majority, and Portage must not throw.
       expect(await chain.simulate({ to: address, data: '0x', value: '1' }, address)).toMatchObject({ ok: false })
     })
   })
@@ -90,7 +90,7 @@ describe('one node of three is hostile, and is asked first', () => {
   describe('heads', () => {
     const depth = 10
 
-    /** Blocks above the true head. Each has the right hash of its invented header. */
+    /** Blocks above the true head. Each hash is right for the invented header. */
     async function invented(count: number): Promise<Raw[]> {
       const top = await anvil.rpc<Raw>('eth_getBlockByNumber', ['latest', false])
       const blocks: Raw[] = []
@@ -279,7 +279,7 @@ describe('one node of three is hostile, and is asked first', () => {
     disable('node-1')
     for (const at of reads) await expect(chain.call(identity, word, at)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
     disable('node-1', 'node-2')
-    // A read of heads that began earlier may still be pending. One that begins now sees this block.
+    // A read that began before this block may still be pending. The next read has the block.
     await anvil.mine(1)
     const next = await height()
     await head(chain, ({ latest }) => latest.height === next)

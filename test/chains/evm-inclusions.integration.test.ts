@@ -35,9 +35,9 @@ describe('inclusions', () => {
     const signer = await devnetSigner(accounts++)
     const signed = await Promise.all(Array.from({ length: 40 }, (_, nonce) => signer.sign(payment(signer, nonce))))
     const hashes = signed.map(({ hash }) => hash)
-    // Stop the polls: one between the watch and the send would read an unsent transaction.
+    // A poll between the watch and the send would read an unsent transaction.
     chain.heads.stop()
-    // Watch before the send, as pending transactions do.
+    // Pending transactions watch a hash before they send.
     const watches = hashes.map((hash) => chain.watch([hash]))
     expect(new Set((await Promise.all(signed.map(({ raw }) => chain.send(raw)))).map(({ kind }) => kind))).toEqual(new Set(['accepted']))
     node.requests.length = 0
@@ -125,7 +125,7 @@ describe('inclusions', () => {
     await expect.poll(() => seen).toHaveLength(1)
     const height = before.kind === 'included' ? before.receipt.block.height : 0
     node.mode = 503
-    // Wait until no poll has an answer on its way.
+    // One more poll shows that no answer is on its way.
     const polls = node.requests.length
     await expect.poll(() => node.requests.length).toBeGreaterThan(polls)
     // The fork replaces three blocks. The transaction is then in the second of them.

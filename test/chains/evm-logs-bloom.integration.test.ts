@@ -12,7 +12,7 @@ const contract = '0x00000000000000000000000000000000000000aa'
 const emitter = '0x6020355f355f5fa200'
 const empty = `0x${'0'.repeat(512)}`
 const event = id('Happened(uint256)')
-/** Number of blocks to finality. */
+/** A block is final when it has two blocks above it. */
 const finality = { kind: 'depth', blocks: 2 } as const
 
 describe('logs of final blocks', () => {
@@ -52,7 +52,7 @@ describe('logs of final blocks', () => {
     expect(await chain.logs(range(first, last + 2, [event, toBeHex(77, 32)]))).toEqual([])
     expect(await chain.logs({ ...range(first, last + 2, []), address: from.toLowerCase() })).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(20)
-    // These blocks are not final, or are not in the cache.
+    // These blocks are not final, or not in the cache, so the chain must ask a node.
     expect(await chain.logs(range(last + 3, last + 4))).toEqual([])
     expect(await chain.logs(range(0, 1))).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(22)

@@ -8,9 +8,9 @@ describe('circuit breaker', () => {
     return {
       clock,
       health,
-      /** Makes a probe that succeeds. Calls `during` meanwhile. */
+      /** A probe that succeeds, and calls `during` meanwhile. */
       probe: (during = () => {}) => health.probe('1', async () => (during(), '1'), true),
-      /** Makes a probe fail together with the call that started it. */
+      /** A probe that fails together with the call that started it. */
       failingProbe: async (retryAfterMs?: number) => {
         const read = async () => {
           health.failed(retryAfterMs)

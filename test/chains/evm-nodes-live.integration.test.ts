@@ -70,7 +70,7 @@ describe('nodes while everything runs', () => {
       for (let round = 0; round < 3; round++) expect(await chain.transactionSender(unknownHash)).toBeUndefined()
       first.mode = 'pass'
       first.requests.length = 0
-      // The head tracker reads from this node again.
+      // The head tracker must read from this node again.
       await expect.poll(() => methods(first)).toContain('eth_getBlockByNumber')
     }
     expect(status(chain, 'node-1').failures).toBeGreaterThanOrEqual(2)
@@ -234,7 +234,7 @@ describe('nodes while everything runs', () => {
     chain.adjustNodes([])
     first.mode = 503
     await expect.poll(() => status(chain, 'main').failures).toBeGreaterThan(0)
-    // Each poll fails again. Repeat the comparison, because a poll may come while the number is written.
+    // Each poll fails again. A poll may come while the number is written, so the comparison is repeated.
     let text = ''
     const isSo = async () => {
       const { failures } = status(chain, 'main')

@@ -184,7 +184,7 @@ describe('nodes', () => {
     const signer = await devnetSigner(21)
     node.mode = 'hang'
     expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
-    // The other node has not answered. The call did not wait for its time-out.
+    // The call did not wait for the other node's time-out.
     expect(chain.nodes().map(({ failures }) => failures)).toEqual([0, 0])
     await anvil.mine()
   })
@@ -199,8 +199,7 @@ describe('nodes', () => {
     const gone = await proxy()
     const withGone = await connected([gone.url, anvil.url], { blockTimeMs: 60_000 })
     gone.stop()
-    // Wait until this process has also noticed the end of its connection. Otherwise the connection might have received
-    // the request.
+    // This process must have noticed the end of its connection. Otherwise the node might have received the request.
     await until(async () => !(await accepts(Number(new URL(gone.url).port))), { timeoutMs: 60_000, what: 'the node to be gone' })
     expect(await withGone.send(raw)).toMatchObject({ error: 'fatal', message: 'intrinsic gas too low' })
   })

@@ -14,14 +14,13 @@ const intent = { to: address, data: '0x', value: '1' }
 const dear = `0x${(5_000n * gwei).toString(16)}`
 
 /**
- * Usually one node answers these reads. If its answer would stop deliveries, or would be stored, the others are asked
- * too.
+ * Usually one node answers these reads. The chain asks the others too if the answer would stop deliveries or would be
+ * stored.
  */
 describe('one node of three lies, and is asked first', () => {
   const { anvil, connect, connectBehind } = evmSetting(60)
 
   const truth = async () => connect(anvil.url)
-  /** Makes the other nodes refuse this method. */
   const without = (others: readonly RpcProxy[], refused: string) => {
     for (const other of others) other.refuse = refused
   }

@@ -10,8 +10,7 @@ import { evmSetting } from './setting.ts'
 const to = devnetAccount(1).address
 
 /**
- * A lone node waits for the next block, or for four block times. Here a block time is so long that the next block
- * always comes first. Polls come every two seconds.
+ * A lone node waits for the next block, or for four block times. At this block time, the next block always comes first.
  */
 const patient = { blockTimeMs: 4_000 }
 
@@ -113,8 +112,8 @@ describe('verdicts of more than half of the nodes', () => {
     const truth = await chain.simulate(intent, to)
     expect(truth).toMatchObject({ ok: true })
     const estimates = () => behind.map(({ requests }) => requests.flat().filter((method) => method === 'eth_estimateGas').length)
-    // The first estimate for a function is the median of all nodes. Then only one node is asked, while its estimates
-    // are similar.
+    // All nodes estimate the first call of a function, and the median counts. Similar estimates then come from one
+    // node.
     expect(estimates()).toEqual([2, 1, 1])
     expect(await chain.simulate({ ...intent, data: lie }, to)).toMatchObject({ ok: true })
     expect(estimates()).toEqual([3, 1, 1])
@@ -233,7 +232,7 @@ describe('verdicts of more than half of the nodes', () => {
     await anvil.rpc('anvil_setNonce', [account, '0x2'])
     await anvil.mine()
     await anvil.mine()
-    // The code exists from `before` on, and the nonce changes at `before + 2`.
+    // The account has code from `before` on, and has none again from `before + 3` on.
     const heights = Array.from({ length: 6 }, (_, index) => before + index - 1)
     expect(await Promise.all(heights.map((at) => chain.hasCode(account, at)))).toEqual([false, true, true, true, false, false])
     expect(await chain.hasCode(account)).toBe(false)

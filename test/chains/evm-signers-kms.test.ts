@@ -124,7 +124,7 @@ describe('ECDSA signatures in DER', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         const read = readDerSignature(bytes)
-        // Every accepted form is read by value. A longer form of the same numbers has more zeros.
+        // A longer form of the same numbers has more zeros.
         if (read) expect(bytes.length).toBeGreaterThanOrEqual(toDer(read).length)
         else expect(read).toBeUndefined()
       }),

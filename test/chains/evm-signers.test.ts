@@ -17,7 +17,7 @@ describe('signers', () => {
 
   beforeAll(async () => {
     file = join(folder, 'key.json')
-    // A weak key derivation of the same format, which makes the test faster.
+    // A weak key derivation of the same format makes the test faster.
     await writeFile(file, await encryptKeystoreJson(new Wallet(privateKey), password, { scrypt: { N: 1024, r: 8, p: 1 } }))
     await writeFile(join(folder, 'password'), `${password}\nanother line\n`)
     await writeFile(join(folder, 'wrong'), 'a wrong one')

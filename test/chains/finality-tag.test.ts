@@ -15,7 +15,7 @@ const raw = (branch: string, height: number) => ({
   transactions: [],
 })
 
-/** Nodes on their own branches, each with its finalized height. The cached blocks of branch `a` end below `head`. */
+/** Nodes on branches of their own, each with its finalized height. The cached blocks of branch `a` end below `head`. */
 function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
   const kept = createBlockCache()
   const rises: number[] = []

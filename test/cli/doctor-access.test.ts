@@ -21,7 +21,7 @@ async function check(access: object = {}) {
   return checks[0]!
 }
 
-/** Changes the days on which the keys were made. */
+/** Sets the ages of the keys, in days. */
 async function agesOf(...days: number[]): Promise<void> {
   const { keys } = JSON.parse(await readFile(file, 'utf8')) as { keys: object[] }
   const old = keys.map((key, index) => ({ ...key, createdAt: new Date(Date.now() - days[index]! * 86_400_000).toISOString() }))

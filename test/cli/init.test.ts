@@ -34,7 +34,7 @@ describe('portage init', () => {
     })
     const before = await runCli(['config', 'check', '--config', 'mine.yaml'], { cwd })
     const problems = before.err.split('\n').filter((line) => line.startsWith('  - '))
-    // The remaining problems: each of three chains needs a variable and an address.
+    // Each of three chains still needs a variable and an address.
     expect(problems).toHaveLength(6)
     for (const problem of problems) expect(problem).toMatch(/_RPC_URL, which is not set|lanes\[0\]\.address must be an address/)
 
@@ -106,7 +106,7 @@ describe('portage init', () => {
     const env = Object.fromEntries(Object.keys(made.json()['variables'] as object).map((name) => [name, 'https://node.example']))
     const config = parseConfig(filledIn(await text(`${network}.yaml`)), env, network)
     expect(Object.keys(config.chains)).toEqual(names)
-    // The network includes the chains without a node.
+    // `everySource` must include the network's chains without a node.
     expect(config.bridges['wormhole-token-bridge']?.everySource).toBe(network)
   })
 })

@@ -40,7 +40,7 @@ async function writeDeadConfig(): Promise<string> {
     },
     api: { port },
   }
-  // Each call writes its own file, because tests run at the same time and must not read half-written files.
+  // Tests run at the same time and must not read half-written files.
   const file = join(cwd, `dead-${++deadConfigs}.yaml`)
   await writeFile(file, stringify(config))
   return file
@@ -124,10 +124,7 @@ describe('config check', () => {
   })
 })
 
-/**
- * Opening a keystore is slow by design. Failing connections wait for their time-outs, which come late on a busy
- * machine.
- */
+/** Opening a keystore is slow by design. On a busy machine, failing connections end late. */
 const slow = { timeout: 120_000 }
 
 describe('keystore', slow, () => {
@@ -170,7 +167,7 @@ describe('keystore', slow, () => {
   })
 })
 
-/** Each test waits for a connection that never comes. Together they wait only once. */
+/** Each test waits for a connection that never comes. Concurrent tests wait only once. */
 describe.concurrent('where nothing answers', slow, () => {
   test('the doctor names every part with its remedy, and no secret', async ({ expect }) => {
     const file = await writeDeadConfig()
@@ -186,7 +183,6 @@ describe.concurrent('where nothing answers', slow, () => {
       'bridge wormhole-token-bridge: guardian API http://127.0.0.1',
       'bridge wormhole-token-bridge: Wormholescan http://127.0.0.1',
     ])
-    // A remedy must not name the doctor itself again.
     expect(failed.filter(({ remedy }) => !remedy || remedy.includes('doctor'))).toEqual([])
     expect(out).not.toContain('secret-path')
   })

@@ -20,8 +20,8 @@ export interface CliSetting {
   /** Gets every text on stderr. */
   readonly onError?: (text: string) => void
   /**
-   * Adds a token of the level admin with the name night-shift. Does so only if the command line names a valid config
-   * and `env` has no token. Default: true.
+   * Adds a token of the level admin with the name night-shift, if the command line names a valid config and `env` has
+   * no token. Default: true.
    */
   readonly asAdministrator?: boolean
 }

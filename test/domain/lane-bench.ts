@@ -8,7 +8,7 @@ export const noop: Attempt = { kind: 'noop', gasLimit: '21', maxFee: '15', tip: 
 
 /**
  * A ledger with enough funds, whose account is at nonce 5 and block 100. The window is 3, and a nonce is filled after 4
- * blocks (K).
+ * blocks.
  */
 export class Bench {
   state: LaneState = newLane({ lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 })
@@ -32,7 +32,7 @@ export class Bench {
     return this.apply({ requests: [request] }).answers[0]
   }
 
-  /** Reports the account with these changes since the last report. */
+  /** Reports the account again, with these changes. */
   observe({ pending, ...change }: Partial<Observation>) {
     this.#seen = { ...this.#seen, ...change }
     return this.apply({ observe: { ...this.#seen, ...(pending !== undefined && { pending }) }, requests: [] })

@@ -5,7 +5,7 @@ export const config: StreamConfig = { stream: 'logs:a:c', origin: '1/0xcc', firs
 
 interface LogBlock {
   readonly hash: string
-  /** Each log has a number and the id of its transfer. A fork may give the same place to another transfer. */
+  /** The number and the transfer id of each log. A fork may give a number to another transfer. */
   readonly logs: readonly (readonly [number: string, id: string])[]
 }
 
@@ -15,7 +15,7 @@ export class LogChain {
   final = 0
   /** Ids of logs that most nodes leave out. */
   readonly #hidden = new Set<string>()
-  /** Ids of logs that were hidden at some time. The watermark may have passed them. */
+  /** Ids of logs that nodes once hid. The watermark may have passed such a log. */
   readonly missed = new Set<string>()
   #hashes = 0
 

@@ -4,7 +4,7 @@ import type { Reading, StreamConfig } from '../../domain/stream/stream.ts'
 /** A block of the source of a StreamModel. */
 export interface SourceBlock {
   readonly hash: string
-  /** A number, and the id of its transfer. A fork may give the same number to another transfer. */
+  /** A number and its transfer's id. A fork may give the number to another transfer. */
   readonly numbers: readonly (readonly [number: number, id: string])[]
 }
 
@@ -13,6 +13,5 @@ export type Read = Pick<Reading, 'passed'> & { readonly numbers: (readonly [stri
 
 export const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 4 }
 
-/** The set of these single numbers. */
 export const setOf = (numbers: Iterable<number>): IntervalSet =>
   [...numbers].reduce<IntervalSet>((set, number) => addInterval(set, String(number)), [])

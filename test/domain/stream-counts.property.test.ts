@@ -46,7 +46,7 @@ class Counted {
     this.tell(request)
   }
 
-  /** Strangers park so much dust that intervals are joined when the next number is parked. */
+  /** Strangers park so much dust that the next parked number makes the stream join intervals. */
   crowd(): void {
     const packed = `${this.#crowds++ * 100_000 + 4}${dust.slice(1)}`
     this.completedBefore -= dustCount

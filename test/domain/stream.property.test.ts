@@ -3,7 +3,7 @@ import { StreamModel } from './stream-model.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-/** Events and their relative frequencies. The numbers choose among the existing things. */
+/** Events and their relative frequencies. The numbers choose among the existing transfers and agents. */
 const happenings: Record<string, [weight: number, (model: StreamModel, a: number, b: number) => unknown]> = {
   mine: [10, (model, a) => model.mine(a % 4)],
   finalize: [8, (model, a) => model.finalize(a)],

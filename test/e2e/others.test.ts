@@ -11,12 +11,12 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 /**
- * Seconds per block after a reorg. Removed transactions must be sent again before the lane has waited for its number of
- * blocks.
+ * Seconds per block after a reorg. The lane must send removed transactions again before the blocks that it waits for
+ * have come.
  */
 const slowly = 1
 
-/** `finalized` lags 16 blocks behind the head, so that there is time for a reorg. Transfers to bsc. */
+/** `finalized` lags 16 blocks behind the head, so that a reorg has time. */
 interface ShadowReport {
   readonly chains: readonly object[]
   readonly transfers: readonly { readonly gasLimit: string; readonly cost: string }[]
@@ -39,7 +39,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
   const byOutsider = (txHash: string) => ({ state: 'delivered', delivery: { by: outsider, ours: false, txHash } })
 
   beforeAll(async () => {
-    // Disable audits, because one would find unsent messages before the stranger delivers them.
+    // An audit would find unsent messages before the outsider delivers them.
     stage = await startStage({ consistencyLevel: 200, slotsInAnEpoch: 8, auditMinutes: 60 })
     outsider = stage.devnet.outsiders.bsc.address
     lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
@@ -94,10 +94,10 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     const youngHash = await redeem(young)
     await mine(target().anvil)
     portage = await stage.portage()
-    // Portage may have found them already, because the source counts its messages.
+    // A stream counts the source's messages. So Portage may know these messages already.
     for (const one of [old, young]) expect([200, 202]).toContain((await stage.submit(portage, await stage.vaa(one))).status)
     expect(await stage.outcomes([old])).toMatchObject([byOutsider(oldHash)])
-    // The block is not final, so the transfer knows the delivery but has not ended.
+    // The outsider's block is not final, so the transfer shows the delivery but does not end.
     const waiting = await stage.reaches(young.id, 'included')
     expect(notes(waiting)).toContain('by someone else; not final yet')
     await startMining(target().anvil)
@@ -146,7 +146,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
   test('transactions of a removed block are sent again at their nonces and deliver once', async () => {
     const { anvil } = target()
     await stopMining(anvil)
-    // The outsider delivers the first transfer, and Portage the second. Then both deliveries are undone.
+    // The outsider delivers the first transfer, Portage the second. Then a reorg removes both deliveries.
     const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
     const ours = await inPool(anvil, lane, 2)
     const theirs = await redeem(sent[0], 50_000_000_000n)
@@ -156,7 +156,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     const { blockHash, blockNumber } = await anvil.rpc<{ blockHash: string; blockNumber: string }>('eth_getTransactionReceipt', [theirs])
     for (const { hash } of ours) expect(await anvil.rpc('eth_getTransactionReceipt', [hash])).toMatchObject({ blockHash })
     await anvil.rpc('anvil_reorg', [2, []])
-    // Blocks come again by themselves, so Portage's delivery may already be in another block.
+    // Blocks come again, so another block may already contain Portage's delivery.
     expect(await anvil.rpc('eth_getBlockByNumber', [blockNumber, false])).not.toMatchObject({ hash: blockHash })
     expect(await anvil.rpc('eth_getTransactionReceipt', [theirs])).toBeNull()
     await startMining(anvil, slowly)

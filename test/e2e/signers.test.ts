@@ -21,7 +21,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     stage = await startStage()
     remote = await startWeb3Signer(stage.devnet.lanes.filter(({ chain }) => chain === 'ethereum'))
     kms = await startKms(stage.devnet.lanes.filter(({ chain }) => chain === 'bsc'))
-    // Take the lane keys, which devnets usually have in the environment, from the process.
+    // The devnet puts the lane keys into the environment. The process must not get them.
     const noKeys = Object.fromEntries(stage.devnet.lanes.map(({ variable }) => [variable, '']))
     await stage.portage({ configure: withServices, env: { ...noKeys, ...kmsEnvironment } })
   })
@@ -32,7 +32,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     await kms?.stop()
   })
 
-  /** Ethereum's lane signs by web3signer, and bsc's lane by KMS. */
+  /** Ethereum's lane signs with web3signer, bsc's lane with KMS. */
   function withServices(config: ConfigInput): ConfigInput {
     const chains = Object.fromEntries(
       Object.entries(config.chains).map(([name, chain]) => {

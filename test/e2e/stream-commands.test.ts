@@ -13,12 +13,12 @@ import { temporaryFolder } from '../helpers/folders.ts'
 
 const stream = 'native-bridge:ethereum:bsc'
 const contract = `0x${'cc'.repeat(20)}`
-/** Blocks up to this height are scanned. The chain has a few more. */
+/** The streams have scanned the blocks up to this height. The chain is a few blocks higher. */
 const scanned = 20
 
 /**
- * Runs every command about streams on a real server, with a real stream and the source's node. Each command is called
- * correctly, for people and for scripts, and wrongly.
+ * Calls every `portage stream` command rightly and wrongly, with and without `--json`, on a real server and a real
+ * node.
  */
 describe('portage stream', () => {
   const folder = temporaryFolder()
@@ -33,7 +33,7 @@ describe('portage stream', () => {
     (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [`0x${height.toString(16)}`, false])).hash
   const state = async () =>
     (await cli('show', stream, '--json')).json() as Record<'view', Record<string, unknown>> & Record<string, unknown> & StreamState
-  /** Expects exit code 1 and this reason, both for people and for scripts. */
+  /** Expects exit code 1 and this reason, with and without `--json`. */
   const refused = async (code: string, why: RegExp, ...argv: string[]) => {
     const [people, scripts] = [await cli(...argv), await cli(...argv, '--json')]
     expect([people.code, people.out, people.err]).toEqual([1, '', expect.stringMatching(new RegExp(`^${code}: `))])
@@ -237,7 +237,7 @@ describe('portage stream', () => {
     expect((await cli('checkpoint', 'write', stream)).code).toBe(0)
     const shown = (await cli('checkpoint', 'show', stream, '--json')).json()
     expect(shown['kept']).toEqual(shown['now'])
-    // The checkpoint's name contains the chains' numbers, so it is found after a chain was renamed.
+    // The file's name has the chains' ids. So a checkpoint is found after a chain got another name.
     const id = `native-bridge:${anvil.chainId}:5`
     const file = join(folder, 'checkpoints', `${id.replaceAll(':', '_')}.json`)
     const kept = { ...(shown['kept'] as object), stream: id }
@@ -264,7 +264,7 @@ describe('portage stream', () => {
   test('a stream that no worker serves says so, and its checkpoint is shown all the same', async () => {
     await cli('checkpoint', 'write', stream)
     await stage.rest()
-    // Each command waits for a worker that does not exist. Together they wait only once.
+    // Each command waits for a worker that does not exist. Run in parallel, they wait only once.
     const [shown, ordered, listed, kept] = await Promise.all([
       cli('show', stream, '--json'),
       cli('resume', stream, '--reason', 'a test'),

@@ -30,8 +30,8 @@ const namespace = 'bridge'
 const good = { transfers: 2, delivered: 2, duplicates: 0, wrongBalances: 0 }
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 /**
- * Longest wait for a new credential, ms: two reads of the process's files (workers/process/temporal-credentials.ts),
- * and the delays of a busy machine.
+ * Longest wait for a new credential, ms: two reads of the process's files (workers/process/temporal-credentials.ts) on
+ * a busy machine.
  */
 const rereadMs = 60_000
 
@@ -45,7 +45,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
   let other: TestCa
   let client: CertificateFiles
   const issuer = createTokenIssuer()
-  /** The server will stop trusting this issuer's key. */
+  /** Later, the server stops trusting the key of this issuer. */
   const leaving = createTokenIssuer()
   const revoked = leaving.issue([`${namespace}:write`])
   const tokens = {
@@ -56,7 +56,6 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     expired: issuer.issue([`${namespace}:write`], { endsInSeconds: -60 }),
     forged: createTokenIssuer().issue([`${namespace}:write`]),
   }
-  /** Outputs of commands. `logs`: logs of processes. */
   const said: string[] = []
   const logs: string[] = []
 
@@ -93,7 +92,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     ...more,
   })
 
-  /** Runs a command with its own config, and with only these environment variables. */
+  /** Runs a command with a config of its own. Its environment has only `env` and the devnet's variables. */
   async function cli(args: readonly string[], { temporal = {}, env = {} }: { temporal?: TemporalInput; env?: NodeJS.ProcessEnv } = {}) {
     const config = join(dir, `cli-${said.length}.yaml`)
     await writeFile(config, stringify({ ...devnet.relayerConfig(), temporal: access(temporal) }))
@@ -127,14 +126,14 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
 
     await writeFile(files.key, tokens.writes)
     await until(() => logged('the API key of Temporal was read again'), { timeoutMs: rereadMs, what: 'the new API key' })
-    // A certificate without its key is not used. The process does not stop.
+    // The process must not use a certificate without its key, and must not stop.
     const renewed = await ca.issue('renewed')
     await writeFile(files.certificate, await readFile(renewed.certificate))
     const refused = 'new credentials for Temporal cannot be used; going on with those before'
     await until(() => logged(refused), { timeoutMs: rereadMs, what: 'half a pair to be refused' })
     await renew(renewed)
     await until(() => logged('the credentials of Temporal were read again'), { timeoutMs: rereadMs, what: 'the new certificate' })
-    // The first issuer's key is no longer valid.
+    // From here on, the server trusts only the second issuer's key.
     await server.useKeySet(keySetOf(issuer))
     const refusedKey = async () => {
       const { out } = await cli(['transfer', 'list'], { env: { TEMPORAL_API_KEY: revoked } })
@@ -146,7 +145,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       const { out } = await cli(['transfer', 'list', '--state', 'delivered'], { env: { TEMPORAL_API_KEY: tokens.reads } })
       return (JSON.parse(out) as { transfers?: object[] }).transfers?.length === 4
     }
-    // Wait for the list, because the chain shows a delivery before it is final.
+    // The chain shows a delivery before it is final. The list shows it afterwards.
     await until(listed, { timeoutMs: 60_000, everyMs: 250, what: 'the list to have four delivered transfers' })
   })
 
@@ -166,7 +165,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       1,
       { error: { code: 'TEMPORAL_PERMISSION', remedy: expect.stringContaining('write for workers and orders') } },
     ])
-    // An environment variable overrides the config.
+    // The environment variable must override the config's missing file.
     const ordered = await cli(pause, { temporal: { apiKeyFile: '/not/there' }, env: { TEMPORAL_API_KEY: tokens.writes } })
     expect([ordered.code, ordered.err]).toEqual([0, ''])
     expect((await cli(['lane', 'resume', lane, '--reason', 'a test'], { env: { TEMPORAL_API_KEY: tokens.writes } })).code).toBe(0)
@@ -225,7 +224,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       await writeFile(config, stringify({ ...devnet.relayerConfig(), temporal: access() }))
       const child = await startChild(process.execPath, [launcher, '--config', config, 'run', '--role', 'ledger'], {
         logFile,
-        // The process gets nothing else of the user's environment.
+        // The rest of the user's environment must not reach the process.
         env: { PATH: process.env['PATH'], HOME: dir, ...devnet.env, TEMPORAL_API_KEY: token },
       })
       const giveUp = () => child.ended && `${child.ended}: ${child.tail()}`

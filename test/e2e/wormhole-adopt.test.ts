@@ -18,8 +18,8 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const guardians = devnetGuardians(1)
 
 /**
- * While a message waits, its guardians are replaced and their set expires. From then on, only a copy with newer
- * signatures can be delivered.
+ * While a message waits, its guardian set is replaced and expires. From then on, only a copy with newer signatures can
+ * be delivered.
  */
 describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
   let stage: Stage
@@ -71,8 +71,7 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     const message = messageOf(first)
     const copy = signVaa(message, guardians, undefined, 1)
     await until(() => stage.devnet.guardian.spy.subscribers > 0, { timeoutMs: 60_000, what: 'Portage to listen to the spy' })
-    // The copy is adopted once. The state of the transfer does not matter, because an audit may make it check its old
-    // copy again.
+    // The copy is adopted once. An audit may make the transfer check its old copy again, so its state is not asserted.
     stage.devnet.guardian.spy.publish(copy.bytes, message.emitterChain, message.emitter)
     expect((await stage.reaches(first.id, 'delivered')).delivery).toMatchObject({ ours: true })
   })

@@ -7,7 +7,7 @@ import { type Stage, startStage } from '../helpers/e2e.ts'
 
 const coins = (count: number) => Array.from({ length: count }, () => ({ kind: 'coin', amount: 10n ** 16n }) as const)
 
-/** Audits an emitter that has no agent. The audit starts the transfers of messages that it finds. */
+/** The audited emitter has no agent, so only the audit can start its transfers. */
 describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -25,7 +25,7 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
   const isRunning = async (id: string) => (await stage.client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
 
   beforeAll(async () => {
-    // Schedule no audits, so that the test sees only the ordered ones.
+    // A scheduled audit would hide whether the ordered audit works.
     stage = await startStage({ auditMinutes: 60 })
     stream = `wormhole-token-bridge:ethereum:${toUniversal(stage.devnet.chains.ethereum.tokenBridge)}`
     portage = await stage.portage()
@@ -46,7 +46,7 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
       const { code, answer } = await audit()
       return code === 0 && answer['upTo'] === upTo && answer['gaps'] === 0 && answer
     }
-    // Try again, because the count is read from the finalized state, and a server that has the messages may be slow.
+    // The count comes from the finalized state, and a server may be slow to have the messages.
     const answer = await until(counted, { timeoutMs: 90_000, everyMs: 500, what: 'the count to be final, without a gap' })
     expect([answer['undone'], answer['height']]).toEqual([0, expect.any(Number)])
     expect((await show()).open.map(({ number }) => number)).toEqual(sent.map(({ sequence }) => String(sequence)))

@@ -8,7 +8,7 @@ import { deliveredOnce } from './delivered-once.ts'
 import { sendCoins, startSound } from './processes.ts'
 
 const count = 3
-/** `finalized` lags by twice this number of blocks, which is the deepest fork. */
+/** `finalized` lags by twice this number of blocks, which is also the depth of the deepest fork. */
 const slotsInAnEpoch = 1
 
 describe('chains that do wrong', { timeout: 300_000 }, () => {
@@ -27,7 +27,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     await inPool(chain(), lane().address, count)
     return sent
   }
-  /** Resolves when the relayer has asked its node for this number of further blocks. */
+  /** Resolves when the relayer has asked its node for `times` further blocks. */
   const looked = async (times: number) => {
     const looks = () => stage.devnet.nodes.bsc[0]?.calls.get('eth_getBlockByNumber') ?? 0
     const enough = looks() + times
@@ -53,7 +53,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     const sent = await inFlight()
     await mine(chain(), depth)
     await headIncludes(from + count)
-    // anvil_reorg has started interval mining again.
+    // anvil_reorg starts interval mining again, so the transfers are delivered.
     await reorganize(chain(), { depth, lost: what === 'lost' ? [lane().address] : [] })
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
@@ -84,8 +84,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
   test('a chain that stops', async () => {
     const sent = await inFlight()
     const before = await inPool(chain(), lane().address, count)
-    // Wait for many polls of the head. If polls counted instead of blocks, the relayer would have raised the fee by
-    // now.
+    // If the fee rose with polls instead of blocks, twenty polls would have raised it.
     await looked(20)
     expect(await inPool(chain(), lane().address, count)).toEqual(before)
     await startMining(chain())

@@ -1,7 +1,7 @@
 import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
 import { mine, startMining, stopMining } from '../helpers/e2e-chain.ts'
 
-/** A chain whose pool keeps its transactions until the test ends this. */
+/** A chain whose pool keeps its transactions until `end`. */
 export interface Stuck {
   /** Mines a block without room for a redemption, so that the pool's transactions stay there. */
   passBlock(): Promise<void>

@@ -56,7 +56,7 @@ describe('workflows terminated or reset in Temporal', { timeout: 300_000 }, () =
 
   test('a lane reset to its beginning while its transactions are pending', async () => {
     const sent = await inFlight()
-    // Try again, because the ledger may just have continued as new.
+    // The ledger may just have continued as new. Then its run has no completed task yet.
     const isReset = () => resetBack(stage.client, ledger(), 1).then(() => true)
     await until(isReset, { timeoutMs: 30_000, what: 'the run of the ledger to have completed a task' })
     await allIsWell([...sent, ...(await sendCoins(stage, count))])

@@ -13,13 +13,13 @@ import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import type { Stage } from './e2e.ts'
 import { type ActivityEnd, runActivity } from './hostile-temporal.ts'
 
-/** An invented completion with its message. */
+/** An invented transfer and the call that completes it. */
 interface Forged {
   readonly transfer: NativeTransfer
   readonly intent: Intent
 }
 
-/** A stranger with access to Temporal. He wants the pool of bsc's native bridge, or the coins of bsc's lane. */
+/** An attacker with access to Temporal. He wants the pool of bsc's native bridge, or the coins of bsc's lane. */
 export async function hostileClient({ devnet, client }: Stage) {
   const { ends } = devnet.native!
   const { bsc, ethereum } = ends
@@ -56,7 +56,7 @@ export async function hostileClient({ devnet, client }: Stage) {
       return { ...first, transfer: toTransfer(route, transfer), callHash: callHash(intent), mode: 'new', priority: 1 }
     },
     attempt,
-    /** Starts a workflow of Portage with this input. Resolves when the workflow has ended. */
+    /** Starts an operator transaction with this call. Resolves when its workflow has ended. */
     operatorTransaction: (intent: Intent) =>
       client.workflow.execute<(input: object) => Promise<OperatorTransactionStatus>>('operatorTransaction', {
         workflowId: `operator-transaction:${lane}:forged-${++forgeries}`,
@@ -66,7 +66,7 @@ export async function hostileClient({ devnet, client }: Stage) {
     /** Runs a step on the lane's queue. */
     step: (name: string, input: object): Promise<ActivityEnd> =>
       runActivity(client, laneQueue(lane), name, { lane, intentId: `forged-${++forgeries}/1`, ...input }),
-    /** Runs a local step on the queue of the chain. */
+    /** Runs a step on the chain's queue, as a local broadcast does. */
     localStep: (name: string, input: object): Promise<ActivityEnd> =>
       runActivity(client, chainQueue('bsc'), name, { lane, intentId: `forged-${++forgeries}/1`, ...input }),
     async order(...asks: Ask[]): Promise<readonly LaneAnswer[]> {
@@ -74,8 +74,8 @@ export async function hostileClient({ devnet, client }: Stage) {
       return (await ledger.executeUpdate(applyUpdate, { args: [{ requests }] })).answers
     },
     /**
-     * Ends the ledger and starts it with a forged state. It has one more nonce, which is to be filled, with this
-     * attempt. Returns the nonce.
+     * Replaces the lane's workflow by a run with a forged state: one more nonce, which has the attempt `recorded` and
+     * is to be filled. Returns the nonce.
      */
     async forgeLane(recorded: Attempt): Promise<number> {
       const state = await ledger.query(laneStatusQuery)
@@ -92,14 +92,14 @@ export async function hostileClient({ devnet, client }: Stage) {
       const forged: LaneState = { ...state, next: next + 1, entries: { ...state.entries, [next]: entry } }
       await client.workflow.start('lane', {
         workflowId: laneWorkflowId(lane),
-        // Replace the run at once, because processes of the lane would start an empty ledger.
+        // Otherwise a process of the lane would start an empty ledger first.
         workflowIdConflictPolicy: 'TERMINATE_EXISTING',
         taskQueue: ledgerQueue,
         args: [{ config, state: forged }],
       })
       return next
     },
-    /** All transactions of the lane since its beginning that may cost more than the config allows. */
+    /** Transactions of the lane that may cost more than the config allows. */
     async spendAtMost(): Promise<readonly string[]> {
       const { maxCostPerTransactionWei, maxTipPerGasWei } = signingLimitsSchema.parse({})
       const to = Number(await bsc.anvil.rpc<string>('eth_blockNumber'))

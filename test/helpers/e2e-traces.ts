@@ -8,8 +8,8 @@ import type { ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts'
 type Receiver = Awaited<ReturnType<typeof startOtlpReceiver>>
 
 /**
- * Checks that each of these delivered transfers has one trace: its submission, its workflow, one of its steps, and the
- * call that sent its transaction. The process's log lines must have the trace's id.
+ * Checks that each delivered transfer has one trace: its submission, its workflow, one of its steps, and the call that
+ * sent its transaction. The process's log lines must have the trace's id.
  */
 export async function expectTraced(receiver: Receiver, portage: PortageProcess, transfers: readonly Sent[]): Promise<void> {
   const run = (id: string) =>
@@ -31,7 +31,7 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
     const { traceId, spanId, parentSpanId } = run(id)!
     const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId)
     const named = (name: string) => ofTrace().find((span) => span.name === name)
-    // Wait, because spans arrive when they end, the outer ones last.
+    // A span arrives when it ends, so the outermost span comes last.
     const isWhole = () => {
       const call = named('rpc eth_sendRawTransaction')
       return call !== undefined && ancestors(ofTrace(), call).at(-1) === 'submit'
@@ -54,7 +54,7 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
   expect(receiver.spans[0]!.resource).toMatchObject({ 'service.name': 'portage', 'portage.role': 'all' })
 }
 
-/** Names of the spans around this one, the innermost first. */
+/** Names of the spans around `span`, the innermost first. */
 function ancestors(spans: readonly ReceivedSpan[], { parentSpanId }: ReceivedSpan): string[] {
   const parent = spans.find(({ spanId }) => spanId === parentSpanId)
   return parent ? [parent.name, ...ancestors(spans, parent)] : []

@@ -16,13 +16,13 @@ export async function startManualAnvil(): Promise<Anvil & { mine(blocks?: number
   }
 }
 
-/** A chain that polls often. It is not connected. */
+/** An unconnected chain that polls five times a second. */
 export function testChain(urls: string | readonly string[], options: Partial<EvmChainOptions> = {}): EvmChain {
   const nodes = [urls].flat().map((url) => ({ url }))
   return createEvmChain({ name: 'test', networkId, nodes, finality: { kind: 'tag' }, blockTimeMs: 200, ...options })
 }
 
-/** The signer of a DEVNET account. */
+/** The signer of a devnet account. */
 export function devnetSigner(index: number): Promise<Signer> {
   const variable = `PORTAGE_TEST_DEVNET_KEY_${index}`
   process.env[variable] = devnetAccount(index).privateKey

@@ -19,7 +19,6 @@ export function costing(wei: bigint, nonce: number): UnsignedTransaction {
 
 interface Key {
   readonly signer: Signer
-  /** Transactions that the key was asked to sign. */
   readonly signed: UnsignedTransaction[]
 }
 

@@ -20,7 +20,6 @@ const types = ['uint64', 'address', 'bytes']
 interface MessageBridgeOptions {
   readonly source: EvmChain
   readonly target: EvmChain
-  /** The target's contract, which receives the messages of all sources. */
   readonly contract: string
 }
 
@@ -75,7 +74,7 @@ function payloadOf(abi: Interface, { topics, data }: PlacedLog): string {
   }
 }
 
-/** A message whose first byte is not 1 is for others. */
+/** A message whose first byte is not 1 belongs to another bridge. */
 function createDecode({ source, target }: MessageBridgeOptions) {
   return (message: Uint8Array): Transfer => {
     const [place, contract, payload] = valuesOf(message)
@@ -129,7 +128,7 @@ function createEndpoint(
   }
 }
 
-/** A message for the bridge. With another first byte it is for others. */
+/** A message for the bridge. With another first byte it belongs to another bridge. */
 export function payloadFor(text: string, firstByte = 1): string {
   return hexlify(new Uint8Array([firstByte, ...new TextEncoder().encode(text)]))
 }

@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core'
 
 const rules = JSON.stringify(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
 
-/** Violations of WCAG 2.2 A and AA in the present page that axe-core finds, with the elements. */
+/** Violations of WCAG 2.2 A and AA that axe-core finds in the page, with the elements. */
 export async function inaccessible(page: Page): Promise<string[]> {
-  // Run the script through the debugger, because the page's own policy allows no other script.
+  // The page's own policy allows no other script, so the debugger runs this one.
   await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
   const found = await page.evaluate<readonly Found[]>(`axe.run({ runOnly: ${rules} }).then(({ violations }) => violations)`)
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)
@@ -28,10 +28,7 @@ export function outward(page: Page): Promise<readonly { readonly href: string; r
   return page.evaluate(`${links}.map(({ href, rel, target }) => ({ href, rel, target }))`)
 }
 
-/**
- * Replaces the explorers and the namespace in the API's answers, which the page shows. Returns a function that ends
- * this.
- */
+/** Replaces the explorers and the namespace in the API's answers. Returns a function that ends this. */
 export async function replaceLinks(page: Page, namespace: string, changed: Readonly<Record<string, object>>): Promise<() => Promise<void>> {
   await page.route('**/v1/links', async (route) => {
     const { chains } = (await (await route.fetch()).json()) as { chains: Record<string, object> }
@@ -41,7 +38,7 @@ export async function replaceLinks(page: Page, namespace: string, changed: Reado
   return () => page.unrouteAll({ behavior: 'wait' })
 }
 
-/** Chooses a code that no listed parked transfer shows. To that end, it loads the list again without the codes. */
+/** Chooses a code that no listed parked transfer shows. For this, loads the list again without codes. */
 export async function chooseHiddenCode(page: Page, code: string): Promise<void> {
   await page.route(
     ({ pathname, search }) => pathname === '/v1/transfers' && search === '?state=parked&limit=100',

@@ -24,7 +24,7 @@ import { head } from './heads.ts'
 import { createMessageBridge, type MessageBridge, payloadFor } from './message-bridge.ts'
 import { unused } from './unused.ts'
 
-/** A message that a test sent. It is final on the source. */
+/** A message that is final on the source. */
 export interface Sent {
   readonly number: string
   readonly payload: string
@@ -53,9 +53,9 @@ export interface PlacedStream {
   audit(): ReturnType<typeof auditOnce>
   state(): Promise<StreamState>
   shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string): Promise<StreamView>
-  /** Sends one message for each text, all in one transaction. Resolves when they are final. */
+  /** Sends one message per text in one transaction. Resolves when the messages are final. */
   send(...texts: string[]): Promise<Sent[]>
-  /** Sends messages in a block that is not final. Messages with another first byte are for others. */
+  /** Sends messages in a block that is not final. A first byte other than 1 makes them messages of another bridge. */
   mine(texts: readonly string[], firstByte?: number): Promise<Sent[]>
   transferOf(sent: Sent): Promise<Transfer>
   /** The state of a transfer's workflow in Temporal. Undefined if there is none. */
@@ -71,9 +71,9 @@ export interface PlacedStage {
   readonly target: EvmChain
   readonly anvil: Anvil
   readonly targetAnvil: Anvil
-  /** The source's nodes. There are several, so most of them must agree. */
+  /** The source's nodes. Most of them must agree. */
   readonly nodes: readonly FaultProxy[]
-  /** Delivers messages, as a stranger does. */
+  /** Delivers messages as an account outside Portage. */
   relay(...sent: Sent[]): Promise<void>
   /** Sets whether blocks come by themselves, three a second. */
   mining(wanted: boolean): void

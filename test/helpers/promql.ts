@@ -10,7 +10,7 @@ export interface Asked {
 }
 
 export interface Query {
-  /** Syntax errors by Prometheus's grammar, with their places. */
+  /** Syntax errors, with their places. */
   readonly faults: readonly string[]
   readonly asked: readonly Asked[]
   /** Labels in all `by` and `without`. */
@@ -19,7 +19,7 @@ export interface Query {
 
 type Cursor = ReturnType<ReturnType<typeof parser.parse>['cursor']>
 
-/** Reads an expression by Prometheus's own grammar. */
+/** Parses an expression by Prometheus's own grammar. */
 export function readQuery(query: string): Query {
   const [faults, asked, grouped]: [string[], Asked[], string[]] = [[], [], []]
   const text = ({ from, to }: { from: number; to: number }) => query.slice(from, to)

@@ -1,4 +1,4 @@
-/** A function that a test must never call. It throws its name. */
+/** A function that a test must never call. It throws an error with its name. */
 export const unused = (name: string) => (): never => {
   throw new Error(`${name} is not part of this test`)
 }

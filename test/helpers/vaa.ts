@@ -24,17 +24,17 @@ export function bytesOf({ vaa }: Pick<MainnetVaa, 'vaa'>): Uint8Array {
 export interface TransferFields {
   readonly kind: number
   readonly amount: bigint
-  /** 64 hex digits. So are all addresses here. */
+  /** Addresses here are 64 hex digits. */
   readonly token: string
   readonly tokenChain: number
   readonly to: string
   readonly toChain: number
   readonly fee: bigint
-  /** The bytes after the first 133. In a payload 3 they belong to the contract. */
+  /** The bytes after the first 133. In a payload 3 they belong to the receiving contract. */
   readonly rest: string
 }
 
-/** A payload of the token bridge, 0x hex. Its kind is 1 by default. */
+/** A payload of the token bridge, 0x hex. Default: a payload 1. */
 export function transferPayload(fields: Partial<TransferFields> = {}): string {
   const {
     kind = 1,
@@ -67,7 +67,7 @@ export interface SignOptions {
   readonly setIndex?: number
 }
 
-/** Signs a message with the DEVNET guardian keys. By default it is a payload 1 from chain 2 to chain 4. */
+/** Signs a message with the devnet's guardian keys. Default: a payload 1 from Wormhole chain 2 to 4. */
 export function signVaa(message: Partial<Message> = {}, { guardians = 1, signers, setIndex = 0 }: SignOptions = {}): SignedVaa {
   const whole: Message = {
     timestamp: 1_700_000_000,
@@ -82,7 +82,7 @@ export function signVaa(message: Partial<Message> = {}, { guardians = 1, signers
   return sign(whole, devnetGuardians(guardians), signers, setIndex)
 }
 
-/** A copy of the bytes, with some of them replaced. */
+/** A copy of the bytes with `values` written at the offset `at`. */
 export function altered(bytes: Uint8Array, at: number, ...values: number[]): Uint8Array {
   const copy = getBytes(bytes, 'vaa').slice()
   copy.set(values, at)

@@ -11,7 +11,7 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .split('\n')
   .filter((path) => path !== '' && existsSync(join(root, path)))
 const documents = tracked.filter((path) => path.endsWith('.md') && !path.startsWith('test/'))
-/** Test files that contain invented names of pages. */
+/** These files contain invented names of pages. */
 const inventing = ['test/house/links.test.ts', 'test/house/precommit.test.ts']
 /** Files that may name a page of docs. */
 const sources = tracked.filter(
@@ -27,7 +27,7 @@ function anchorsOf(page: string): ReadonlySet<string> {
 
 const withoutCode = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '')
 
-/** The links of a document that are broken: their file is missing, or its page does not have the heading. */
+/** The broken links of a document: the file is missing, or the page lacks the heading. */
 function brokenLinks(path: string, text: string): string[] {
   const links = [
     ...[...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link),
@@ -42,9 +42,7 @@ function brokenLinks(path: string, text: string): string[] {
   })
 }
 
-/**
- * Mentions of pages of docs that are wrong. A text mentions a page as `docs/x.md#anchor` or as `docs/x.md, "Heading"`.
- */
+/** Wrong mentions of pages of docs. A text mentions a page as `docs/x.md#anchor` or as `docs/x.md, "Heading"`. */
 function brokenMentions(text: string): string[] {
   const mentions = text.matchAll(/(?<![\w./-])(docs\/[\w/-]+\.(?:md|svg|png|json))(?:#([\w-]+)|,? \(?\\*"([A-Z][^"\\\n]*)\\*")?/g)
   return [...mentions].flatMap(([mention, page = '', anchor, heading]) => {
@@ -111,12 +109,12 @@ test('a broken link, a missing heading and a page that is gone are found', () =>
   expect(brokenMentions('docs/ARCHITECTURE.md, "Rules that always hold", and docs/ARCHITECTURE.md.')).toEqual([])
 })
 
-/** Whether the page is a runbook. It is about one code and links to the index of runbooks. */
+/** A runbook is about one code. The index of runbooks is none. */
 function isRunbook(path: string): boolean {
   return path.startsWith('docs/runbooks/') && path !== 'docs/runbooks/README.md'
 }
 
-/** The lines that a person wrote, without code blocks and generated parts. */
+/** The lines that a person wrote: no code blocks and no generated parts. */
 function writtenLines(text: string): string[] {
   return text
     .replaceAll(/^<!-- generated: npm run docs -->[\s\S]*?^<!-- end of generated part -->/gm, '')

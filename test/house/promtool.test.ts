@@ -78,8 +78,7 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
   const hour = 60
   const of = (process: string, values: (values: string) => string) =>
     Object.entries(healthy).map(([name, all]) => [named(name, process), values(all)] as const)
-  // Values that grow continue from the other process's last value. This also applies to counters, where it does no
-  // harm.
+  // Growing values continue from the old process's last value. For counters this does no harm.
   const started = of('new', (values) => {
     const [, from = '', more = '', each = '0'] = /^(\d+)(\+([\d.]+))?x/.exec(values) ?? []
     return `_x${hour} ${Number(from) + hour * Number(each)}${more}x${hour - 1}`
@@ -92,7 +91,7 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
 
 test.runIf(found)('a stream that was paused has an old checkpoint and cursor and raises no alert, also when it resumes', async () => {
   const paused = {
-    // The API got the last block shortly after the checkpoint was written. After 80 minutes it continues.
+    // The API got the last block shortly after the checkpoint was written. After 80 minutes the stream continues.
     [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x57 23x2 24+9x40',
     [`portage_stream_lag_blocks{stream="${stream}"}`]: '1x22 1+1x57 50x2 50-1x40',
     [`portage_stream_paused{stream="${stream}"}`]: '0+0x20 1x58 0+0x45',

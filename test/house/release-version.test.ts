@@ -13,7 +13,7 @@ const day = '2026-03-04'
 let folder = ''
 const read = (file: string) => readFileSync(join(folder, file), 'utf8')
 
-/** A pattern for places with Portage's own version: its image, its chart, its packages. */
+/** Matches lines with Portage's own version: its image, its chart, its packages. */
 const ours = (version: string) =>
   new RegExp(`^(ARG BUILD_ID=|\\s*(tag|version|appVersion): ['"]?)${version.replaceAll('.', '\\.')}\\b|\\bportage:${version}\\b`, 'm')
 
@@ -23,7 +23,7 @@ describe('npm run release -- --version', () => {
   })
     .toString()
     .split('\n')
-    // Skip links, because the chart has links to folders.
+    // The chart has links to folders.
     .filter((file) => file !== '' && lstatSync(join(root, file)).isFile())
 
   beforeEach(() => {

@@ -31,7 +31,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     inside = listed.stdout.trim().split('\n')
     await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
     await npm(['install', tarball, '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
-    // A native package of many megabytes comes from the registry while other suites use the machine.
+    // The registry delivers a native package of many megabytes while other suites use the machine.
   }, 600_000)
 
   test('has compiled code, and neither sources nor tests', () => {
@@ -60,7 +60,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     }
     const places = Object.keys(packages).filter((place) => place !== '')
     expect(places.length).toBeLessThan(50)
-    // Ignore the script of protobufjs 7, which only compares versions.
+    // The install script of protobufjs 7 only compares versions.
     expect(places.filter((place) => packages[place]?.hasInstallScript && !place.endsWith('/protobufjs'))).toEqual([])
     expect(places.filter((place) => /elliptic|webpack|esbuild|@swc/.test(place))).toEqual([])
   })
@@ -89,7 +89,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
       code: 1,
       stderr: expect.stringContaining('SETUP_INCOMPLETE') as string,
     })
-    // An author's own tests import the same module.
+    // An author's own tests import the plug-in like this.
     expect(
       await run(process.execPath, ['-e', `import(${JSON.stringify(plugin)}).then((one) => console.log(one.default.name))`]),
     ).toMatchObject({
@@ -118,16 +118,17 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
       ...{ timeoutMs: 120_000, what: 'the installed Portage to be ready' },
       giveUp: () => portage.ended && `${portage.ended}: ${portage.tail()}`,
     })
-    // The tarball contains the page for people.
+    // The tarball must contain the page.
     const page = await fetch(`http://127.0.0.1:${port}/`)
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('page/page.js')])
-    // The tarball contains the native build, so no warning is printed.
+    // A warning would show that the tarball lacks the native build of secp256k1.
     expect(portage.tail()).not.toContain('secp256k1')
     const doctor = await npx('doctor', '--json')
     expect(doctor.stderr).toBe('')
     const checks = JSON.parse(doctor.stdout) as unknown
     expect(JSON.stringify(checks)).toContain('ethereum')
-    // The settings are a workflow, so the tarball contains the bundle and the thread that runs it.
+    // An order reaches the settings workflow. So the tarball must contain the bundle of the workflows and the thread
+    // that runs it.
     const { authorization } = bearer(await makeToken({ dataFolder: config.dataFolder, temporal: { namespace: 'default' } }))
     const order = await fetch(`http://127.0.0.1:${port}/v1/settings`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/json', authorization } },

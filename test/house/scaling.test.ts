@@ -22,13 +22,15 @@ const chain = { name: 'a', blockMs: 2_000, blockGas: 30_000_000, finalitySeconds
 
 describe('the model of docs/operate/scaling.md', () => {
   test('counts what a rate needs of Temporal, its database and Portage', () => {
-    // A shard makes 250 transitions a second (two commits of 2 ms). The plan uses 60 %, which is 150, or 20 transfers.
+    // A shard makes 250 transitions a second (two commits of 2 ms). At a load of 60 % it makes 150, enough for 20
+    // transfers.
     expect(engineNeeds(costs, 1_000)).toEqual({
       ...{ rate: 1_000, transitionsPerSecond: 7_500, shards: 64 },
-      // The needs are 15, 12 and 24 s of CPU per second, of which a core is planned to give 60 %. The main thread of a
-      // process carries 100 transfers a second at 60 %.
+      // The needs are 15, 12 and 24 s of CPU per second, and a core is loaded to 60 %. The main thread of a process
+      // carries 100 transfers a second at 60 %.
       ...{ databaseCores: 25, temporalCores: 20, relayerCores: 40, relayerProcesses: 10, relayerGiB: 5 },
-      // 1,000 × 86,400 × 3 days × (1 MiB / 864).
+      // 1,000 × 86,400 × 3 days × (1 MiB
+      // 864).
       historyGiB: (1_000 * 86_400 * 3) / 864 / 1_024,
     })
     expect(engineNeeds(costs, 10)).toMatchObject({ shards: 1, relayerProcesses: 1 })

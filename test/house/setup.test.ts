@@ -9,7 +9,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 let clone: string
 
-/** Makes a folder with only the set-up script, and a package.json with these dependencies. */
+/** A folder with only the set-up script and a package.json. */
 beforeEach(() => {
   clone = temporaryFolder()
   mkdirSync(join(clone, 'scripts'))
@@ -100,7 +100,7 @@ describe('npm run setup', { timeout: 120_000 }, () => {
     mkdirSync(join(clone, 'anvil'))
     writeFileSync(join(clone, 'anvil/package.json'), JSON.stringify({ name: 'anvil', ...program }))
     writeFileSync(join(clone, 'anvil/anvil.js'), '#!/usr/bin/env node\n', { mode: 0o755 })
-    // A file in place of the home folder, so that nobody can write below it, not even root.
+    // A file in place of the home folder: nobody can write below it, not even root.
     const cache = join(clone, 'package.json')
     const env = { XDG_CACHE_HOME: cache, TEMPORAL_CLI: join(clone, 'nowhere'), npm_config_cache: join(clone, 'cache') }
     const { status, stderr } = setup([], { env })

@@ -78,8 +78,7 @@ describe('the lock file', () => {
   })
 
   test('has only packages whose licence is on the list', () => {
-    // Packages that state their licence only in their files, and not in the field that npm reads: MIT, Apache-2.0,
-    // Unlicense.
+    // These packages state their licence only in their files: MIT, Apache-2.0, Unlicense. npm does not read it there.
     const saidElsewhere = new Set(['memorystream', '@wormhole-foundation/sdk-definitions', 'unionfs'])
     // A tool of the tests that is neither shipped nor installed. Its licence has terms only for redistribution.
     const isTool = (place: string, { dev }: Locked) => dev === true && nameOf(place) === 'axe-core'
@@ -180,7 +179,7 @@ describe('the images of a release', () => {
     copy()
     await pinImages(folder, `${lines.join('\n')}\n`)
     expect(files.flatMap((file, index) => imagesIn(file, texts()[index]!))).toEqual(lines)
-    // This is Portage's own image, which is built from the Dockerfile.
+    // Portage's own image is built from the Dockerfile, so it has no digest to pin.
     expect(texts()[0]).toContain('image: ${PORTAGE_IMAGE:-portage:')
     const newer = `${images[0]}@sha256:${'b'.repeat(64)}`
     await pinImages(folder, newer)

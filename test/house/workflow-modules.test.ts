@@ -9,8 +9,8 @@ const files = rooms
   .filter((file) => file.endsWith('.ts'))
 
 /**
- * Lines at the top level of a module that hold state which can change. They begin in the first column. Empty objects
- * and arrays are made to be filled.
+ * Top-level lines of a module that hold state which can change. They begin in the first column. Empty objects and
+ * arrays are made to be filled.
  */
 const keeps = [
   /^(export )?(let|var) .*/gm,
@@ -38,7 +38,7 @@ test('modules of workflows hold no state: all workflows of a thread share one ev
     "workflows/failure-converter.ts: export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: form.endsWith('CODED') })",
     // `replace`, `replaceAll` and `matchAll` read the whole text and do not change the pattern.
     String.raw`domain/settings/request.ts: const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g`,
-    // The key is a constant value, so the stored result depends only on the value.
+    // The cache's key is a value that never changes, so the cached result never changes either.
     'domain/stream/outside-window.ts: const unpacked = new WeakMap<OutsideNumbers, Unpacked>()',
   ])
 })

@@ -14,11 +14,10 @@ const periodMs = 1_000
 const fullBatchMs = 3_000
 const most = 40
 
-/** Only the clock is faked. The test moves it. */
 describe('A batcher', () => {
   fakeTime()
 
-  /** A batcher whose flushes fail if several candidates include a bad one. */
+  /** A batcher whose flush fails if a bad candidate shares it with another. */
   function setting({
     bad = new Set<number>(),
     limit = most,
@@ -78,7 +77,7 @@ describe('A batcher', () => {
       void come(name)
       await vi.advanceTimersByTimeAsync(500)
     }
-    // The batcher was busy with the fourth candidate. After that, the time counts from the first waiting one.
+    // The time of the second flush counts from the fifth candidate, because the batcher was busy before.
     expect(flushes.map(({ candidates, at }) => [candidates.length, at])).toEqual([
       [6, 4_500],
       [6, 7_500],
@@ -135,7 +134,6 @@ describe('A batcher', () => {
     const ready = new Promise<void>((resolve) => (go = resolve))
     const { come, flushes, settled } = setting({ ready: () => ready })
     const all = names(22).map((name) => come(name, { timeoutMs: 2_000 }))
-    // Move the clock far beyond all time-outs.
     await vi.advanceTimersByTimeAsync(60_000)
     expect([flushes.length, settled.size]).toEqual([1, 2])
     go()
@@ -195,14 +193,13 @@ describe('A batcher', () => {
     await fc.assert(
       fc.asyncProperty(arrivals, fc.nat(300), fc.integer({ min: 2, max: 50 }), async (list, flushMs, limit) => {
         const bad = new Set(list.flatMap((one, name) => (one.bad && name % 5 === 0 ? [name] : [])))
-        // Flushes take a random time on the test's clock.
         const ready = () => new Promise<void>((resolve) => setTimeout(resolve, flushMs))
         const { come, flushes, settled, batcher } = setting({ bad, limit, ready })
         for (const [name, { afterMs, patient }] of list.entries()) {
           await vi.advanceTimersByTimeAsync(afterMs % 40 === 0 ? afterMs : 0)
           void come(name, { timeoutMs: patient ? 10_000_000 : 700 })
         }
-        // Advances until no timer is left. Each timer ends a flush or a candidate's time.
+        // Each timer ends a flush or a candidate's time. So the run is over when no timer is left.
         await vi.advanceTimersByTimeAsync(0)
         for (let steps = 0; vi.getTimerCount() > 0 && steps < 10_000; steps++) await vi.advanceTimersToNextTimerAsync()
         expect(vi.getTimerCount()).toBe(0)

@@ -23,7 +23,6 @@ import { type BatchSetting, type LaneProcess, candidateOf, startBatchSetting } f
 const waitLimit = { timeoutMs: 60_000, everyMs: 20 }
 const bridge = 'native-bridge'
 
-/** Transfers of the native bridge that share calls, with real contracts, a real ledger and a real server. */
 describe('Batches of a lane', () => {
   let setting: BatchSetting
   let requests: ReturnType<typeof createKeylessRequests>
@@ -46,7 +45,7 @@ describe('Batches of a lane', () => {
   afterEach(() => one.agent.stop())
   afterAll(() => setting?.stop())
 
-  /** Calls the step `confirmEnd` as a later run of the transfer would. This run has broadcast nothing. */
+  /** Calls the step `confirmEnd` as a later run of the transfer would, which has broadcast nothing itself. */
   function confirmEnd(transfer: Transfer) {
     const { config, ledgers, network } = setting
     const { client } = ledgers.temporal
@@ -67,7 +66,7 @@ describe('Batches of a lane', () => {
   const status = (id: string) => setting.ledgers.temporal.client.workflow.getHandle(id).result() as Promise<BatchStatus>
   const inPool = () => pooled(setting.network.target.anvil, setting.network.relayer.address)
   const delivered = (transfers: readonly Transfer[]) => Promise.all(transfers.map((each) => one.endpoint.delivered(each, 'latest')))
-  /** Mines until the batch's workflow knows how it ended. */
+  /** Mines until the batch's workflow has its result. */
   async function ends(batch: Batch): Promise<BatchStatus> {
     await setting.network.target.finalise()
     return status(batch.id)
@@ -118,7 +117,7 @@ describe('Batches of a lane', () => {
     const [seen, withdrawn, ...others] = await one.enqueueAll(transfers)
     expect([seen, withdrawn]).toMatchObject([{ kind: 'seen' }, { kind: 'refused', why: 'withdrawn' }])
     const [batch] = batchesOf(others)
-    // The nonce of the first call, which contained the withdrawn transfer, was given back.
+    // The first call contained the withdrawn transfer. Its nonce was given back and used by the next call.
     expect([batchesOf(others).length, batch!.members.length, batch!.pending.nonce]).toEqual([3, 3, nonce])
     await ends(batch!)
     expect(await delivered(transfers)).toEqual([true, false, true, true, true])
@@ -150,7 +149,7 @@ describe('Batches of a lane', () => {
     const members = transfers.map((each) => candidateOf(each).intentId)
     const row = { batch: batch!.id, members: 4, transfers: members, nonce: batch!.pending.nonce }
     const listed = async () => (await listBatches(client, setting.config.lane, 0)).find((each) => each.batch === batch!.id)
-    // Wait, because the list lags behind the workflows.
+    // Temporal's list lags behind the workflows.
     expect(await until(listed, { ...waitLimit, what: 'the batch to be listed' })).toMatchObject({ ...row, state: 'underway' })
     const held = { kind: 'held', nonce: batch!.pending.nonce }
     const ask = (index: number, how: 'cancel' | 'leave') =>
@@ -174,9 +173,9 @@ describe('Batches of a lane', () => {
     const transfers = await setting.network.transfers(...amounts(3))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const held = { kind: 'held', nonces: [{ lane: setting.config.lane, nonce: batch!.pending.nonce }] }
-    // A run that was started again does not know the nonce of the earlier run.
+    // The new run of the transfer does not know the nonce of the earlier run.
     expect(await confirmEnd(transfers[0]!)).toEqual(held)
-    // The nonce's process is gone, so the ledger learns nothing more. The chain decides.
+    // Without the nonce's process, the ledger learns nothing more. The chain must decide.
     one.agent.stop()
     await setting.network.target.mine()
     expect(await confirmEnd(transfers[0]!)).toEqual(held)
@@ -253,8 +252,8 @@ describe('Batches of a lane', () => {
     one = await setting.process()
     const end = await one.serve()
     try {
-      // The ledger sends this signal when a block with the batch is removed. Without it, the workflow checks a minute
-      // after it was recorded.
+      // The ledger sends this signal when a block with the batch is removed. Without the signal, the workflow would
+      // check only after a minute.
       const rolledBack = { intentId: '', nonce: batch!.pending.nonce }
       await setting.ledgers.temporal.client.workflow.getHandle(batch!.id).signal(rolledBackSignal, rolledBack)
       const again = await until(async () => (await inPool())[0], { ...waitLimit, what: 'the batch to be sent again' })
@@ -272,7 +271,7 @@ describe('Batches of a lane', () => {
     const [ours] = await inPool()
     await setting.network.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
     await setting.network.deliver(await one.endpoint.delivery(transfers[2]!).call(), undefined, outsider)
-    // The call is stuck, so it is sent again, and then it reverts.
+    // The call is stuck, so the process sends it again. Then the call reverts.
     const included = async () => {
       await setting.network.target.mine()
       return batch!.pending.state.kind === 'included'
@@ -291,7 +290,7 @@ describe('Batches of a lane', () => {
     expect(answers.map((each) => each.kind === 'refused' && each.why)).toEqual(['paused', 'paused', 'paused'])
     const { client } = setting.ledgers.temporal
     const members = transfers.map((each) => candidateOf(each).intentId)
-    // The list lags behind the workflows, so the newest batch in it may be another one.
+    // Temporal's list lags, so its newest batch may be another one.
     const recorded = async () =>
       (await listBatches(client, setting.config.lane, 50)).find(({ transfers: carried }) => carried?.some((each) => members.includes(each)))
     const { batch } = await until(recorded, { ...waitLimit, what: 'the batch without a nonce to be listed' })

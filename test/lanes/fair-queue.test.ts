@@ -135,13 +135,13 @@ describe('The nonce queue', () => {
         const queue = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source, deadline })))
         queue.enter(waiter('patient', { priority }))
         let now = 0
-        // Each tick frees one slot and adds one waiter of the first class. Without ageing, the other waiters would
+        // Each tick frees one slot and adds one waiter of the first class. Without ageing, the patient waiter would
         // never be served.
         for (; now < 200_000; now += everyMs) {
           queue.enter(waiter(`fresh${now}`, { priority: 1, source, since: now, deadline }))
           if (names(queue.take(1, now)).includes('patient')) break
         }
-        // When it has risen to the first class, it still waits for earlier waiters of this class.
+        // After the waiter has risen to the first class, it still waits for earlier waiters of this class.
         expect(now).toBeLessThanOrEqual((priority - 1) * ageingMs + (ahead + 2) * everyMs + ageingMs)
       },
     )

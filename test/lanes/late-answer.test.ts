@@ -40,7 +40,7 @@ function setting() {
 
 const soon = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-/** The server pauses for seconds, and the next try would wait for the same answer. */
+/** Temporal pauses for seconds. A retry would only wait for the same answer. */
 describe('a call whose time ends while the ledger is asked for its nonce', () => {
   fakeTime()
 
@@ -83,9 +83,7 @@ describe('a call whose time ends while the ledger is asked for its nonce', () =>
   })
 })
 
-/**
- * As after kill -STOP and -CONT, or on a laptop that slept: answers from the pause are read before timers that are due.
- */
+/** After kill -STOP and -CONT, or on a laptop that slept, a process reads old answers before its timers run. */
 describe('A process after a pause', () => {
   fakeTime()
 

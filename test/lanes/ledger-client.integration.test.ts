@@ -60,7 +60,7 @@ describe('The client of a ledger', () => {
     const client = await synced(ledgers.client(config(), { client: counting.client }))
     const before = counting.sent
     const asks = upTo(300).map((index) => client.ask(grant(`coalesced-${index}`)))
-    // Other asks come while the first update is on its way.
+    // These asks come while the first update is on its way.
     await until(() => counting.sent > before, { timeoutMs: 60_000, everyMs: 1, what: 'the first update to leave' })
     asks.push(...upTo(100).map((index) => client.ask(grant(`later-${index}`))))
     const nonces = (await Promise.all(asks)).map(nonceOf)
@@ -76,7 +76,7 @@ describe('The client of a ledger', () => {
     const answers = await Promise.all([client.ask(grant('same')), client.ask(grant('other'))])
     const other = ledgers.client(one)
     const ask: Ask = { ...(grant('same') as Extract<Ask, { kind: 'grant' }>) }
-    // A call is the same only if its hash is. A payment to another address is another call.
+    // The hash identifies a call: a payment to another address is another call.
     expect(await other.ask(ask)).toMatchObject({ kind: 'refused', why: 'conflict' })
     const [same] = answers
     if (same.kind !== 'granted' || !same.entry.owner) throw new Error('no nonce')
@@ -103,8 +103,8 @@ describe('The client of a ledger', () => {
       const query = `WorkflowId = '${laneWorkflowId(one.lane)}' AND ExecutionStatus = 'ContinuedAsNew'`
       return (await ledgers.temporal.client.workflow.count(query)).count
     }
-    // A full run refuses updates until the next run takes over. Asks without a pause meet this moment. Stop after three
-    // ended runs.
+    // A full run refuses updates until the next run takes over. Asks without a pause meet this moment. Three ended runs
+    // are enough.
     for (let round = 0; round < 300 && (await runs()) < 3; round++) {
       const answers = await Promise.all(upTo(3).map((index) => client.ask(grant(`${round}-${index}`))))
       nonces.push(...answers.map(nonceOf))
@@ -125,7 +125,7 @@ describe('The client of a ledger', () => {
       await released
       return { kind: 'rejected', code: 'PAYLOAD_KIND', reason: 'a test' }
     }
-    // An admission holds its slot until its workflow releases it.
+    // An admission holds the worker's slot until its workflow releases it.
     const tuning = { ...defaultTuning, graceMs: 0, workflowTasks: 2, workflowPollers: 2 }
     const hosting = { temporal, logger: silentLogger(), tuning }
     const worker = await createTransferWorker(chain, { ...hosting, activities: { admit: hold, validate: hold }, localSlots: 0 })
@@ -144,7 +144,6 @@ describe('The client of a ledger', () => {
       }))
       await Promise.all(transfers.map((transfer) => startTransfer(temporal.client, transferId(transfer), { transfer })))
       await until(() => begun.size >= tuning.workflowTasks, { timeoutMs: 60_000, everyMs: 10, what: 'all slots to be held' })
-      // Makes two new ledgers, and sends several updates to one of them.
       const [one, other] = await Promise.all([synced(ledgers.client(config())), synced(ledgers.client(config()))])
       const nonces: number[] = []
       for (const index of upTo(3)) nonces.push(nonceOf(await one.ask(grant(`beside-${index}`))))

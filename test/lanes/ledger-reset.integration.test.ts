@@ -29,7 +29,7 @@ function observation(changes: Partial<Observation> = {}): Observation {
 
 let ledgers: Ledgers
 
-/** Workers cache no workflow, so each task and each query replays the history. */
+/** Without cached workflows, each task and each query replays the history. */
 beforeAll(async () => {
   ledgers = await startLedgers({ tuning: { maxCachedWorkflows: 0 } })
 })
@@ -54,7 +54,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     return { client, ask, lane: config.lane }
   }
 
-  /** Reads the account for the ledger, as the process does when the ledger lacks an observation. */
+  /** Reports the account to the ledger, as a process does when the ledger lacks an observation. */
   async function look(client: LedgerClient, height: number, changes: Partial<Observation>) {
     client.observe(observation({ height, hash: `0x${height}`, ...changes }))
     await until(() => (client.view?.height ?? 0) >= height, { timeoutMs: 60_000, what: `the ledger to hear of block ${height}` })

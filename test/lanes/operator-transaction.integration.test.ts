@@ -25,7 +25,6 @@ import { laneOf, startLaneSetting, type LaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 90_000 }
 
-/** An operator's own transactions through a lane's ledger, on a real chain and a real server. */
 describe('An operator transaction', () => {
   let setting: LaneSetting
   let signer: Signer
@@ -33,7 +32,7 @@ describe('An operator transaction', () => {
   let end: () => Promise<void>
   let policy: FeePolicy = {}
 
-  /** Starts a process with the key: its agent and its worker. Returns a function that ends it. */
+  /** Starts an agent and a worker with the key. Returns a function that stops them. */
   async function serve(key: Signer): Promise<() => Promise<void>> {
     const agent = await setting.agent(key)
     const { connection, namespace } = setting.ledgers.temporal
@@ -47,7 +46,7 @@ describe('An operator transaction', () => {
       agent.stop()
     }
   }
-  /** The same key in a KMS. Each signature of the same transaction differs. */
+  /** The same key in a KMS, which signs the same transaction differently each time. */
   const inKms = () => {
     Object.assign(process.env, kmsEnvironment)
     const account = devnetAccount(20)
@@ -151,11 +150,11 @@ describe('An operator transaction', () => {
     const operatorTransaction = await start({ to, value: '11' })
     await inPool(1)
     const nonce = (await pooled(setting.anvil, signer.address))[0]?.nonce ?? -1
-    // A no-op takes the transaction's first nonce, so it pays with another nonce.
+    // A no-op uses the payment's first nonce, so the payment gets another nonce.
     await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'c', nonce })
     const again = async () => {
       const [first] = await pooled(setting.anvil, signer.address)
-      // If the pool is empty, the payment may come at any moment, and must not be mined unseen.
+      // If the pool is empty, the payment may come at any moment. It must not be mined before the test has seen it.
       await (first?.to === signer.address ? setting.mine() : setting.passBlock())
       return first !== undefined && first.nonce > nonce
     }
@@ -164,7 +163,6 @@ describe('An operator transaction', () => {
     const after = client().getHandle<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>(
       operatorTransaction.workflowId,
     )
-    // The run knows in which round it got the nonce.
     const found = async () => {
       const { state, detail } = await after.query(operatorTransactionStatusQuery)
       return state === 'pending' || (detail.includes('holds a nonce') && (await isBeingSent(after)))
@@ -186,7 +184,7 @@ describe('An operator transaction', () => {
     await setting.mine(3)
     expect(await operatorTransaction.result()).toMatchObject({ state: 'done' })
     await resetRun(setting.ledgers.temporal, operatorTransaction.workflowId, 'first')
-    // The signed hashes were recorded in the first run, and again in the new one.
+    // Both runs recorded the hashes that they signed.
     expect(await client().getHandle(operatorTransaction.workflowId).result()).toMatchObject({ state: 'done' })
     await setting.mine(3)
     expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(13n)

@@ -5,7 +5,6 @@ import { acquired, becomes, laneOf, signedAndSent, request, useLaneSetting } fro
 
 const waitLimit = { timeoutMs: 60_000 }
 
-/** One nonce in flight, with a real ledger, on a real chain whose blocks a test mines. */
 describe('A pending transaction', () => {
   const setting = useLaneSetting()
   const { fresh, pool, ledger } = setting
@@ -44,7 +43,7 @@ describe('A pending transaction', () => {
     expect(after?.nonce).toBe(before?.nonce)
     expect(after!.maxFeePerGas * 5n).toBeGreaterThanOrEqual(before!.maxFeePerGas * 6n)
     expect(behind?.maxFeePerGas).toBe(before?.maxFeePerGas)
-    // The attempt was recorded before it was signed, so the same bytes can be made again from the ledger.
+    // The ledger's entry suffices to make the same bytes again.
     const entry = (await ledger()).entries['0']
     expect(entry?.attempts.map(({ kind, maxFee }) => [kind, maxFee])).toEqual([
       ['call', String(before!.maxFeePerGas)],
@@ -63,7 +62,7 @@ describe('A pending transaction', () => {
     await pending.bump()
     const [second] = await pool()
     expect(second?.hash).not.toBe(first?.hash)
-    // Make a block with only the first transaction, as a block builder can. The pool loses the second.
+    // The block contains only the first transaction, as a block builder can choose. The pool loses the second.
     await setting.anvil.rpc('anvil_dropTransaction', [second!.hash])
     await setting.anvil.rpc('eth_sendRawTransaction', [raw])
     await setting.mine()
@@ -84,7 +83,7 @@ describe('A pending transaction', () => {
   })
 
   test('falls out of its block in a reorganisation and is mined again', async () => {
-    // No raise comes, however many blocks pass until it is sent again, because the test waits for the same bytes.
+    // No raise comes, however many blocks pass, because the test waits for the same bytes.
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const pending = await signedAndSent(agent, request('reorganised'))
     await setting.mine()
@@ -130,11 +129,10 @@ describe('A pending transaction', () => {
     const dear = { maxFee: '90000000000', tip: '20000000000' }
     expect(await setting.sendOutside({ nonce: pending.nonce, ...dear })).toEqual({ kind: 'accepted' })
     await setting.mine()
-    // Its block is not final, so nothing is decided.
+    // The stranger's block is not final, so the nonce is not given up yet.
     expect(pending.state.kind).toBe('pending')
     await setting.mineUntil(() => pending.state.kind !== 'pending', 'a verdict')
     expect(pending.state).toEqual({ kind: 'spent', by: 'external' })
-    // The lane continues with the next nonce.
     expect((await signedAndSent(agent, request('after the robbery'))).nonce).toBe(1)
   })
 
@@ -142,7 +140,7 @@ describe('A pending transaction', () => {
     const agent = await fresh()
     await setting.sendOutside({ nonce: 0, maxFee: '90000000000' })
     await setting.mine()
-    // An idle lane reads its account seldom: at every tenth block.
+    // An idle lane reads its account only at every tenth block.
     await setting.passUntil('the ledger to know', () => agent.view!.next === 1)
     expect((await acquired(agent, request('next'))).nonce).toBe(1)
     expect((await ledger()).counts.external).toBe(1)
@@ -165,7 +163,7 @@ describe('A pending transaction', () => {
     expect(await becomes(pending, ({ kind }) => kind === 'included')).toMatchObject({ noop: true })
     await setting.mine(3)
     expect(await becomes(pending, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
-    // After this process has dropped the nonce, a late step of the cancelled try gets none.
+    // This process has dropped the nonce. A late step of the cancelled try must still get none.
     await setting.mineUntil(() => agent.load.pending === 0, 'the pending to be over')
     expect(await agent.acquire(one, { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
   })
@@ -173,7 +171,7 @@ describe('A pending transaction', () => {
   test('an orphan, which no process drives, ends with a no-op of any process of the lane', async () => {
     const dead = await fresh({ fillAfterBlocks: 4 })
     const orphan = await acquired(dead, request('orphan'))
-    // The nonce's process stops before it signs anything.
+    // The process of this nonce stops before it signs anything.
     dead.stop()
     const heir = await setting.agent(setting.signer, { fillAfterBlocks: 4 })
     await setting.passUntil('the no-op in the pool', async () => (await pool()).length === 1)
@@ -200,7 +198,7 @@ describe('A pending transaction', () => {
     locked = false
     const next = await signedAndSent(agent, request('signed'))
     expect(next.nonce).toBe(pending.nonce)
-    // The signed transaction may have been sent, so its nonce is not given back.
+    // The signed transaction may have been sent, so the agent does not give its nonce back.
     await agent.release(next)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { owner: { intentId: 'signed/1' } } } })
     await setting.mine()

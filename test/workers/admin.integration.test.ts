@@ -10,7 +10,6 @@ import { createPollLook } from '../../workers/process/poll-watch.ts'
 import { roles, type Role } from '../../workers/roles/roles.ts'
 import { chainAt, giveUp, linesOf, requestsTo, useProcesses } from './process-setting.ts'
 
-/** Key of an anvil account. */
 const laneKey = devnetAccount(0)
 const { folder, start, anvilAt, temporalAt } = useProcesses()
 
@@ -46,7 +45,7 @@ async function portage(role: Role, config: string) {
 test('each role serves health, readiness and metrics before and after its dependencies are there', async () => {
   const at = { temporal: await freePort(), node: await freePort() }
   const config = await configFile(at)
-  // Roles that combine several roles also have the API's port, so leave them out.
+  // Roles that combine several roles have the API's port.
   const single = roles.filter((role) => role !== 'all' && role !== 'keyless')
   const all = await Promise.all(single.map((role) => portage(role, config)))
   expect(new Set(all.map(({ port }) => port)).size).toBe(all.length)
@@ -60,8 +59,7 @@ test('each role serves health, readiness and metrics before and after its depend
   const anvil = await anvilAt(at.node)
   await Promise.all(all.map(({ waitsFor }) => waitsFor()))
   for (const { role, ask } of all) {
-    // `temporal_…` metrics come from the core of the SDK. It counts what a process asks of the server, whatever its
-    // role is.
+    // The core of the SDK counts the requests of a process to Temporal, whatever its role is.
     const wanted = [
       `portage_process_ready{role="${role}"} 1`,
       '\ntemporal_request_total{',

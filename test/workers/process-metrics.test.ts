@@ -77,6 +77,6 @@ test('calls, head age, reorganisations, raises and the nonce gap come from chain
   ])
     expect(lines).toContain(line)
   expect(Number(/^portage_head_age_seconds\{chain="test"\} (\S+)/m.exec(text)?.[1])).toBeGreaterThanOrEqual(30)
-  // Totals that another part counts are copied and not added up.
+  // Totals that the chain counts itself are copied and not added up.
   expect((await metrics.render()).split('\n')).toContain('portage_rpc_calls_total{chain="test",method="eth_call",node="two"} 4')
 })

@@ -36,7 +36,7 @@ describe('Settings that are kept outside Temporal', () => {
     await wipe()
   })
 
-  /** Makes Temporal forget the settings, as a wipe does. */
+  /** Deletes the settings' workflow, as a wipe of Temporal does. */
   async function wipe(): Promise<void> {
     const { namespace } = client().options
     const workflowExecution = { workflowId: settingsWorkflowId }
@@ -118,7 +118,7 @@ describe('Settings that are kept outside Temporal', () => {
     await start('d')
     const both = async () => (await readSettings(client())).halts.length === 2
     await until(both, { timeoutMs, what: 'the newer halt to be back' })
-    // Both halts stay, because only a person can know whether the older one was meant to end for good.
+    // Only a person can know whether the older halt was meant to end for good, so both stay.
     expect(new Set((await readSettings(client())).halts.map(({ scope }) => scope.chain))).toEqual(new Set(['bsc', 'ethereum']))
   })
 

@@ -10,7 +10,6 @@ import type { Role } from '../../workers/roles/roles.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import { chainAt, linesOf, requestsTo, useProcesses } from './process-setting.ts'
 
-/** Processes of `portage run` that start before the servers that they need. */
 describe('a process whose dependencies are not there yet', () => {
   const { folder, start, anvilAt, temporalAt } = useProcesses()
 
@@ -74,7 +73,7 @@ describe('a process whose dependencies are not there yet', () => {
     expect(await process.ask('/health')).toMatchObject({ status: 200 })
     await temporal.restart()
     await process.isReady()
-    // A change of the settings is a workflow of the queue `ledger`. So its worker polls again, within seconds.
+    // The worker of the queue `ledger` makes a change of the settings. So it polls again.
     const orders = [{ kind: 'halt', scope: {} }]
     const halt = { reason: 'Temporal is back', orders }
     const init = { method: 'POST', body: JSON.stringify(halt), headers: { 'content-type': 'application/json', ...process.admin } }
@@ -86,7 +85,7 @@ describe('a process whose dependencies are not there yet', () => {
     const problems = lines.filter(({ level, message }) => /warn|error/.test(level) && !expected.test(message))
     const kinds = problems.map(({ message }) => message)
     expect(kinds).toContain('request failed')
-    // Unread settings are logged only if Temporal was away or slow for long enough, and not again before it is back.
+    // Unread settings are logged only if Temporal was away for long, and not again before it is back.
     const unread = 'the settings cannot be read; '
     const others = kinds.filter((kind) => kind !== 'request failed' && !kind.startsWith(unread))
     expect(others.filter((kind) => kind !== 'the schedule of the audits could not be set; trying again')).toEqual([])
@@ -116,7 +115,7 @@ describe('a process whose dependencies are not there yet', () => {
     const process = await portage('all', at)
     const { text } = await process.waitsFor('does not have the namespace')
     expect(text).toContain('portage setup temporal')
-    // The answer does not name the namespace, because the request has shown no token. The log names it.
+    // The request has shown no token, so the answer must not name the namespace. The log names it.
     expect(text).not.toContain('elsewhere')
     const isNamed = async () => JSON.stringify(await process.lines()).includes('namespace=elsewhere')
     await until(isNamed, { timeoutMs: 60_000, what: 'the log to name the namespace' })
@@ -127,11 +126,12 @@ describe('a process whose dependencies are not there yet', () => {
   test('a failed start ends with its reason', async () => {
     const at = { temporal: await freePort(), node: await freePort() }
     await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
-    // The Worker of the queue `ledger` is created before the process notices that the key is missing.
+    // The Worker of the queue `ledger` exists before the process notices that the key is missing. The process must
+    // still end.
     const lane = { address: `0x${'1'.repeat(40)}`, signer: { kind: 'environment', variable: 'NO_SUCH_KEY_IS_SET' } }
     const process = await portage('all', { ...at, lanes: [lane] })
     expect(await ended(process)).toBe('ended with code 1')
-    // Wait, because the last output of a process may be read after its end.
+    // The last output of a process may be read after its end.
     await until(() => process.child.tail().includes('SIGNER_UNAVAILABLE'), { timeoutMs: 60_000, what: 'the reason' })
     expect(process.child.tail()).toContain('SIGNER_UNAVAILABLE')
   })

@@ -71,7 +71,7 @@ export const sound: Script = {
 
 /** Transfer workflows whose steps answer by a script. */
 export interface Scripted {
-  /** The script. Each test begins with a copy of `sound`. */
+  /** The answers of the steps. Each test begins with a copy of `sound`. */
   script: Script
   /** Inputs of the steps of this test. */
   readonly asked: {
@@ -89,21 +89,21 @@ export interface Scripted {
   logged(handle: WorkflowHandle): Record<string, unknown>[]
   /**
    * @param headers of the start
-   * @param workflowTaskTimeout absent: the server's 10 s. A local step that takes longer than most of this time
-   * outlasts its workflow task
+   * @param workflowTaskTimeout absent: the server's 10 s. A local step that takes most of this time outlasts its
+   * workflow task
    */
   start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers, workflowTaskTimeout?: '1s'): Promise<WorkflowHandle>
   /**
-   * Starts a transfer with a deadline that passes after its first steps (`asked` returns true for them), and before its
-   * first wait of ten seconds is over. If the deadline passes before these steps, which happens on a busy machine,
-   * starts another one with twice the time.
+   * Starts a transfer whose deadline passes after its first steps (`asked` returns true for them), and before its first
+   * wait of ten seconds is over. On a busy machine the deadline may pass earlier: then starts another transfer with
+   * twice the time.
    */
   startWithDeadline(asked: (steps: Scripted['asked']) => boolean): Promise<{ handle: WorkflowHandle; deadline: number }>
   /** Orders a transfer to retry now. Ignores a transfer that has ended. */
   retry(handle: WorkflowHandle): Promise<void>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>
-  /** The server of the workflows. `temporal`: a connection to it. */
+  /** The server of the workflows, and a connection to it. */
   readonly server: TemporalServer
   readonly temporal: Temporal
   /** Number of the transfer's runs that have continued as new. */

@@ -34,12 +34,11 @@ describe('The settings', () => {
 
   beforeAll(async () => {
     known = namesOf(deadConfig(await freePort()))
-    // Tasks wait only 200 ms for the sticky queue of a worker that has gone.
+    // A task waits only 200 ms for the sticky queue of a worker that has gone.
     ledgers = await startLedgers({ tuning: { stickyMs: 200 } })
   })
   afterAll(() => ledgers?.stop())
 
-  /** Every test begins with empty settings. */
   beforeEach(async () => {
     const { halts, denied, nodes } = await readSettings(client())
     const orders: SettingsOrder[] = [
@@ -151,8 +150,8 @@ describe('The settings', () => {
 
   test('the end of a halt wakes the transfers that wait for it, and no others', async () => {
     const { TransferState, Bridge } = searchAttributes
-    // The transfers are found only by their bridge, because unhalts before this test wake transfers by chain and may
-    // still be doing so. No worker serves their queue, so the signals stay in their history.
+    // Earlier unhalts may still be waking transfers by chain, so these transfers are found by their bridge. No worker
+    // serves their queue, so the signals stay in their history.
     const waiting = (id: string, bridge: string) =>
       client().workflow.start('transfer', {
         workflowId: id,
@@ -176,7 +175,7 @@ describe('The settings', () => {
           : [],
       )
     await until(async () => (await signals(held)).length > 0, { timeoutMs: 60_000, what: 'the one that was held to be woken' })
-    // Parked transfers among them are not woken.
+    // A gate must not wake parked transfers.
     expect([await signals(held), await signals(free)]).toEqual([[['retry', { gate: true }]], []])
     await Promise.all([held.terminate(), free.terminate()])
   })
@@ -225,7 +224,7 @@ describe('The settings', () => {
     await change({ kind: 'deny', what: 'recipient', value: `0x${'ab'.repeat(20)}` })
 
     await ledgers.without(async () => {
-      // The history up to here is not encrypted.
+      // The history before this order is not encrypted.
       await served(encryption(['one']), async (client) => {
         await order(client, 'bsc')
         expect(await written()).not.toContain('a secret reason')
@@ -248,12 +247,12 @@ describe('The settings', () => {
         await recovery.stop()
       })
       expect(said).toEqual([expect.stringMatching(/fails repeatedly.*encrypted with a key that this process does not have\. \(key=one/)])
-      // The workflow has neither failed nor been reset. Only those with a key can read the error.
+      // The workflow has neither failed nor been reset. Without a key, the error cannot be read.
       expect(await handle().describe()).toMatchObject({ runId, status: { name: 'RUNNING' } })
       const { events } = await handle().fetchHistory()
       const failures = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => (failed ? [failed.failure?.message] : []))
       expect(new Set(failures)).toEqual(new Set(['Encoded failure']))
-      // With the key the workflow continues, because the task is retried soon.
+      // With the key, the retried task succeeds and the workflow continues.
       await served(encryption(['two', 'one']), async (client) => {
         const goesOn = async () => !(await handle().describe()).raw.pendingWorkflowTask
         await until(goesOn, { timeoutMs: 120_000, what: 'the task to be done' })

@@ -10,11 +10,11 @@ import { workflowBundle } from '../../workers/process/bundle.ts'
 import { startTimeSkipping } from '../helpers/time-skipping.ts'
 import { landed, lanes, ready, sound, transfer } from './scripted.ts'
 
-/** The number of the type Keyword in Temporal's API of search attributes. */
+/** The type Keyword in Temporal's API of search attributes. */
 const keyword = 2
 const day = 24 * 3_600_000
 
-/** The waits between rounds take up to half an hour, so Temporal's test server skips them with its clock. */
+/** The waits between rounds take up to half an hour. Temporal's test server skips them. */
 describe('A transfer whose rounds fail', () => {
   let environment: TestWorkflowEnvironment
   let round: () => BroadcastResult

@@ -58,7 +58,7 @@ describe('the devnet', () => {
     const signed = await Promise.all(
       sent.map(({ emitterChain, emitter, sequence }) => devnet.guardian.waitFor(emitterChain, emitter, sequence)),
     )
-    // Only messages of ethereum, without those of the deployment.
+    // The subscription must have only messages of ethereum, without those of the deployment.
     expect(stream.received.map((bytes) => bytes.toString('hex')).toSorted()).toEqual(
       signed
         .slice(4)
@@ -115,7 +115,7 @@ describe('the devnet', () => {
       nonceHoles: 0,
     })
     expect(after.deliveredBy).toEqual({ [devnet.outsiders.ethereum.address]: 4, [devnet.outsiders.bsc.address]: 3 })
-    // The deliveries were not by our lanes, so these earned nothing.
+    // Other accounts delivered, so our lanes earned no fee.
     expect([after.feesEarned, after.maxPerLanePerBlock]).toEqual([{}, 0])
     const wrong = await devnet.check([{ ...(sent[0] as SentTransfer), fee: 1n }])
     expect(wrong).toMatchObject({ delivered: 0, wrongBalances: 1 })

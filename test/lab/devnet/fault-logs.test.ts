@@ -49,7 +49,7 @@ describe('a node that is wrong about logs and finality', () => {
     expect(await amounts()).toEqual([5n, 6n, 7n])
     const hiding = proxy.add({ fault: { kind: 'logs', how: 'one-less' } })
     expect(await amounts()).toEqual([6n, 7n])
-    // This range has no logs, so there is nothing to hide.
+    // This range has no logs, so the fault has nothing to hide and does not count.
     await logs(head, head)
     expect(hiding.strikes).toBe(1)
     hiding.end()

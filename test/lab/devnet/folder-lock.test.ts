@@ -24,7 +24,7 @@ describe('two devnets', { timeout: 120_000 }, () => {
       `A devnet runs in ${dir} already (process ${process.pid}). Stop it (Ctrl-C), or give this one a folder of its own`,
     )
     expect(second.stderr).toContain('npm run devnet -- --dir')
-    // The second devnet has not changed the lock.
+    // The second devnet must not have changed the lock.
     expect(JSON.parse(await readFile(join(dir, 'running.json'), 'utf8'))).toMatchObject({ pid: process.pid })
     await unlock()
     await (
@@ -47,7 +47,7 @@ describe('two devnets', { timeout: 120_000 }, () => {
     await (
       await lockFolder(dir)
     )()
-    // This process now has the id of a process that has ended.
+    // The lock names this process's id with another start: its process has ended and the id was reused.
     await writeFile(join(dir, 'running.json'), JSON.stringify({ pid: process.pid, startedAt: 'Thu Jan  1 00:00:00 1970' }))
     await (
       await lockFolder(dir)

@@ -16,7 +16,7 @@ import {
 const relayer = devnetAccount(accountIndex.lane)
 const stranger = devnetAccount(accountIndex.outsider)
 const erc20 = new Interface(['function balanceOf(address) view returns (uint256)'])
-/** The cap: a quarter of the fund. The sum of the amounts of a day must stay below it. */
+/** The daily cap, a quarter of the insurance fund, in wei. The amounts of a day must stay below the cap. */
 const cap = 10n ** 17n / 4n
 
 interface At {

@@ -60,10 +60,10 @@ describe('the native bridge of the devnet', () => {
     const whole = await devnet.check(sent)
     expect(whole).toMatchObject({ delivered: 3, lost: 0, foreignCompletions: 0, wastedTransactions: 0, nonceHoles: 0 })
     expect(whole.nativeFindings.every(({ latencyMs }) => (latencyMs ?? -1) >= 0)).toBe(true)
-    // With another amount it is another transfer, which never arrived.
+    // A transfer with another amount is another transfer. It never arrived.
     const [first] = sent as [SentNativeTransfer]
     expect(await devnet.check([{ ...first, amount: 501n }])).toMatchObject({ delivered: 0, lost: 1 })
-    // The recipient's balance differs from the expected one.
+    // The recipient's balance shows that only one of the two transfers arrived.
     const twice = [first, { ...first, nonce: 9n }]
     expect(await devnet.check(twice)).toMatchObject({ delivered: 0, wrongBalances: 1, lost: 1 })
   })
@@ -89,15 +89,15 @@ describe('the native bridge of the devnet', () => {
     ]
     const all = [...sent, twice, elsewhere, less, unpaid]
     await complete(bsc, key, [completion(twice)])
-    // Make the contract forget the completion, and complete the transfer again.
+    // The contract forgets the completion, so the transfer can be completed again.
     await bsc.anvil.rpc('anvil_setStorageAt', [bsc.bridge, await inboundSlot(bsc, twice), `0x${'0'.repeat(64)}`])
     await complete(bsc, key, [completion(twice)])
     const before = { transfers: all.length, delivered: sent.length }
     expect(await devnet.check(all)).toMatchObject({ ...before, lost: 3, duplicates: 1, wrongBalances: 1, foreignCompletions: 0 })
-    // The checker also judges transfers that are missing from its list.
+    // The checker must also judge transfers that are missing from its list.
     expect(await devnet.check(sent)).toMatchObject({ delivered: sent.length, lost: 3, duplicates: 1 })
 
-    // Replace the contract by one whose events lie and that pays nobody.
+    // From here on, the contract is one whose events lie and that pays nobody.
     const code = await bsc.anvil.rpc<string>('eth_getCode', [bsc.bridge, 'latest'])
     await bsc.anvil.rpc('anvil_setCode', [bsc.bridge, logsItsInput])
     const [id, initiator, recipient, amount, nonce] = completion(elsewhere)
@@ -110,7 +110,7 @@ describe('the native bridge of the devnet', () => {
     // A completion with a wrong recipient or amount counts twice: its transfer stays lost, and the completion is
     // foreign. A completion without a payment counts as a wrong balance.
     expect(await devnet.check(all)).toMatchObject({ ...before, lost: 2, duplicates: 1, wrongBalances: 2, foreignCompletions: 2 })
-    // From here on, completions are correct: these two transfers are delivered.
+    // Now the two transfers are completed correctly.
     await complete(bsc, key, [completion(elsewhere), completion(less)])
     expect(await devnet.check(all)).toMatchObject({ ...before, delivered: sent.length + 2, lost: 0, foreignCompletions: 2 })
   })
@@ -136,7 +136,7 @@ function completion(sent: SentNativeTransfer): Completion {
   return completionOf({ ...sent, recipient: `0x${sent.recipient.slice(2).padStart(64, '0')}` })
 }
 
-/** Runtime code that logs its input: 64 bytes of data, followed by four topics. */
+/** Runtime code that logs its input: 64 bytes of data, then four topics. */
 const logsItsInput = '0x6040600060003760a03560803560603560403560406000a400'
 
 /** Logs the event of a completion that did not happen. */
@@ -154,7 +154,6 @@ async function inboundSlot({ anvil, bridge }: NativeBridgeEnd, { id, nonce }: Se
   return found
 }
 
-/** Sends one transaction of a lane, which the chain mines itself. */
 async function complete(end: NativeBridgeEnd, key: DevnetAccount, completions: readonly Completion[]) {
   const abi = await nativeBridgeAbi()
   const columns = [0, 1, 2, 3, 4].map((column) => completions.map((one) => one[column]))

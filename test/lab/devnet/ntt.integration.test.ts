@@ -27,7 +27,6 @@ const rateLimitSeconds = 100
  * completeInboundQueuedTransfer: 71,000. executeMsg: 110,000.
  */
 const gasLimit = 1_000_000n
-/** One token, as users state amounts. */
 const one = 10n ** 8n
 
 describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
@@ -129,7 +128,7 @@ describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
       expect(await nttEffects(ethereum).balanceOf(sent!.recipient)).toBe(sent!.amount)
     })
 
-    // Offsets in the payload: of the transceiver message 0, of the manager message 70, of the transfer 136.
+    // The transceiver message begins at byte 0 of the payload, the manager message at 70, the transfer at 136.
     test.each([
       ['another recipient manager', { at: 40, byte: 9 }, '0x73bdd322 UnexpectedRecipientNttManagerAddress'],
       ['another source manager', { at: 10, byte: 9 }, '0xaf1181fa InvalidPeer'],
@@ -143,7 +142,7 @@ describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
       const forged = guardian.sign({ ...sample, sequence: 999n, payload: hexlify(payload) })
       const refused = await refusal(ntt.ends.bsc, receive(ntt.ends.bsc, forged))
       expect(refused).toMatch(error)
-      // A panic may have any cause, so it has no meaning.
+      // A panic may have any cause, so the bridge gives it no meaning.
       expect(meaningOf(refused)).toBe(error.endsWith('Panic') ? undefined : 'permanent')
     })
 

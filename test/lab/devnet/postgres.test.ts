@@ -17,7 +17,7 @@ test.runIf(programs)('a PostgreSQL of our own has databases from files of SQL, a
   const dir = temporaryFolder()
   const file = join(dir, 'schema.sql')
   await writeFile(file, 'CREATE TABLE one (two INT);')
-  // A locale that this machine lacks, as a login over ssh may set.
+  // A login over ssh may set a locale that this machine lacks.
   vi.stubEnv('LC_ALL', 'xx_XX.UTF-8')
   const postgres = await startPostgres({ programs, dir: `${dir}-data`, synchronousCommit: false }).finally(() => vi.unstubAllEnvs())
   const ask = async (sql: string, database = 'kept') => {
@@ -49,7 +49,7 @@ test('where the programs are not found, there are none', async () => {
 test('programs that do not run are none', async () => {
   const folder = temporaryFolder()
   for (const name of ['initdb', 'postgres', 'psql', 'pg_dump']) await writeFile(join(folder, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
-  // Root runs the programs as another user, who may also enter this folder.
+  // Root runs the programs as another user, who must be able to enter the folder.
   await chmod(folder, 0o755)
   expect(await findPostgres({ PATH: folder }, '/nowhere')).toBeUndefined()
 })

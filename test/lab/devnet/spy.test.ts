@@ -14,7 +14,7 @@ describe('the spy', () => {
   const open: SpyStream[] = []
 
   beforeEach(async () => {
-    // Far above any pause of this process, which runs the server and both readers. So the quick reader is never
+    // This process runs the server and both readers. With a time-out far above its pauses, the quick reader is never
     // dropped.
     spy = await startSpy({ sendTimeoutMs: 10_000 })
   })

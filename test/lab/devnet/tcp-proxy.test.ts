@@ -7,7 +7,6 @@ import { listen } from '../../helpers/servers.ts'
 let serverPort: number
 let proxy: TcpProxy
 const opened: Socket[] = []
-/** All bytes that the server received. */
 let heard = ''
 
 beforeEach(async () => {
@@ -29,7 +28,7 @@ afterEach(async () => {
   await proxy.stop()
 })
 
-/** Opens a connection through the proxy, and records what comes over it. */
+/** Opens a connection through the proxy, and records the bytes that come. */
 async function dial(): Promise<{ socket: Socket; told(): string; closed: Promise<unknown> }> {
   const socket = connect(proxy.port, '127.0.0.1')
   opened.push(socket)
@@ -77,8 +76,7 @@ test('stalled: no byte, no end; what was said meanwhile comes afterwards', async
   const during = await dial()
   during.socket.write('three')
   await expect.poll(() => proxy.connections).toBe(2)
-  // A connection to the server without the proxy was opened after the first one and works. So the first one's bytes are
-  // not merely late.
+  // A later connection past the proxy has arrived. So the first one's bytes are lost and not merely late.
   const direct = connect(serverPort, '127.0.0.1')
   opened.push(direct)
   direct.write('direct')

@@ -63,7 +63,7 @@ describe('the Temporal dev server', () => {
     await expect(known('after')).rejects.toThrow(/not found/i)
     await server.restartFrom('nothing')
     await expect(known('before')).rejects.toThrow(/not found/i)
-    // The copy can be used a second time.
+    // A restart must not use the copy up.
     await server.restartFrom(copy)
     expect(await known('before')).toBe(true)
   })
