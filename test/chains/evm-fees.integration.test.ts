@@ -67,7 +67,6 @@ describe('The fees of a chain', () => {
     expect((await fee(160)) - (await fee(60))).toBe(100n * 16n + 100n * 8n)
     expect(await fee(60)).toBeGreaterThan(100n * 24n)
     expect(chain.raises).toBe(true)
-    // The key's signer must check the data fee against the limits.
     const key = await devnetSigner(10)
     const noop = { ...payment(key, 0), to: key.address, value: '0' }
     const wei = BigInt(await chain.dataFee({ to: key.address, data: '0x', value: '0' }))

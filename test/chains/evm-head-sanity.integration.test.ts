@@ -6,11 +6,10 @@ import { headerHash } from '../../chains/evm/heads/blocks.ts'
 
 const absurd = `0x${(5_000_000).toString(16)}`
 
-/** Only one node's word supports blocks that do not link to known blocks. */
+/** One node alone claims the blocks that do not link to known blocks. */
 describe('a node that always shows a head far above the chain’s', () => {
   const { anvil, proxy, connect } = evmSetting(10)
 
-  /** Connects a chain of three nodes. Returns it with the node that is asked first. */
   async function behind(lying: boolean) {
     const first = await proxy()
     const all = [first, await proxy(), await proxy()]
@@ -51,7 +50,6 @@ describe('a node that always shows a head far above the chain’s', () => {
     for (const node of all) node.mode = 503
     await anvil.rpc('anvil_mine', ['0x5dc'])
     for (const node of all) node.mode = 'pass'
-    // The first of the three nodes stays down.
     first.mode = 503
     const now = await height()
     expect((await head(chain, ({ latest }) => latest.height === now)).latest.height).toBe(now)

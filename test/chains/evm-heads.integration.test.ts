@@ -15,7 +15,6 @@ describe('head tracker', () => {
     node = await proxy()
   })
 
-  /** Connects a chain through the proxy. Records all events of its head tracker. */
   async function connected(options: Partial<EvmChainOptions> = {}): Promise<{ chain: EvmChain; events: HeadEvent[] }> {
     const chain = await connect(node.url, options)
     const events: HeadEvent[] = []
@@ -43,7 +42,6 @@ describe('head tracker', () => {
     await anvil.mine(blocks)
   }
 
-  /** Applies the events to a plain list, as a listener would. */
   function replay(first: HeadEvent, events: readonly HeadEvent[]): string[] {
     const chain = [first.latest.hash]
     for (const { applied, rolledBack } of events) {
@@ -118,7 +116,7 @@ describe('head tracker', () => {
     await anvil.rpc('anvil_reorg', [depth, []])
     const now = await latest()
     await head(chain, (event) => event.latest.hash === now.hash)
-    // The tracker reports this in one event, or in several if it reads in the middle of the change.
+    // The tracker reports the reorg in one event, or in several if it reads during the change.
     const since = events.slice(reported)
     const rolledBack = since.flatMap((event) => event.rolledBack)
     expect(rolledBack.map(({ height }) => height)).toEqual(Array.from({ length: depth }, (_, index) => before.height - index))
@@ -204,7 +202,7 @@ describe('head tracker', () => {
   })
 
   test('finality by tag lags as the node says, and the wait is estimated by that', async () => {
-    // Next to such long blocks, the duration of the reads does not matter.
+    // With such long blocks, the duration of the reads does not matter.
     const { chain } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent
     await anvil.mine(4)

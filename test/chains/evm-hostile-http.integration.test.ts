@@ -8,7 +8,6 @@ import { evmSetting, unknownHash } from './setting.ts'
 describe('the HTTP of a hostile node', () => {
   const { anvil, connect } = evmSetting(2)
 
-  /** Connects a chain of two nodes. Then the first one turns hostile. */
   async function turning(answer: (response: ServerResponse, id: number) => void) {
     let turned = false
     const url = await startHostileServer((body, response) => {

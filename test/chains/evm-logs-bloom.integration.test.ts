@@ -12,7 +12,6 @@ const contract = '0x00000000000000000000000000000000000000aa'
 const emitter = '0x6020355f355f5fa200'
 const empty = `0x${'0'.repeat(512)}`
 const event = id('Happened(uint256)')
-/** A block is final when it has two blocks above it. */
 const finality = { kind: 'depth', blocks: 2 } as const
 
 describe('logs of final blocks', () => {
@@ -20,7 +19,6 @@ describe('logs of final blocks', () => {
   const { anvil, connect, connectBehind } = setting
   const asked = callsOf
 
-  /** Mines a block with a log of the contract. Returns the block's height. */
   async function emit(value: number): Promise<number> {
     await anvil.rpc('anvil_setCode', [contract, emitter])
     const data = `${event}${toBeHex(value, 32).slice(2)}`

@@ -8,9 +8,7 @@ describe('circuit breaker', () => {
     return {
       clock,
       health,
-      /** A probe that succeeds, and calls `during` meanwhile. */
       probe: (during = () => {}) => health.probe('1', async () => (during(), '1'), true),
-      /** A probe that fails together with the call that started it. */
       failingProbe: async (retryAfterMs?: number) => {
         const read = async () => {
           health.failed(retryAfterMs)

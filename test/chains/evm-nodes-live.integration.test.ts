@@ -70,7 +70,6 @@ describe('nodes while everything runs', () => {
       for (let round = 0; round < 3; round++) expect(await chain.transactionSender(unknownHash)).toBeUndefined()
       first.mode = 'pass'
       first.requests.length = 0
-      // The head tracker must read from this node again.
       await expect.poll(() => methods(first)).toContain('eth_getBlockByNumber')
     }
     expect(status(chain, 'node-1').failures).toBeGreaterThanOrEqual(2)
@@ -115,7 +114,7 @@ describe('nodes while everything runs', () => {
     expect(status(chain, 'node-1')).toMatchObject({ state: 'failing', failures: 1 })
     first.requests.length = 0
     expect(await chain.transactionSender(unknownHash)).toBeUndefined()
-    // Probes may reach this node, but calls may not.
+    // The chain may probe this node, but sends no calls to it.
     expect(methods(first)).not.toContain('eth_getTransactionByHash')
   })
 
@@ -175,7 +174,7 @@ describe('nodes while everything runs', () => {
     // The config has no other node, and a node that was added decides nothing alone.
     const isRefused = () => expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     await isRefused()
-    // A read of heads that began earlier may still be pending.
+    // A read of heads that began before the change may still be pending.
     await anvil.rpc('eth_blockNumber')
     first.requests.length = 0
     await isRefused()

@@ -71,7 +71,7 @@ describe('nodes', () => {
     first.mode = mode
     expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(asked()).toBe(2)
-    // Probes may reach this node, but calls may not.
+    // The chain may probe this node, but sends no calls to it.
     for (let round = 0; round < 3; round++) expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(asked()).toBe(2)
   })
@@ -184,7 +184,7 @@ describe('nodes', () => {
     const signer = await devnetSigner(21)
     node.mode = 'hang'
     expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
-    // The call did not wait for the other node's time-out.
+    // The second node has not answered, and the call did not wait for its time-out.
     expect(chain.nodes().map(({ failures }) => failures)).toEqual([0, 0])
     await anvil.mine()
   })

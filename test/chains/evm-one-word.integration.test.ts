@@ -65,7 +65,7 @@ describe('one node of three lies, and is asked first', () => {
   test('a balance of coins or tokens: most nodes decide, in one request per node', async () => {
     const { chain, behind, first } = await connectBehind(3)
     const { balance } = await (await truth()).account(address)
-    // Every contract with this code answers each call with the number 42.
+    // Each call to a contract with this code returns 42.
     const [token, other] = [`0x${'70'.repeat(20)}`, `0x${'71'.repeat(20)}`]
     for (const contract of [token, other]) await anvil.rpc('anvil_setCode', [contract, '0x602a60005260206000f3'])
     first.alter = (method) => (method === 'eth_getBalance' ? '0x0' : method === 'eth_call' ? `0x${'0'.repeat(64)}` : undefined)

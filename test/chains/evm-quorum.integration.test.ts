@@ -23,7 +23,6 @@ describe('verdicts of more than half of the nodes', () => {
   const word = `0x${'7'.padStart(64, '0')}`
   const lie = `0x${'8'.padStart(64, '0')}`
 
-  /** Height of the node, once the chain has reached it. */
   async function heightOf(chain: EvmChain): Promise<number> {
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height === height)
@@ -232,7 +231,7 @@ describe('verdicts of more than half of the nodes', () => {
     await anvil.rpc('anvil_setNonce', [account, '0x2'])
     await anvil.mine()
     await anvil.mine()
-    // The account has code from `before` on, and has none again from `before + 3` on.
+    // Only `before` has code, which also counts during `before + 1`. At `before + 2` the changed nonce counts as code.
     const heights = Array.from({ length: 6 }, (_, index) => before + index - 1)
     expect(await Promise.all(heights.map((at) => chain.hasCode(account, at)))).toEqual([false, true, true, true, false, false])
     expect(await chain.hasCode(account)).toBe(false)

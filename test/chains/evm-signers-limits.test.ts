@@ -92,7 +92,7 @@ describe('limits of a transaction', () => {
     await refusedAt(4, 'maxSpendingPerDayWei')
     expect(signed).toHaveLength(4)
     expect(signer.spending?.()).toContainEqual({ kind: 'payment', window: 'day', spent: 3n * ether, limit: 3n * ether })
-    // The refused payments count nothing.
+    // Refused payments do not count.
     const spent = (ether / 21_000n) * 21_000n + 3n * 21_000n
     expect(signer.spending?.()).toContainEqual({ kind: 'cost', window: 'day', spent, limit: 3n * ether })
   })
@@ -166,7 +166,6 @@ describe('limits of a transaction', () => {
           { ...texts, maxSpendingPerHourWei: String(hour), maxSpendingPerDayWei: String(day) },
           { clock: () => now },
         )
-        /** Records when the highest cost of a nonce grew, and by how much. */
         const steps: { at: number; wei: bigint }[] = []
         const dearest = new Map<number, bigint>()
         for (const { laterMs, ...one } of list) {

@@ -136,7 +136,6 @@ describe('signing policy', () => {
 describe('a delivery is proved before the key is asked', () => {
   const delivery = unsigned(bridge, `${complete}00ff`)
 
-  /** A key that counts its signatures, and a proof that records its calls. */
   function setting(answer: () => Promise<ProvedRoute[]>, clock?: () => number) {
     const seen = { signed: 0, asked: [] as string[] }
     const key = { address: self, sign: () => Promise.resolve({ raw: String(++seen.signed) } as SignedTransaction) }

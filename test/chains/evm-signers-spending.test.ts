@@ -60,7 +60,6 @@ describe('the spending of a key', () => {
     const later = open()
     await later.signer.sign(costing(ether, 2))
     expect(await codeOfAsync(() => later.signer.sign(costing(ether, 3)))).toBe('SIGNING_REFUSED')
-    // Records that are older than all windows are removed.
     now += 30 * windows.day
     for (let hour = 1; hour <= 300; hour++) await writeFile(join(folder, 'lane', `${start - hour * windows.hour}.log`), '')
     await open().signer.sign(costing(ether, 4))
@@ -101,7 +100,7 @@ describe('the spending of a key', () => {
     const one = open()
     for (const nonce of [0, 1]) await one.signer.sign(costing(ether, nonce))
     await repair(await fileIn(folder))
-    // The file also grows otherwise, so its size alone shows nothing.
+    // The other process's records make the file as long as before, so its size does not show the repair.
     const other = open()
     for (let nonce = 2; nonce < 7; nonce++) await other.signer.sign(costing(ether / 5n, nonce))
     const spent = async ({ signer }: typeof one) => {

@@ -5,7 +5,6 @@ import { readBlock } from '../../chains/evm/heads/blocks.ts'
 
 const hashOf = (branch: string, height: number) => `0x${branch}${String(height).padStart(63, '0')}`
 const block = (branch: string, height: number) => ({ height, hash: hashOf(branch, height) })
-/** A block in the form of a node's answer. */
 const raw = (branch: string, height: number) => ({
   number: `0x${height.toString(16)}`,
   hash: hashOf(branch, height),

@@ -29,7 +29,6 @@ const right = {
   },
 }
 
-/** The doctor's finding about a chain whose contracts give these answers. */
 function finding(answers: Partial<Record<keyof typeof right, unknown>> = {}, code: readonly string[] = [transmitter, messenger]) {
   const all: Readonly<Record<string, unknown>> = { ...right, ...answers }
   const reader = {

@@ -11,7 +11,6 @@ const cwd = temporaryFolder()
 
 const init = (line: string, more: CliSetting = {}) => runCli(['init', ...line.split(' ').filter(Boolean)], { cwd, ...more })
 const text = (file: string) => readFile(join(cwd, file), 'utf8')
-/** Replaces the values that a person must fill in. */
 const filledIn = (config: string) => config.replaceAll("'0x…'", `'0x${'1'.repeat(40)}'`)
 
 describe('portage init', () => {

@@ -14,7 +14,6 @@ const devnetAddress = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const cwd = temporaryFolder()
 let deadConfigs = 0
 
-/** A config in which nothing listens on any server's port. */
 async function writeDeadConfig(): Promise<string> {
   const port = await closedPort()
   const lane = { address: devnetAddress, signer: { kind: 'environment', variable: 'DEVNET_KEY' } }

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { chains, bridges } = deadConfig(await freePort())
   const temporal = { address: ledgers.server.address }
   const api = { port: await freePort() }
-  // The file has only the fields that this test sets, and not the config's defaults.
+  // JSON drops the undefined fields, so the file has no defaults of the config.
   await writeFile(file, stringify(JSON.parse(JSON.stringify({ temporal, chains, bridges, api }))))
   config = await loadConfig(file, {})
 })
@@ -183,7 +183,6 @@ test('without a worker that knows the revocations an order goes on with a warnin
   })
 })
 
-/** Starts the role `api`, and stops it as soon as `done` resolves with true. Returns its output. */
 async function firstStart(configFile: string, isTTY: boolean, done: () => Promise<boolean>): Promise<string> {
   let shown = ''
   const listeners: (() => void)[] = []

@@ -24,7 +24,6 @@ let file = ''
 let ledgers: Ledgers
 const emitter = 'ab'.repeat(32)
 
-/** A transfer with its own digest. Tests create them in order. */
 function wormholeTransfer(sequence: number): Transfer {
   const digest = `0x${createHash('sha256').update(`transfer ${sequence}`).digest('hex')}`
   return { ...nativeTransfer(sequence), bridge: 'wormhole-token-bridge', sourceId: '2', emitter, digest }

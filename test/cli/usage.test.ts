@@ -175,7 +175,7 @@ describe('help', () => {
     expect(code).toBe(0)
     // A terminal has at least 80 columns.
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
-    // The commands of a group have the examples.
+    // A group of commands has no examples of its own.
     if (!out.includes('Commands:')) expect(out).toContain('Example')
   })
 })

@@ -104,7 +104,6 @@ describe('marketFor', () => {
 describe('feeLimitReached', () => {
   const market = { maxFee: '100', tip: '10' }
 
-  /** Raises the fees up to the limit, in blocks that do not take the transaction. */
   function raised(first: { maxFee: string; tip: string }, at: { maxFee: string; tip: string }) {
     const offered = [first]
     while (!feeLimitReached(offered, at) && offered.length < 1_000) offered.push(bumpFees(offered, at))

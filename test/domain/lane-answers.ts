@@ -5,7 +5,6 @@ import { worstCost } from '../../domain/fees/fees.ts'
 import { assertSame, type Books, worstOf } from './lane-books.ts'
 import assert from 'node:assert/strict'
 
-/** Checks the answer to a `find` request. */
 export function checkFound(
   books: Books,
   before: LaneState,

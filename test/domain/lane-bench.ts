@@ -13,7 +13,6 @@ export const noop: Attempt = { kind: 'noop', gasLimit: '21', maxFee: '15', tip: 
 export class Bench {
   state: LaneState = newLane({ lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 })
   rolledBack: readonly RolledBack[] = []
-  /** Time of the ledger's clock, ms. */
   now = 0
   #seen: Observation = { latest: 5, finalized: 5, height: 100, hash: '0x1', balance: '1000000', claims: [], since: 0 }
 

@@ -3,14 +3,11 @@ import assert from 'node:assert/strict'
 
 /** The checker's own records of a ledger. Only answers and observations change them. */
 export interface Books {
-  /** The nonce that each intent holds. */
   readonly held: Map<string, number>
-  /** The highest cost of each attempt, wei, by nonce. */
   readonly costs: Map<number, bigint[]>
   /** Wei that the call of each nonce moves. */
   readonly values: Map<number, bigint>
   readonly withdrawn: Set<string>
-  /** The intents for which a nonce was signed. */
   readonly signed: Map<number, Set<string>>
 }
 
@@ -18,7 +15,6 @@ export function newBooks(): Books {
   return { held: new Map(), costs: new Map(), values: new Map(), withdrawn: new Set(), signed: new Map() }
 }
 
-/** The highest cost of one attempt of the nonce, wei. */
 export function worstOf({ costs }: Books, nonce: number): bigint {
   return (costs.get(nonce) ?? []).reduce((a, b) => (a > b ? a : b), 0n)
 }

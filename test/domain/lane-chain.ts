@@ -22,7 +22,6 @@ interface ModelBlock {
  */
 export class ModelChain {
   balance = 0n
-  /** Number of transactions before the lane existed. */
   readonly first: number
   readonly #finalDepth: number
   readonly #pool = new Map<number, ModelTx>()
@@ -94,13 +93,12 @@ export class ModelChain {
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
   }
 
-  /** Replaces final blocks too. */
+  /** Like `reorg`, but also replaces final blocks. */
   reorgDeep(depth: number): void {
     const gone = this.#blocks.splice(Math.max(1, this.#blocks.length - this.#finalDepth - depth))
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
   }
 
-  /** Drops the transactions of a nonce from the pool. */
   evict(nonce: number): void {
     this.#pool.delete(nonce)
   }

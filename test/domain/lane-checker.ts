@@ -9,7 +9,6 @@ import { assertSame, freeze, hasInherited, json, newBooks, worstOf, type Books }
 import { PagedLane } from './paged-lane.ts'
 import assert from 'node:assert/strict'
 
-/** The ledger before a request. */
 interface Past {
   readonly state: LaneState
   readonly books: Books
@@ -31,13 +30,11 @@ export class CheckedLane {
   epoch = 0
   /** Number of the run. A reset and a continue-as-new increase it. */
   run = 1
-  /** Time of the ledger's clock, ms. */
   now = 1_000_000
   readonly paged: PagedLane
   #books = newBooks()
   #past: Past[] = []
   #isReset = false
-  /** The state that the last step returned. */
   #stored: { readonly of: LaneState; readonly json: LaneState } | undefined
 
   constructor(config: LaneConfig) {

@@ -11,9 +11,8 @@ export interface NetworkOptions {
   readonly window: number
   readonly fillAfterBlocks: number
   readonly finalDepth: number
-  /** Number of the account's transactions before the lane existed. */
   readonly first: number
-  /** Unit: wei. */
+  /** In wei. */
   readonly minimumBalance: number
 }
 
@@ -66,7 +65,6 @@ export class Network {
     this.#ask(this.#process(p), [request], answered)
   }
 
-  /** Sends several requests together with an observation. */
   askMany(p: number, from: number, count: number): void {
     const process = this.#process(p)
     const attempt: Attempt = { kind: 'call', gasLimit, ...market }
@@ -209,7 +207,6 @@ export class Network {
     for (let steps = 0; steps < 30 && this.#signAndSend(pending) === 'underpriced'; steps++) this.#append(process, pending, 'noop', true)
   }
 
-  /** Adds an attempt of the same kind as the last one. */
   #raise(process: Process, pending: PendingTransaction, answered: boolean): void {
     const kind = pending.attempts.at(-1)?.kind
     if (kind) this.#append(process, pending, kind, answered)

@@ -33,7 +33,6 @@ describe('observe', () => {
     const waited = () => Object.values(lane.state.entries).map((entry) => blocksWaited(entry, view(lane.state)))
     lane.observe({ height: 102, claims: [5, 6] })
     lane.observe({ height: 103, claims: [6] })
-    // No process has claimed nonce 5 since block 102.
     expect(waited()).toEqual([2, 0])
     lane.observe({ height: 104, claims: [5, 6] })
     lane.attempt(5, 1, bump)

@@ -2,7 +2,6 @@ import { intentIdOf, type Attempt, type Owner } from '../../domain/lane/lane.ts'
 import type { FillOrder, KnownLedger, LaneAnswer, LaneRequest, RaiseOrder } from '../../domain/lane/messages.ts'
 import type { Head } from './lane-chain.ts'
 
-/** A nonce as a process sees it. */
 export interface PendingTransaction {
   readonly nonce: number
   /** The epoch of the ledger that granted the nonce. A process cannot see it: only the checker reads it. */
@@ -21,7 +20,7 @@ export interface PendingTransaction {
   forgotten: boolean
 }
 
-/** The memory of a process that has the key. A crash empties it. */
+/** A crash empties this state of a process. */
 export interface Process {
   head: Head
   since: number
@@ -29,7 +28,6 @@ export interface Process {
   orders: readonly (FillOrder & { readonly epoch: number })[]
   raises: readonly RaiseOrder[]
   known: KnownLedger | undefined
-  /** The last known run of the ledger. */
   heard: string
   /** Whether the process has reported the account together with the pool's content. */
   hasReported: boolean
@@ -37,7 +35,6 @@ export interface Process {
   asked: { request: LaneRequest; heard: string; waiting: boolean }[]
 }
 
-/** Updates the nonces of a process after an answer of the ledger of `epoch`. */
 export function takeAnswer(process: Process, epoch: number, request: LaneRequest, answer: LaneAnswer): void {
   const drives = request.kind === 'grant' || (request.kind === 'find' && request.callHash !== undefined)
   if (drives && answer.kind === 'granted') {

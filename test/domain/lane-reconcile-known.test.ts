@@ -73,7 +73,6 @@ describe('a ledger that was set back', () => {
   })
 })
 
-/** Applies requests to the ledger. Returns the state, and the requests with the process's knowledge of the ledger. */
 function asked(from: LaneState, ...requests: readonly LaneRequest[]): { state: LaneState; sent: ApplyRequest[] } {
   const sent: ApplyRequest[] = []
   let state = from
@@ -85,7 +84,6 @@ function asked(from: LaneState, ...requests: readonly LaneRequest[]): { state: L
   return { state, sent }
 }
 
-/** Applies the earlier run's requests to the ledger as it was at the reset. */
 function again(from: LaneState, sent: readonly ApplyRequest[]): LaneState {
   return sent.reduce((state, request) => apply(state, request, true).state, from)
 }

@@ -191,7 +191,6 @@ describe('withdraw', () => {
     expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'held', nonce: 5 })
     expect(lane.withdraw('b', 'cancel')).toEqual({ kind: 'held', nonce: 6 })
     expect(lane.orders).toEqual([[6, 'cancelled']])
-    // The cancelled intent may still ask for its fate.
     expect(nonceOf(lane.grant('b', 'late'))).toBe(6)
   })
 

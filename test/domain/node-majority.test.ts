@@ -17,7 +17,6 @@ describe('A node is disabled', () => {
   test('disabling a node causes a warning where less than a majority of configured nodes is left', () => {
     const [two] = after(disabled('bsc', 'node-1'), disabled('bsc', 'node-2'))
     expect(two).toContain('1 of the 3 nodes of bsc that read is enabled, and a majority is 2')
-    // One of two nodes is no majority.
     expect(after(disabled('base', 'node-2'))).toEqual([expect.stringContaining('1 of the 2 nodes of base')])
     expect(after(disabled('alone', 'node-1'))).toEqual([expect.stringContaining('no node of the config that reads is left for alone')])
   })

@@ -5,7 +5,6 @@ export const config: StreamConfig = { stream: 'logs:a:c', origin: '1/0xcc', firs
 
 interface LogBlock {
   readonly hash: string
-  /** The number and the transfer id of each log. A fork may give a number to another transfer. */
   readonly logs: readonly (readonly [number: string, id: string])[]
 }
 
@@ -13,7 +12,6 @@ interface LogBlock {
 export class LogChain {
   #blocks: LogBlock[] = [{ hash: 'genesis', logs: [] }]
   final = 0
-  /** Ids of logs that most nodes leave out. */
   readonly #hidden = new Set<string>()
   /** Ids of logs that nodes once hid. The watermark may have passed such a log. */
   readonly missed = new Set<string>()
@@ -55,7 +53,6 @@ export class LogChain {
     return this.#blocks.slice(from, upTo + 1).flatMap(({ logs }) => logs)
   }
 
-  /** The logs as most nodes return them. */
   read(from: number, to: number): (readonly [number: string, id: string])[] {
     return this.all(to, from).filter(([, id]) => !this.#hidden.has(id))
   }

@@ -21,7 +21,6 @@ type Found = (readonly [number: string, height: number])[]
 export class PlacedModel {
   readonly chain = new LogChain()
   stream: StreamState = initialStream(config)
-  /** Ids of transfers. */
   running = new Set<string>()
   readonly delivered = new Set<string>()
   readonly ended = new Set<string>()
@@ -166,7 +165,6 @@ export class PlacedModel {
     this.tell(a, { kind: 'seen', numbers, delivered: setOf(delivered), ignored: setOf(ignored) })
   }
 
-  /** Sends a copy of an earlier report. */
   repeat(which: number): void {
     this.#apply([pick(this.#sent, which)].flatMap((request) => request ?? []))
   }
@@ -208,13 +206,11 @@ export class PlacedModel {
     this.tell(0, { kind: 'skip', number, by: 'ops', reason: 'test' })
   }
 
-  /** Reopens a place as an operator. The place may have no log. */
   unskip(height: number, index: number): void {
     const number = placeOf(height, index)
     if (BigInt(number) < BigInt(this.stream.next)) this.#apply([{ kind: 'unskip', number, by: 'ops', reason: 'test' }])
   }
 
-  /** Sets a true watermark from outside. */
   trust(): void {
     const open = this.chain.all(this.chain.final).find(([, id]) => !this.#isOver(id))
     const number = String((open ? BigInt(open[0]) : firstIn(this.chain.final + 1)) - 1n)

@@ -9,7 +9,6 @@ import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { config } from './placed-blocks.ts'
 import { answered, tell } from './stream-requests.ts'
 
-/** A report of scanned blocks, with one message in each block of `heights`. */
 function scanned(from: number, to: number, ...heights: number[]): StreamRequest {
   const numbers = heights.map((height) => [placeOf(height, 7), height] as const)
   return { kind: 'scanned', from, to, parentHash: `h${from - 1}`, hash: `h${to}`, numbers, passed: [] }

@@ -5,7 +5,6 @@ import { cheapLot, type Cost, costs, expectWithin, isWithin, tell } from '../hel
 import { startStage } from '../helpers/e2e.ts'
 
 const coins = Array.from({ length: 10 }, () => ({ kind: 'coin', amount: 10n ** 17n }) as const)
-/** The most that a transfer may cost without heartbeats. */
 const budget = { stateTransitions: 7, historyEvents: 26 }
 
 /**

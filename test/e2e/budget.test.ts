@@ -13,7 +13,6 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 
-/** The highest cost of a transfer, as Temporal's server counts it. */
 const budget = {
   near: { stateTransitions: 8, historyEvents: 26 },
   far: { stateTransitions: 12, historyEvents: 26 },

@@ -39,7 +39,6 @@ describe('Transfers that do not wait for ever', () => {
     expect([code, err]).toEqual([0, ''])
     return sent
   }
-  /** Finds the lane whose transaction is in the pool. Undefined if the pool has none. */
   const carried = async () => {
     const pools = await Promise.all(lanes().map((lane) => pooled(anvil(), lane)))
     const index = pools.findIndex(({ length }) => length > 0)
@@ -64,7 +63,6 @@ describe('Transfers that do not wait for ever', () => {
     stage = await startStage({ consistencyLevel: 200, keysPerChain: 2 })
     await stage.devnet.guardian.spy.stop()
     portage = await stage.portage({ configure })
-    // Later tests query the ledgers of both lanes.
     for (const index of lanes().keys()) await until(() => ledger(index).query('status'), { timeoutMs: 60_000, what: 'the ledger' })
   })
 

@@ -62,7 +62,6 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [first] = await inPool(anvil(), lane, 1)
     await stage.client.workflow.getHandle(sent.id).signal(expediteSignal)
-    // No block comes, so only the operator's order can raise the fee.
     const replaced = async () => {
       const [call] = await pooled(anvil(), lane)
       return call && call.hash !== first!.hash && call
@@ -86,7 +85,6 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
 describe('Fee limits', () => {
   const metric = async (line: RegExp) => Number(line.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
   const settingsVersion = () => metric(/^portage_settings_version(?:\{\})? (\d+)$/m)
-  /** Sets the fee policy of bsc. Resolves when the process uses it. */
   const limit = async (policy: Record<string, string>) => {
     const orders = [{ kind: 'setFees', scope: { kind: 'chain', chain: 'bsc' }, policy }]
     const body = JSON.stringify({ reason: 'an exercise', orders })

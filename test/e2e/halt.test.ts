@@ -12,7 +12,7 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 describe('Settings that operators change at run time', () => {
   let stage: Stage
   let portage: PortageProcess
-  /** Gets no orders through its API, so it learns of them only from the settings. */
+  /** `other` gets no orders through its API, so it learns of them only from the settings. */
   let other: PortageProcess
   const anvil = () => stage.devnet.chains.bsc.anvil
   const laneAddress = () => stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
@@ -30,7 +30,6 @@ describe('Settings that operators change at run time', () => {
   }
   const versionIn = async ({ apiUrl }: PortageProcess) =>
     Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${apiUrl}/metrics`)).text())?.[1])
-  /** Orders a change with the command line. Resolves when both processes use it. */
   const change = async (...args: string[]) => {
     const { version, changed, warnings: given } = await cli(...args, '--reason', 'an exercise')
     expect(changed).toBe(true)
@@ -47,7 +46,6 @@ describe('Settings that operators change at run time', () => {
     other = await stage.portage({ role: 'api' })
     await stage.outcomes([await send(), await send('bsc')])
   })
-  /** A failed test must not leave a halt or a denial to the next test. */
   afterEach(async () => {
     for (const node of stage.devnet.nodes.bsc) node.clear()
     await startMining(anvil())
@@ -123,7 +121,6 @@ describe('Settings that operators change at run time', () => {
   })
 
   test('a halt that comes while a transfer waits for its nonce keeps it from being signed', async () => {
-    // Without blocks, the first transfer keeps the lane's only slot.
     await stopMining(anvil())
     const first = await send()
     await inPool(anvil(), laneAddress(), 1)
@@ -190,12 +187,10 @@ describe('Settings that operators change at run time', () => {
     type Listed = { asOf: string; nodes: { name: string; state: string; source: string; asOf?: string }[] }
     const nodes = async () => {
       const { asOf, nodes: all } = (await cli('node', 'list', '--chain', 'bsc')) as Listed
-      // A reading of a node must not be newer than the list that contains the reading.
       for (const one of all) if (one.asOf !== undefined) expect(Date.parse(asOf) - Date.parse(one.asOf)).toBeGreaterThanOrEqual(0)
       expect(all.every((one) => one.asOf !== undefined || one.state === 'disabled')).toBe(true)
       return all
     }
-    /** Waits until the list shows all nodes in the wanted states. */
     const listed = (wanted: string) =>
       until(async () => (await nodes()).map(({ name, state, source }) => `${name} ${state} ${source}`).join(', ') === wanted, {
         timeoutMs: 60_000,

@@ -60,7 +60,6 @@ describe('Every kind of transfer, both ways', () => {
     const lanes = stage.devnet.lanes.map(({ address }) => address)
     expect(Object.keys(result.deliveredBy).toSorted()).toEqual(lanes.toSorted())
     expect(Object.values(result.feesEarned)).toEqual([2n, 2n, 2n, 2n].map((count) => count * devnetTokenFeeWei))
-    // The workflow and the chain must name the same transaction.
     for (const [index, end] of ends.entries()) {
       const finding = result.findings.find(
         ({ transfer }) => transfer.sequence === sent[index]?.sequence && transfer.source === sent[index]?.source,
@@ -158,7 +157,6 @@ describe('Every kind of transfer, both ways', () => {
   describe('from chains that we have no node of', () => {
     const view = (stream: string): Promise<StreamView> =>
       stage.client.workflow.getHandle(workflowIdOf(stage.client, stream.replace(':wormhole-', ':'))).query(streamViewQuery)
-    /** Resolves when the stream has resolved every number below `next`. */
     const isProved = (stream: string, next: bigint) =>
       until(
         async () => {
@@ -167,7 +165,7 @@ describe('Every kind of transfer, both ways', () => {
         },
         { timeoutMs: 120_000, everyMs: 100, what: `${stream} to be proved below ${next}` },
       )
-    /** The guardians sign all messages. The spy does not send the messages in `mute`. */
+    /** The spy does not send the messages in `mute`. */
     const observe = (messages: readonly Message[], mute: readonly Message[] = []) => {
       stage.devnet.guardian.treat((one) => (mute.includes(one) ? 'mute' : 'sign'))
       for (const one of messages) stage.devnet.guardian.observe(one)

@@ -14,14 +14,12 @@ import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
  */
 const count = 12
 
-/** bsc has two lanes. Each lane has its own process. */
 describe('Transfers of a lane that cannot deliver go to the other one', () => {
   let stage: Stage
   let second: PortageProcess
   const lanes = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
   const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
 
-  /** Sends `count` transfers. Resolves with the lanes that delivered them. */
   async function deliverers(): Promise<string[]> {
     const ends = await stage.outcomes(await sendCoins(stage, count), 150_000)
     expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(ends.map(() => ['delivered', true]))

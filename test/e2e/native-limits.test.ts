@@ -46,7 +46,6 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   }
   const ids = (transfers: readonly SentNativeTransfer[]) => transfers.map(nativeTransferId)
   const outcomes = (transfers: readonly SentNativeTransfer[], timeoutMs = 120_000) => stage.outcomes(ids(transfers), timeoutMs)
-  /** Resolves when all `transfers` wait for the reason `code`. */
   const wait = async (transfers: readonly SentNativeTransfer[], code: string): Promise<TransferStatus[]> =>
     Promise.all(
       ids(transfers).map((id) =>
@@ -59,14 +58,12 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
         ),
       ),
     )
-  /** Sends a transaction as the admin of the target contract. */
   const admin = async (method: string, args: readonly unknown[], contract: 'FixedNativeBridge' | 'BridgeToken' = 'FixedNativeBridge') => {
     const script = await Script.of(anvil(), end().deployer)
     const abi = contract === 'BridgeToken' ? (await compiledArtifact(contract)).abi : await nativeBridgeAbi('fixed')
     script.call(contract === 'BridgeToken' ? end().token : end().bridge, abi, method, args)
     await script.mine()
   }
-  /** Moves the target chain's clock to midnight, when the whole budget is free again. */
   const nextDay = async () => {
     const { timestamp } = await anvil().rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])
     await anvil().rpc('evm_setNextBlockTimestamp', [(Math.floor(Number(timestamp) / daySeconds) + 1) * daySeconds])
@@ -76,7 +73,6 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   const gauge = async (line: string) =>
     Number(new RegExp(`^${line.replaceAll(/[{}|]/g, '\\$&')} (\\d+)$`, 'm').exec(await metrics())?.[1] ?? 0)
   const waiting = (code: string) => gauge(`portage_gate_waiting{route="native-bridge:ethereum:bsc",code="${code}"}`)
-  /** Waits until the metrics show `count` waiting transfers for `code`. */
   const untilWaiting = (code: string, count: number) =>
     until(async () => (await waiting(code)) === count, { timeoutMs: 60_000, everyMs: 100, what: `${count} to be counted: ${code}` })
   /** The process reads the gate once per block. Waits until it has read the gate at the latest block. */
@@ -109,7 +105,6 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     await until(quiet, { ...waitLimit, everyMs: 150, what: 'the reads of a block' })
     return { calls: known, height: edge }
   }
-  /** `eth_call`s per block of the target. The window begins and ends between the reads of two blocks. */
   const callsOfWindow = async () => {
     const before = await countAtEdge()
     const over = async () => (await gauge('portage_head_height{chain="bsc"}')) >= before.height + blocksCounted
@@ -156,7 +151,6 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
       const text = await metrics()
       return counters.filter((name) => !new RegExp(`^${name}\\{.*\\} 0$`, 'm').test(text))
     }
-    // The counters of a key appear only after its ledger has answered.
     await until(async () => (await missing()).length === 0, { timeoutMs: 60_000, what: `0 of each of ${counters.join(', ')}` })
     expect(await missing()).toEqual([])
   })

@@ -38,7 +38,6 @@ test('a budget spent by a stranger keeps a transfer unsigned, and it is delivere
     sent.push(one!)
     return nativeTransferId(one!)
   }
-  // Without blocks, the first transfer keeps the lane's only slot.
   await stopMining(anvil())
   const first = await send(100n)
   await inPool(anvil(), address, 1)

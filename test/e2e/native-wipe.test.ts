@@ -41,7 +41,6 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     if (coins > 0) sent.push(...(await stage.devnet.users.ethereum.send(kinds)))
   }
 
-  /** Kills the process, changes Temporal's database by `lose`, sends more transfers, and starts everything again. */
   const crash = async (lose: () => Promise<unknown>) => {
     await stage.end(portage, 'SIGKILL')
     await lose()

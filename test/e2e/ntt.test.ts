@@ -23,7 +23,7 @@ describe('Native token transfers, delivered by a Portage process', () => {
   let stage: Stage
   let portage: PortageProcess
   let single: NttNetwork
-  /** A network whose managers need the messages of two transceivers. */
+  /** Each manager needs the messages of two transceivers. */
   let double: NttNetwork
 
   beforeAll(async () => {
@@ -49,7 +49,6 @@ describe('Native token transfers, delivered by a Portage process', () => {
     return { ...config, bridges: { ...config.bridges, ntt: { tokens } } }
   }
 
-  /** The ids of Portage's transfers: one for each message. */
   const idsOf = ({ emitterChain, messages }: SentNttTransfer) =>
     Promise.all(
       messages.map(async ({ emitter, sequence }) => {

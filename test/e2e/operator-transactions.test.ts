@@ -247,7 +247,6 @@ describe('Operator transactions', () => {
       await pass()
       return (await linesIn('transfers')).lines.length === stage.sent.length
     }
-    // Temporal's list lags behind the ends of workflows.
     await until(archived, { timeoutMs: 60_000, everyMs: 250, what: 'all transfers to be listed as closed' })
     const { lines, texts } = await linesIn('transfers')
     expect(new Set(lines.map(({ id }) => id))).toEqual(new Set(stage.sent.map(({ id }) => id)))
@@ -289,7 +288,6 @@ describe('Operator transactions', () => {
       { transfers: { through: expect.any(String) as string }, orders: { maybeIncomplete: [] } },
     ])
     expect(await cli('archive', 'show')).toMatchObject([0, { state: 'fresh' }])
-    // Runs a command that does not end by itself.
     const goesOn = async (...args: string[]) => {
       const stop: (() => void)[] = []
       const said: string[][] = [[], []]

@@ -13,7 +13,6 @@ import { untilWithdrawn } from '../helpers/e2e-withdrawn.ts'
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const cancel = JSON.stringify({ by: 'night-shift', reason: 'wrong recipient' })
 
-/** An operator who has only the `temporal` CLI. */
 describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess

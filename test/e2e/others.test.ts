@@ -16,7 +16,6 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
  */
 const slowly = 1
 
-/** `finalized` lags 16 blocks behind the head, so that a reorg has time. */
 interface ShadowReport {
   readonly chains: readonly object[]
   readonly transfers: readonly { readonly gasLimit: string; readonly cost: string }[]

@@ -205,7 +205,6 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     const scoped = await open({ token: await token('write', 'desk', ['ethereum']) })
     await part(scoped, 'Parked transfers').getByRole('button', { name: 'Retry all of these' }).click()
     await scoped.getByRole('dialog').getByText('The token of desk is only for ethereum').waitFor()
-    // An order needs a reason and a confirmation.
     expect(await dialog.getByRole('button', { name: 'Retry 2' }).isDisabled()).toBe(true)
     for (const { id } of many) expect(await stage.status(id)).toMatchObject({ state: 'parked' })
     await dialog.getByLabel(/^Reason/).fill('the keys are back')
@@ -274,7 +273,6 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       expect([await overflow(page), await inaccessible(page)]).toEqual([0, []])
       await page.setViewportSize(narrow.viewport)
       expect(await overflow(page)).toBe(0)
-      // The reader's choice must override the system's colours and survive a reload.
       await page.getByRole('radio', { name: colorScheme === 'light' ? 'Dark' : 'Light' }).check()
       await page.reload()
       expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(colorScheme === 'light' ? 'dark' : 'light')
@@ -288,7 +286,6 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.id')).toBe('main')
-    // Keyboard users must see the focus on every element.
     await page.keyboard.press('Tab')
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none')
   })

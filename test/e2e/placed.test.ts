@@ -109,7 +109,6 @@ describe('messages whose numbers are places', () => {
       counts: { completed: 4, forks: 0 },
       completedNumber: String(firstIn(view.nextHeight ?? 0) - 1n),
     })
-    // A message whose delivery the target already shows gets no workflow.
     expect(await stream.run(before[2]!)).toBeUndefined()
   })
 

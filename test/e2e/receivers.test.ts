@@ -27,7 +27,6 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
   let receiverAbi: Interface
   /** A contract that accepts the messages of one account on ethereum. */
   let receiver: string
-  /** A contract that accepts every call and does nothing. */
   let idle: string
   /** A contract that redeems transfers with a payload (payload 3) at bsc's token bridge. */
   let redeemer: string
@@ -92,7 +91,6 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
       what: `${stream} to be resolved up to ${number}`,
     })
 
-  /** Publishes payloads in one block. Resolves with the ids of their transfers under `bridge`. */
   async function publish(call: (script: Script) => void, bridge: string): Promise<{ id: string; digest: string; sequence: bigint }[]> {
     const { anvil, core, wormholeChainId } = stage.devnet.chains.ethereum
     const script = await Script.of(anvil, stage.devnet.outsiders.ethereum)

@@ -7,7 +7,6 @@ import { startStageWithoutAudit } from '../helpers/e2e-audit.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** An operator, or a batch job, terminates or resets workflows by mistake. */
 describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess

@@ -52,7 +52,6 @@ afterAll(() => stage?.close())
 interface Reading {
   readonly at: number
   readonly height: number
-  /** Number of calls by `chain method`. */
   readonly calls: ReadonlyMap<string, number>
 }
 

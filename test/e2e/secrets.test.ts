@@ -74,7 +74,6 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await signer?.stop()
   })
 
-  /** Starts a process with these payload keys. It encrypts with the first. */
   function start(...keys: readonly PayloadKeyId[]): Promise<PortageProcess> {
     return stage.portage({ configure: (config) => encrypted(withSecrets(config), keys), args: ['--log-level', 'debug'], env })
   }
@@ -85,7 +84,6 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     return { ...config, temporal: { ...config.temporal, encryption: payloads }, codecServer: { port: 0, origins: [ui] } }
   }
 
-  /** Writes a config with these payload keys for a command. Returns the file. */
   async function configOf(keys: readonly PayloadKeyId[]): Promise<string> {
     const file = join(stage.devnet.dir, `keys-${keys.join('-')}.yaml`)
     await writeFile(file, stringify(encrypted(withSecrets(stage.devnet.relayerConfig()), keys)))
@@ -279,7 +277,6 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       stage.temporal('workflow', 'show', '-w', first?.id ?? '', '-o', 'json', '--codec-endpoint', url, ...more)
     const { stdout } = await show('--codec-auth', portage.admin.authorization)
     expect(strings(JSON.parse(stdout)).map(decoded).join('\n')).toContain('callHash')
-    // Runs the command line of docs/operate/temporal/encryption.md.
     const [line = ''] = /^temporal .*--codec-endpoint.*$/m.exec(await readFile('docs/operate/temporal/encryption.md', 'utf8')) ?? []
     const typed = line
       .replace('<id>', first?.id ?? '')

@@ -32,7 +32,6 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     await kms?.stop()
   })
 
-  /** Ethereum's lane signs with web3signer, bsc's lane with KMS. */
   function withServices(config: ConfigInput): ConfigInput {
     const chains = Object.fromEntries(
       Object.entries(config.chains).map(([name, chain]) => {

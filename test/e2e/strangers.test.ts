@@ -24,7 +24,6 @@ const [dust, newcomers] = [limits.open, 40]
  */
 const trapCode = '0x3a600557005b600080fd'
 
-/** Transfers that nobody can deliver must cost little and hold up no other transfer. */
 describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -120,7 +119,6 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     const { delivered, duplicates, wrongBalances, revertedTransactions, nonceHoles } = await stage.devnet.check([...honest, plain])
     expect({ delivered, duplicates, wrongBalances, revertedTransactions, nonceHoles }).toEqual({
       ...{ delivered: honest.length + 1, duplicates: 0, wrongBalances: 0 },
-      // The trap's transaction was the only one that reverted and cost gas.
       ...{ revertedTransactions: 1, nonceHoles: 0 },
     })
   })

@@ -33,7 +33,6 @@ describe('portage stream', () => {
     (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [`0x${height.toString(16)}`, false])).hash
   const state = async () =>
     (await cli('show', stream, '--json')).json() as Record<'view', Record<string, unknown>> & Record<string, unknown> & StreamState
-  /** Expects exit code 1 and this reason, with and without `--json`. */
   const refused = async (code: string, why: RegExp, ...argv: string[]) => {
     const [people, scripts] = [await cli(...argv), await cli(...argv, '--json')]
     expect([people.code, people.out, people.err]).toEqual([1, '', expect.stringMatching(new RegExp(`^${code}: `))])

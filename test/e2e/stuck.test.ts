@@ -52,7 +52,6 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     answer(`the cause ${code}`, ({ causes }) => causes.some((cause) => cause.code === code && isWanted(cause))).then(({ causes }) =>
       causes.find((cause) => cause.code === code && isWanted(cause))!,
     )
-  /** Makes all named faults. Resolves with one answer that has a row for each. */
   async function madeAtOnce(...names: string[]): Promise<{ report: Report; mend: () => Promise<void> }> {
     const made: (readonly [StuckCase, Fault])[] = await Promise.all(
       names.map(async (name) => [caseOf(name), await caseOf(name).make(scene)] as const),
@@ -122,7 +121,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   test('names what is wrong with a whole chain or stream', async () => {
     const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'fee-ceiling', 'denied')
     await mend()
-    // `no-majority` is made alone: without a majority a stream cannot count its source, and so misses no message.
+    // Made alone: without a majority of nodes a stream cannot count its source, so another fault would show no gap.
     const { mend: again } = await madeAtOnce('no-majority')
     await again()
   })

@@ -92,7 +92,6 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     ...more,
   })
 
-  /** Runs a command with a config of its own. Its environment has only `env` and the devnet's variables. */
   async function cli(args: readonly string[], { temporal = {}, env = {} }: { temporal?: TemporalInput; env?: NodeJS.ProcessEnv } = {}) {
     const config = join(dir, `cli-${said.length}.yaml`)
     await writeFile(config, stringify({ ...devnet.relayerConfig(), temporal: access(temporal) }))
@@ -224,7 +223,6 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       await writeFile(config, stringify({ ...devnet.relayerConfig(), temporal: access() }))
       const child = await startChild(process.execPath, [launcher, '--config', config, 'run', '--role', 'ledger'], {
         logFile,
-        // The rest of the user's environment must not reach the process.
         env: { PATH: process.env['PATH'], HOME: dir, ...devnet.env, TEMPORAL_API_KEY: token },
       })
       const giveUp = () => child.ended && `${child.ended}: ${child.tail()}`

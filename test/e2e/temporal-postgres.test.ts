@@ -100,7 +100,6 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     return runCli([...args, '--json', '--config', config], { env: { ...devnet.env, TEMPORAL_API_KEY: token } })
   }
   const laneOf = (chain: 'ethereum' | 'bsc') => devnet.lanes.find((lane) => lane.chain === chain)!
-  /** Starts a process with the key of `chain`'s lane only. */
   async function start(chain: 'ethereum' | 'bsc', name: string): Promise<PortageProcess> {
     const [role, token, other] = chain === 'bsc' ? (['lane', tokens.lane, 'ethereum'] as const) : (['all', tokens.relayer, 'bsc'] as const)
     const env = { TEMPORAL_API_KEY: token, [laneOf(other).variable]: undefined }
@@ -142,7 +141,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       return failed
     })
   /**
-   * Waits until no nonce is pending. Returns the spending of ethereum's lane by the chain and by its ledger, and a
+   * Waits until no nonce is pending. Returns the spending of ethereum's lane, by the chain and by its ledger, and a
    * stranger's balance.
    */
   async function spent() {
@@ -239,7 +238,6 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
   })
 
   test('worker versions take over from unversioned workers and from each other without a failed task', async () => {
-    /** Starts one process of all roles as a version of the deployment. */
     const startVersion = async (buildId: string) => {
       const env = { TEMPORAL_API_KEY: tokens.relayer }
       const started = await startPortage(devnet, { name: buildId, configure: configure(buildId), env })

@@ -13,7 +13,6 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 const coin = { kind: 'coin', amount: 10n ** 18n, fee: 10n ** 16n } as const
 const amount = 10n ** 18n
 
-/** bsc has two lanes. */
 describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -124,7 +123,6 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     const token = `${ethereum.wormholeChainId}/${toUniversal(ethereum.weth)}`
     const versionIn = async () =>
       Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
-    /** Orders a change of the tariff. Resolves when the process uses it. */
     const order = async (...argv: string[]) => {
       const { code, err, json } = await cli('tariff', ...argv, '--reason', 'a test', '--json')
       expect([code, err]).toEqual([0, ''])

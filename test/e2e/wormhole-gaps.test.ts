@@ -39,7 +39,6 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
   const view = (chain?: ChainKey): Promise<StreamView> => handle(chain).query(streamViewQuery)
   const state = (chain?: ChainKey): Promise<StreamState> => handle(chain).query(streamStatusQuery)
   const last = (sent: readonly SentTransfer[]) => String(sent.at(-1)?.sequence)
-  /** Resolves when all numbers up to the last of `sent` are delivered, or need no delivery. */
   const isProved = (sent: readonly SentTransfer[], timeoutMs = 120_000) =>
     until(async () => BigInt((await view()).completedNumber ?? -1) >= BigInt(last(sent)), {
       timeoutMs,

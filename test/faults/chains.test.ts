@@ -20,7 +20,6 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     if (!first) throw new Error('bsc has no lane')
     return first
   }
-  /** Sends transfers whose transactions wait in the pool, because no block comes. */
   const inFlight = async () => {
     await stopMining(chain())
     const sent = await sendCoins(stage, count)
@@ -53,7 +52,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     const sent = await inFlight()
     await mine(chain(), depth)
     await headIncludes(from + count)
-    // anvil_reorg starts interval mining again, so the transfers are delivered.
+    // The reorg starts interval mining again (anvil_reorg).
     await reorganize(chain(), { depth, lost: what === 'lost' ? [lane().address] : [] })
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })

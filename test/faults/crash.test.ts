@@ -15,7 +15,7 @@ const window = 5
 
 type Form = 'auto' | 'queue'
 
-/** Failpoint, number of the visit at which the process dies, form of the broadcast, state that the death leaves. */
+/** Columns: failpoint, visit at which the process dies, form of the broadcast, state that the death leaves. */
 const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
   // This row comes first, because new ledgers do not continue as new before there are transfers.
   ['lane-continue-as-new', 1, 'auto', 'the ledger in the middle of continue-as-new'],
@@ -60,7 +60,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const configure = (config: ConfigInput) => withBroadcast(config, 'queue')
     const sound = await startSound(stage, { configure })
     const doomed = await startDoomed(stage, 'after-grant', 'kill', 2, { role: 'lane', args: ['--lane', lane], configure })
-    // Both processes take steps from one queue, so the doomed process may get too few of the first transfers.
+    // The sound process may take the steps, so send until the doomed process has reached its failpoint.
     while (doomed.ended === undefined) {
       const sent = await sendCoins(stage, count)
       await stage.outcomes(sent, 120_000)
@@ -128,7 +128,6 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const stuck = await stuckInPool(anvil)
     const sent = await sendCoins(stage, count)
     const before = await inPool(anvil, lane, window)
-    // Mines blocks, each of which the relayer reads, until it raises the fee of the lowest nonce.
     const block = async () => doomed.ended ?? (await stuck.passBlock().then(() => undefined))
     await until(block, { timeoutMs: 90_000, everyMs: 400, what: 'a bump' })
     await died(stage, doomed)

@@ -45,14 +45,12 @@ async function running({ client }: Stage): Promise<string[]> {
       ids.push(workflowId)
     return ids
   }
-  // Temporal's list lags behind the workflows.
   await until(async () => (await list()).length === 0, { timeoutMs: 60_000, what: 'the list of running transfers to be empty' }).catch(
     () => {},
   )
   return list()
 }
 
-/** Resolves with the ledger of bsc's lane when all its nonces are final. */
 function settledLedger(stage: Stage): Promise<LaneState> {
   const key = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')
   const handle = stage.client.workflow.getHandle(laneWorkflowId(laneId('evm', stage.devnet.chains.bsc.anvil.chainId, key?.address ?? '')))

@@ -10,7 +10,7 @@ import { sendCoins, startSound } from './processes.ts'
 const sends = ['eth_sendRawTransaction']
 const fatal = { code: -32_000, message: 'intrinsic gas too low: have 21000, want 53000' }
 
-/** One node of three has such a fault all the time. */
+/** One node of three always has the fault. */
 const liars: readonly (readonly [string, FaultRule])[] = [
   ['calls a transaction fatal that the others accept', { fault: { kind: 'error', ...fatal, forward: false }, methods: sends }],
   ['accepts a transaction and calls it fatal', { fault: { kind: 'error', ...fatal, forward: true }, methods: sends }],
@@ -28,14 +28,14 @@ const liars: readonly (readonly [string, FaultRule])[] = [
 const isTransferCompleted = new Interface(['function isTransferCompleted(bytes32)']).getFunction('isTransferCompleted')!.selector
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
 
-/** One node of three may repeat such a lie for ever. A transfer must end as the two honest nodes show. */
+/** One node of three lies without end. A transfer must end as the two honest nodes show. */
 const lies: readonly (readonly [string, FaultRule])[] = [
   ['every transaction reverted', { fault: { kind: 'receipt', lie: 'status' } }],
   ['no transaction has a receipt', { fault: { kind: 'receipt', lie: 'null' } }],
   ['no transfer is ever delivered', { fault: { kind: 'answer', result: word(0n) }, methods: [`eth_call ${isTransferCompleted}`] }],
 ]
 
-/** All nodes have such a fault until it has struck this many times. */
+/** All nodes have the fault until it has struck this many times. */
 const storms: readonly (readonly [string, number, FaultRule])[] = [
   ['accept transactions and time out', 3, { fault: { kind: 'accept-and-hang' }, methods: sends }],
   ['answer with a hash and forget the transaction', 3, { fault: { kind: 'swallow' } }],
@@ -53,14 +53,13 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
     await startSound(stage)
   })
 
-  // A failed test must not leave its faults to the next test.
   afterEach(() => stage.devnet.nodes.bsc.forEach((node) => node.clear()))
   afterAll(() => stage?.close())
 
   test.each(lies)('one of three says that %s: each transfer ends once, by our lane, in its first round', async (_, rule) => {
     const [own] = stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
     const sent: Sent[] = []
-    // Each node in turn gets the fault, because one of them is asked first.
+    // The node that is asked first must be among the faulty ones.
     for (const node of stage.devnet.nodes.bsc) {
       const active = node.add(rule)
       const one = await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 16n }])

@@ -19,7 +19,6 @@ export function startDoomed(
   return stage.portage({ ...options, env: { ...env, ...options.env, PORTAGE_FAILPOINTS: `${failpoint}=${how}@${at}` } })
 }
 
-/** Starts a process without failpoints. */
 export function startSound(stage: Stage, options: PortageOptions = {}): Promise<PortageProcess> {
   return stage.portage({ ...options, env: { ...env, ...options.env } })
 }

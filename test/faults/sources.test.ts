@@ -8,7 +8,7 @@ import { startSound } from './processes.ts'
 
 const tooMany = { code: -32_005, message: 'query returned more than 10000 results' }
 
-/** One node of three has such a fault in its reads of the source's logs. */
+/** One node of three has the fault in its reads of the source's logs. */
 const liars: readonly (readonly [string, FaultRule])[] = [
   ['answers that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leaves a log out', { fault: { kind: 'logs', how: 'one-less' } }],
@@ -17,7 +17,7 @@ const liars: readonly (readonly [string, FaultRule])[] = [
   ['has a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** All nodes have such a fault. The table of the source's contract is true. */
+/** All nodes have the fault. The table of the source's contract is true. */
 const storms: readonly (readonly [string, FaultRule])[] = [
   ['answer that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leave a log out', { fault: { kind: 'logs', how: 'one-less' } }],
@@ -66,7 +66,7 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
   test.each(storms)('all nodes %s', async (_, rule) => {
     const active = stage.devnet.nodes.ethereum.map((node) => node.add(rule))
     sent.push(...(await sendNatives(stage, 'ethereum', 3)))
-    // The nodes must answer with the lagging finality several times.
+    // Several answers must lag, so that the stream has read the lagging finality.
     if (rule.fault.kind === 'finality-behind')
       await until(() => active.some(({ strikes }) => strikes > 5), { timeoutMs: 90_000, what: 'a lag' })
     await expectAllProved(stage, sent)

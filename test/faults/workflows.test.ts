@@ -21,7 +21,6 @@ describe('workflows terminated or reset in Temporal', { timeout: 300_000 }, () =
     await inPool(chain(), lane(), count)
     return sent
   }
-  /** Starts the blocks again. Checks that each transfer is delivered once, by as many transactions as transfers. */
   const allIsWell = async (sent: readonly Sent[]) => {
     await startMining(chain())
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
@@ -56,7 +55,7 @@ describe('workflows terminated or reset in Temporal', { timeout: 300_000 }, () =
 
   test('a lane reset to its beginning while its transactions are pending', async () => {
     const sent = await inFlight()
-    // The ledger may just have continued as new. Then its run has no completed task yet.
+    // The ledger may just have continued as new. Its run has no completed task then.
     const isReset = () => resetBack(stage.client, ledger(), 1).then(() => true)
     await until(isReset, { timeoutMs: 30_000, what: 'the run of the ledger to have completed a task' })
     await allIsWell([...sent, ...(await sendCoins(stage, count))])

@@ -16,7 +16,7 @@ const used = async () => {
 const before = await used()
 const answer = await client.request('eth_getLogs', [{}]).catch((error: unknown) => error)
 const kept = (await used()) - before
-// Used after the measurement, so that the answer stays in memory until then.
+// Keeps the answer in memory until the memory is measured.
 const values = Array.isArray(answer) ? answer.length : String(answer)
 process.stdout.write(JSON.stringify({ values, kept }))
 process.exit()

@@ -63,7 +63,6 @@ export function burnMessage(version: CctpVersion, fields: Partial<CctpMessage> =
 
 export const burnBytes = (...args: Parameters<typeof burnMessage>) => writeMessage(burnMessage(...args))
 
-/** Signatures of the attesters over a message, in the order of `by`. */
 export function attest(bytes: Uint8Array, by: readonly DevnetAccount[] = attesters.slice(0, 2)): Uint8Array {
   const signatures = by.map(({ privateKey }) => new SigningKey(privateKey).sign(keccak256(bytes)).serialized)
   return getBytes(concat(signatures))

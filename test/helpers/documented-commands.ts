@@ -2,7 +2,6 @@ import { commands, createProgram } from '../../cli/main.ts'
 import type { Commands, CommandSpec } from '../../cli/command.ts'
 import { docsPages, shellBlocks, textOf } from './documents.ts'
 
-/** Values for the words in angle brackets, by word. */
 type Values = Readonly<Record<string, string>>
 
 const samples: Values = {
@@ -67,7 +66,6 @@ export function commandLines(text: string): string[] {
     })
 }
 
-/** Commands that change nothing. */
 const reading =
   /^(audit show|config (check|schema)|doctor(?! --send-test)|fees show|lane (list|show|transactions|batches)|node list|notifications list|settings|stream list|stuck|token (keys|list)|transfer (list|show))\b/
 
@@ -102,7 +100,6 @@ export function argvOf(line: string, values: Values = samples): string[] {
   return (end < 0 ? words : words.slice(0, end)).slice(1).map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'))
 }
 
-/** The same command tree with commands that do nothing. */
 function withoutRuns(tree: Commands): Commands {
   const inert = ({ run, commands: inner, ...spec }: CommandSpec): CommandSpec => ({
     ...spec,

@@ -21,7 +21,6 @@ export function curlBlocks(): { readonly document: string; readonly block: strin
   )
 }
 
-/** Runs a script with `sh`. Returns its exit code and its output. */
 export async function shell(script: string, env: Record<string, string>): Promise<{ code: number | null; out: string }> {
   const child = spawn('sh', ['-c', script], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
   let out = ''

@@ -3,7 +3,6 @@ import { batchStatusQuery } from '../../temporal/contracts/batch.ts'
 import { pooled, type Pooled } from './e2e-chain.ts'
 import type { Stage } from './e2e.ts'
 
-/** A lane's transactions in the pool, and the members of each running batch. */
 export interface InBatches {
   readonly pool: readonly Pooled[]
   readonly members: readonly (readonly string[])[]

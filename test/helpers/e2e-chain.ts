@@ -5,7 +5,6 @@ import type { WormholeChain } from '../../lab/devnet/wormhole/wormhole.ts'
 import type { DevnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { alive } from './alive.ts'
 
-/** Miners that this process runs, by the chain's URL. */
 const mined = new Map<string, { stop(): Promise<void> }>()
 
 /** Stops the chain's blocks. From then on, blocks come only when a test mines them. */
@@ -49,13 +48,11 @@ export async function mine({ rpc }: Anvil, blocks = 1): Promise<void> {
   await rpc('anvil_mine', [`0x${blocks.toString(16)}`])
 }
 
-/** Mines one block with a base fee of `baseFeeWei`. */
 export async function mineDear({ rpc }: Anvil, baseFeeWei: bigint): Promise<void> {
   await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${baseFeeWei.toString(16)}`])
   await rpc('evm_mine')
 }
 
-/** An account's next nonce at the latest block. */
 export async function nonceOf({ rpc }: Anvil, address: string): Promise<number> {
   return Number(await rpc<string>('eth_getTransactionCount', [address, 'latest']))
 }
@@ -84,7 +81,6 @@ export interface Pooled {
   readonly to: string
 }
 
-/** An account's transactions in the pool, ordered by nonce. */
 export async function pooled({ rpc }: Anvil, address: string): Promise<Pooled[]> {
   interface Raw {
     hash: string
@@ -106,7 +102,6 @@ export async function pooled({ rpc }: Anvil, address: string): Promise<Pooled[]>
     .toSorted((a, b) => a.nonce - b.nonce)
 }
 
-/** Resolves when the pool has `count` transactions of an account. */
 export function inPool(anvil: Anvil, address: string, count: number): Promise<Pooled[]> {
   const look = async () => {
     const found = await pooled(anvil, address)

@@ -15,7 +15,6 @@ const message = { vaaNonce: 0, consistencyLevel: 1 } as const
 export interface ForeignChain {
   readonly emitter: string
   readonly stream: string
-  /** A message that transfers the chain's token, by default to the target. */
   message(sequence: bigint, toChain?: number): Message
   /** The transfer of a message, in the form that the checker takes. */
   sent(message: Message): SentTransfer
@@ -62,7 +61,6 @@ interface Known {
   readonly token: string
   readonly target: ChainKey
   readonly targetChain: number
-  /** The wrapper of the token on the target. */
   readonly asset: string
   readonly timestamp: number
 }

@@ -13,7 +13,7 @@ import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import type { Stage } from './e2e.ts'
 import { type ActivityEnd, runActivity } from './hostile-temporal.ts'
 
-/** An invented transfer and the call that completes it. */
+/** A completion of a transfer that the source does not have. */
 interface Forged {
   readonly transfer: NativeTransfer
   readonly intent: Intent
@@ -56,14 +56,12 @@ export async function hostileClient({ devnet, client }: Stage) {
       return { ...first, transfer: toTransfer(route, transfer), callHash: callHash(intent), mode: 'new', priority: 1 }
     },
     attempt,
-    /** Starts an operator transaction with this call. Resolves when its workflow has ended. */
     operatorTransaction: (intent: Intent) =>
       client.workflow.execute<(input: object) => Promise<OperatorTransactionStatus>>('operatorTransaction', {
         workflowId: `operator-transaction:${lane}:forged-${++forgeries}`,
         taskQueue: ledgerQueue,
         args: [{ lane, intent, by: 'root', reason: 'urgent' }],
       }),
-    /** Runs a step on the lane's queue. */
     step: (name: string, input: object): Promise<ActivityEnd> =>
       runActivity(client, laneQueue(lane), name, { lane, intentId: `forged-${++forgeries}/1`, ...input }),
     /** Runs a step on the chain's queue, as a local broadcast does. */
@@ -114,7 +112,6 @@ export async function hostileClient({ devnet, client }: Stage) {
       }
       return dear
     },
-    /** The thief's balance of the bridge's token. */
     async stolen(): Promise<bigint> {
       const data = tokenAbi.encodeFunctionData('balanceOf', [thief])
       return BigInt(await bsc.anvil.rpc<string>('eth_call', [{ to: bsc.token, data }, 'latest']))

@@ -12,7 +12,6 @@ export function sendNatives({ devnet }: Stage, source: ChainKey, count: number):
   return devnet.native.users[source].send(Array.from({ length: count }, (_, index) => ({ amount: 1000n + BigInt(index) })))
 }
 
-/** Resolves when the checker finds `count` of the transfers delivered. */
 export function untilDelivered({ devnet }: Stage, sent: readonly AnySent[], count = sent.length, timeoutMs = 120_000): Promise<unknown> {
   const look = async () => (await devnet.check(sent)).delivered >= count
   return until(look, { timeoutMs, everyMs: 500, what: `${count} of ${sent.length} to be delivered` })

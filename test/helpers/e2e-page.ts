@@ -22,7 +22,6 @@ const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bri
 
 export type PageStage = Awaited<ReturnType<typeof startPageStage>>
 
-/** Starts a network with Portage, and a browser for its page. */
 export async function startPageStage(chromium: string) {
   const [stage, browser] = await Promise.all([startStage({ consistencyLevel: 200 }), openBrowser(chromium)])
   const portage = await stage.portage({ configure })

@@ -48,13 +48,11 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
     const isLogged = async () => (await sentLines()).some((line) => line.includes(`"trace_id":"${traceId}"`))
     await until(isLogged, { timeoutMs: 60_000, what: `the log line of ${id}` })
   }
-  // Only submissions begin a trace.
   const roots = receiver.spans.filter((span) => span.parentSpanId === '').map(({ name }) => name)
   expect([...new Set(roots)]).toEqual(['submit'])
   expect(receiver.spans[0]!.resource).toMatchObject({ 'service.name': 'portage', 'portage.role': 'all' })
 }
 
-/** Names of the spans around `span`, the innermost first. */
 function ancestors(spans: readonly ReceivedSpan[], { parentSpanId }: ReceivedSpan): string[] {
   const parent = spans.find(({ spanId }) => spanId === parentSpanId)
   return parent ? [parent.name, ...ancestors(spans, parent)] : []

@@ -7,7 +7,6 @@ export async function currentDetails({ workflow }: Client, id: string): Promise<
   return metadata.currentDetails ?? ''
 }
 
-/** The summaries in a workflow's history, in order. */
 export async function activitySummaries({ workflow }: Client, id: string): Promise<string[]> {
   const { events } = await workflow.getHandle(id).fetchHistory()
   return (events ?? []).flatMap(({ userMetadata }) =>

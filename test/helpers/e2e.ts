@@ -33,7 +33,6 @@ export interface Sent extends SentTransfer {
 export interface Stage {
   readonly devnet: Devnet
   readonly client: Client
-  /** All transfers that `send` sent, in order. */
   readonly sent: readonly Sent[]
   /** Starts a Portage process. Its default role is `all`. `close()` stops it. */
   portage(options?: PortageOptions): Promise<PortageProcess>
@@ -53,16 +52,14 @@ export interface Stage {
    * or was terminated.
    */
   status(id: string): Promise<TransferStatus>
-  /** Resolves when the transfer has reached one of the states. */
   reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs?: number): Promise<TransferStatus>
   /**
    * Resolves with the results of the transfers when all have ended. On a time-out, throws an error that names the open
    * ones.
    */
   outcomes(ids: readonly (string | Sent)[], timeoutMs?: number): Promise<TransferStatus[]>
-  /** Queries the ledger of a chain's first lane. */
   lane(chain: ChainKey): Promise<LaneState>
-  /** Runs the `temporal` CLI against this devnet's server. Throws if its exit code is not 0. */
+  /** Throws if the exit code of the `temporal` CLI is not 0. */
   temporal(...args: string[]): Promise<CliAnswer>
   /** Stops everything. Throws if a process ended by itself, did not stop, or logged a secret. */
   close(): Promise<void>
@@ -194,14 +191,13 @@ async function identified(devnet: Devnet, sent: SentTransfer): Promise<Sent> {
   }
 }
 
-/** Workflow id of the ledger of a chain's lane. Throws if the chain has no lane `index`. */
+/** Throws if the chain has no lane `index`. */
 export function ledgerId(devnet: Devnet, chain: ChainKey, index = 0): string {
   const lane = devnet.lanes.filter((one) => one.chain === chain)[index]
   if (!lane) throw new Error(`${chain} has no lane ${index}`)
   return laneWorkflowId(laneId('evm', devnet.chains[chain].anvil.chainId, lane.address))
 }
 
-/** The lanes whose private key is in a log, with or without 0x. */
 async function loggedSecrets(devnet: Devnet, processes: readonly PortageProcess[]): Promise<string[]> {
   const logs = await Promise.all(processes.map(({ logFile }) => readFile(logFile, 'utf8').catch(() => '')))
   return devnet.lanes

@@ -22,7 +22,6 @@ export function testChain(urls: string | readonly string[], options: Partial<Evm
   return createEvmChain({ name: 'test', networkId, nodes, finality: { kind: 'tag' }, blockTimeMs: 200, ...options })
 }
 
-/** The signer of a devnet account. */
 export function devnetSigner(index: number): Promise<Signer> {
   const variable = `PORTAGE_TEST_DEVNET_KEY_${index}`
   process.env[variable] = devnetAccount(index).privateKey

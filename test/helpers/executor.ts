@@ -6,7 +6,6 @@ import { encodeQuote, highestU64, type Quote } from '../../bridges/executor/quot
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 
 const { address, privateKey } = devnetAccount(20)
-/** The quoter: its address and its signing key. */
 export const quoter = address
 export const key = new SigningKey(privateKey)
 export const u16 = fc.nat(65_535)

@@ -42,7 +42,6 @@ export async function forgeRun(
   return firstExecutionRunId
 }
 
-/** An activity's result, or the type and message of its failure. */
 export interface ActivityEnd {
   readonly result?: unknown
   readonly failure?: { readonly code: string | undefined; readonly message: string; readonly nonRetryable: boolean }

@@ -1,4 +1,3 @@
-/** Every text in a JSON value. */
 export function strings(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(strings) : []

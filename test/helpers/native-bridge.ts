@@ -28,7 +28,7 @@ export interface NativeEnd extends NativeBridgeEnd {
   mine(blocks?: number): Promise<void>
   /** Mines until the present head is final and the chain has seen this. */
   finalise(): Promise<void>
-  /** Mines a transaction of the admin to the bridge, or to the contract `to`. */
+  /** Mines a transaction of the admin. Default contract: the bridge. */
   admin(method: string, args: readonly unknown[], to?: { readonly address: string; readonly contract: 'BridgeToken' }): Promise<void>
 }
 
@@ -38,7 +38,6 @@ export interface NativeBridgeNetwork {
   readonly route: NativeRoute
   readonly bridge: Bridge
   readonly endpoint: NativeEndpoint
-  /** Has RELAYER_ROLE on the target. */
   readonly relayer: Signer
   /** Starts a transfer of each amount to a new account. The transfers are in a block, but not final. */
   start(...amounts: bigint[]): Promise<NativeTransfer[]>
@@ -132,7 +131,7 @@ async function startEnd(name: 'source' | 'target', position: number, variant: Na
     await mine(3)
     await head(chain, ({ finalized }) => finalized >= wanted)
   }
-  // Otherwise the finalized state would not have the contract yet.
+  // Before that, the finalized state does not have the contract.
   await finalise()
   return {
     ...end,

@@ -3,7 +3,7 @@ import { concat, dataLength, toBeHex } from 'ethers'
 export interface NttFields {
   /** Prefix of the transceiver message. Default: Wormhole's 0x9945ff10. */
   readonly prefix: string
-  /** Addresses here are 64 hex digits. */
+  /** All addresses of NTT messages are 64 hex digits. */
   readonly sourceManager: string
   readonly recipientManager: string
   readonly id: bigint

@@ -17,18 +17,17 @@ interface Found {
   readonly nodes: readonly { readonly html: string }[]
 }
 
-/** Number of pixels by which the page is wider than its window. */
 export function overflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
 
-/** Links that lead out of the page. */
+/** Links to other hosts. */
 export function outward(page: Page): Promise<readonly { readonly href: string; readonly rel: string; readonly target: string }[]> {
   const links = '[...document.links].filter((one) => one.protocol !== location.protocol || one.host !== location.host)'
   return page.evaluate(`${links}.map(({ href, rel, target }) => ({ href, rel, target }))`)
 }
 
-/** Replaces the explorers and the namespace in the API's answers. Returns a function that ends this. */
+/** Replaces the explorers and the namespace in the API's answers, until the returned function is called. */
 export async function replaceLinks(page: Page, namespace: string, changed: Readonly<Record<string, object>>): Promise<() => Promise<void>> {
   await page.route('**/v1/links', async (route) => {
     const { chains } = (await (await route.fetch()).json()) as { chains: Record<string, object> }

@@ -16,7 +16,6 @@ interface Patterns {
 
 type Node = Readonly<Record<string, unknown>> & { readonly type: string; readonly start: number; readonly end: number }
 
-/** Throws if the text does not parse. */
 export function patternsOf(file: string, text: string): Patterns {
   const { program, errors } = parseSync(file, text)
   if (errors[0]) throw new Error(`${file} does not parse: ${errors[0].message}`)
@@ -47,7 +46,6 @@ function eachNode(value: unknown, found: (node: Node) => void): void {
   for (const one of Object.values(value)) if (typeof one === 'object') eachNode(one, found)
 }
 
-/** A part of a pattern, in the form of regexpp. */
 interface Part {
   readonly type: string
   readonly raw: string
@@ -62,7 +60,7 @@ const mostConstant = 10
 const mebibyte = 1_048_576
 /** Lengths of the measured texts, characters. The first is enough to find an exponential pattern. */
 const sizes = [24, 1_024, 4_096, 16_384, 65_536, 262_144, mebibyte]
-/** From one length to the next, linear time grows fourfold and quadratic time sixteenfold. */
+/** From one length to the next, linear time grows fourfold, and quadratic time sixteenfold. */
 const mostGrowth = 8
 /** Shorter times are noise, ms. Most linear patterns read 1 MiB faster. A quadratic pattern takes longer for 64 KiB. */
 const noiseMs = 25
@@ -163,7 +161,6 @@ const candidates = [
   '\u{1f600}',
 ]
 
-/** A character of a class: a letter or digit if the class has one. */
 function memberOfClass(raw: string, flags: string): string {
   const key = `${raw}/${flags}`
   const one = new RegExp(`^(?:${raw})$`, flags.replaceAll(/[gym]/g, ''))

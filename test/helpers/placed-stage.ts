@@ -53,7 +53,6 @@ export interface PlacedStream {
   audit(): ReturnType<typeof auditOnce>
   state(): Promise<StreamState>
   shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string): Promise<StreamView>
-  /** Sends one message per text in one transaction. Resolves when the messages are final. */
   send(...texts: string[]): Promise<Sent[]>
   /** Sends messages in a block that is not final. A first byte other than 1 makes them messages of another bridge. */
   mine(texts: readonly string[], firstByte?: number): Promise<Sent[]>
@@ -73,9 +72,8 @@ export interface PlacedStage {
   readonly targetAnvil: Anvil
   /** The source's nodes. Most of them must agree. */
   readonly nodes: readonly FaultProxy[]
-  /** Delivers messages as an account outside Portage. */
   relay(...sent: Sent[]): Promise<void>
-  /** Sets whether blocks come by themselves, three a second. */
+  /** Three blocks come per second, or none. */
   mining(wanted: boolean): void
   finalise(): Promise<void>
   stream(options?: PlacedOptions & { readonly startBlock?: 'none' }): Promise<PlacedStream>

@@ -22,11 +22,10 @@ export interface RpcProxy {
   retryAfter: string | undefined
   /** Delay of each answer, in addition to the node's own, ms. */
   delayMs: number
-  /** Larger batches are refused as a whole with 413. */
+  /** The node refuses larger batches as a whole with 413. */
   largestBatch: number
   /** If false, `alter` and `refuse` get a merged read as a whole, and not its parts. */
   readsMerged: boolean
-  /** Stops the proxy before the end of the test. */
   stop(): void
 }
 
@@ -38,7 +37,6 @@ interface Call {
 
 const notServed = { code: -32601, message: 'the method does not exist' }
 
-/** Starts a proxy on a free port of 127.0.0.1. */
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const requests: string[][] = []
   const server = createServer((incoming, outgoing) => {

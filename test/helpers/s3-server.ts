@@ -18,7 +18,7 @@ export async function startS3(bucket: string, region: string) {
   const seen: string[] = []
   /** Statuses of the next answers, to any requests. */
   const failures: number[] = []
-  /** For each of the next writes: whether its answer is lost. */
+  /** For each of the next writes: whether its answer is lost after the write. */
   const lost: boolean[] = []
   const url = await listenHttp((request, response) => {
     void (async () => {

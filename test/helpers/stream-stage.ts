@@ -11,7 +11,6 @@ export interface StreamStage {
   /** host:port of the server. */
   readonly address: string
   readonly client: Client
-  /** Stops the worker. The server continues. */
   rest(): Promise<void>
   stop(): Promise<void>
 }

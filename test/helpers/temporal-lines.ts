@@ -28,7 +28,6 @@ export const elsewhere = ['README.md', ...docsPages]
   })
   .filter((line) => !line.includes('--codec-endpoint') && !line.endsWith(' --query'))
 
-/** The saved queries in docs/operate/temporal/web-ui.md. */
 export const queries = [...textOf('docs/operate/temporal/web-ui.md').matchAll(/^\| ([^|]+) \| `(Workflow[^`]+)` \|$/gm)].map(
   ([, what = '', query = '']) => ({
     what,

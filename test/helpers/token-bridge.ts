@@ -18,13 +18,11 @@ export interface TokenBridgeNetwork {
   /** The source of all messages. Its node is stopped, because a relayer does not need it. */
   readonly bsc: Omit<WormholeChain, 'anvil'>
   readonly chain: EvmChain
-  /** A funded account. */
   readonly signer: Signer
   /** Makes the bridge with these settings of the config. The bridge has read nothing yet. */
   bridge(settings?: object): Bridge
   /** A message of bsc's token bridge to ethereum with a sequence of its own. By default it can be delivered. */
   message(payload?: Partial<TransferFields>, message?: Partial<Message>, options?: SignOptions): SignedVaa
-  /** Mines a call. With a gas limit, the call may revert. */
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
   /** Mines until the present head is final and the chain has seen this. */
   finalise(): Promise<void>

@@ -24,7 +24,7 @@ export function bytesOf({ vaa }: Pick<MainnetVaa, 'vaa'>): Uint8Array {
 export interface TransferFields {
   readonly kind: number
   readonly amount: bigint
-  /** Addresses here are 64 hex digits. */
+  /** All addresses in payloads are 64 hex digits. */
   readonly token: string
   readonly tokenChain: number
   readonly to: string
@@ -59,11 +59,11 @@ export function transferPayload(fields: Partial<TransferFields> = {}): string {
 }
 
 export interface SignOptions {
-  /** Number of guardians in the devnet's set. Default 1. */
+  /** Default: 1. */
   readonly guardians?: number
-  /** Indexes of the guardians that sign. Default: the first quorum. */
+  /** Default: the first guardians that make a quorum. */
   readonly signers?: readonly number[]
-  /** Index of the guardian set. Default 0. */
+  /** Default: 0. */
   readonly setIndex?: number
 }
 
@@ -82,7 +82,6 @@ export function signVaa(message: Partial<Message> = {}, { guardians = 1, signers
   return sign(whole, devnetGuardians(guardians), signers, setIndex)
 }
 
-/** A copy of the bytes with `values` written at the offset `at`. */
 export function altered(bytes: Uint8Array, at: number, ...values: number[]): Uint8Array {
   const copy = getBytes(bytes, 'vaa').slice()
   copy.set(values, at)

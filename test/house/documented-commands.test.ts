@@ -4,7 +4,7 @@ import { argvOf, commandLines, documentedCommands, parseCommand } from '../helpe
 
 const all = documentedCommands()
 
-/** The code of commander's error for a line. Undefined if the line is right or asks for help. */
+/** The code of commander's error for a line. Undefined if commander accepts the line. */
 const fault = (argv: readonly string[]) =>
   parseCommand(argv).then(
     () => undefined,

@@ -8,7 +8,6 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = temporaryFolder()
 
-/** Lints these files with this repository's config. Returns the exit code and the output. */
 function lint(files: Record<string, string>): { code: number | null; output: string } {
   copyFileSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'))
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { strict: true, module: 'nodenext', noEmit: true } }))

@@ -137,7 +137,6 @@ test.runIf(found)('the objectives are what docs/operate/monitor/objectives.md sa
   await promtoolAccepts('objectives', [{ interval: '1m', input_series: inputs(series), promql_expr_test }])
 })
 
-/** The series of one process among several. */
 const named = (name: string, process: string) =>
   name.includes('{') ? name.replace('}', `,pod="${process}"}`) : `${name}{pod="${process}"}`
 

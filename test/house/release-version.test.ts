@@ -23,7 +23,7 @@ describe('npm run release -- --version', () => {
   })
     .toString()
     .split('\n')
-    // The chart has links to folders.
+    // lstat, because the chart has links to folders.
     .filter((file) => file !== '' && lstatSync(join(root, file)).isFile())
 
   beforeEach(() => {

@@ -50,7 +50,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     const maps = [Buffer.from(inline, 'base64').toString(), await readFile(join(folder, 'node_modules/portage/dist/main.cjs.map'), 'utf8')]
     const sources = maps.flatMap((map) => (JSON.parse(map) as { sources: string[] }).sources)
     expect(sources).toEqual(expect.arrayContaining(['cli/main.ts', 'workflows/index.ts']))
-    // Modules that webpack and esbuild invent have no file.
+    // Modules that webpack and esbuild generate have no source file.
     expect(sources.filter((source) => !/^(\w[\w.-]*\/|webpack|package:|tracing:|aws:)/.test(source))).toEqual([])
   })
 
@@ -118,7 +118,6 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
       ...{ timeoutMs: 120_000, what: 'the installed Portage to be ready' },
       giveUp: () => portage.ended && `${portage.ended}: ${portage.tail()}`,
     })
-    // The tarball must contain the page.
     const page = await fetch(`http://127.0.0.1:${port}/`)
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('page/page.js')])
     // A warning would show that the tarball lacks the native build of secp256k1.

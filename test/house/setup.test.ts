@@ -9,7 +9,6 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 let clone: string
 
-/** A folder with only the set-up script and a package.json. */
 beforeEach(() => {
   clone = temporaryFolder()
   mkdirSync(join(clone, 'scripts'))

@@ -80,7 +80,7 @@ describe('the lock file', () => {
   test('has only packages whose licence is on the list', () => {
     // These packages state their licence only in their files: MIT, Apache-2.0, Unlicense. npm does not read it there.
     const saidElsewhere = new Set(['memorystream', '@wormhole-foundation/sdk-definitions', 'unionfs'])
-    // A tool of the tests that is neither shipped nor installed. Its licence has terms only for redistribution.
+    // The tests use axe-core, but it is neither shipped nor installed. Its licence has terms only for redistribution.
     const isTool = (place: string, { dev }: Locked) => dev === true && nameOf(place) === 'axe-core'
     const refused = locked.filter(
       ([place, found]) => !isAllowed(found.license ?? '') && !saidElsewhere.has(nameOf(place)) && !isTool(place, found),

@@ -34,11 +34,11 @@ test.each([
 test('modules of workflows hold no state: all workflows of a thread share one evaluation', () => {
   const all = files.flatMap((file) => found(readFileSync(`${root}/${file}`, 'utf8')).map((line) => `${file}: ${line}`))
   expect(all).toEqual([
-    // This holds a setting and no state.
+    // The converter holds a setting and no state.
     "workflows/failure-converter.ts: export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: form.endsWith('CODED') })",
     // `replace`, `replaceAll` and `matchAll` read the whole text and do not change the pattern.
     String.raw`domain/settings/request.ts: const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g`,
-    // The cache's key is a value that never changes, so the cached result never changes either.
+    // The key of this cache never changes, so neither does the cached result.
     'domain/stream/outside-window.ts: const unpacked = new WeakMap<OutsideNumbers, Unpacked>()',
   ])
 })

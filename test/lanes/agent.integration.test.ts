@@ -108,7 +108,6 @@ describe('The agent of a lane', () => {
       Array.from({ length: 8 }, (_, index) => signedAndSent(index % 2 === 0 ? one : two, request(`shared-${index}`))),
     )
     expect(transactions.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-    // Both agents may drive the same nonce, because they send the same bytes.
     const twin = request('driven by both')
     await signedAndSent(one, twin)
     const before = await pool()
@@ -187,7 +186,6 @@ describe('The agent of a lane', () => {
   })
 
   test("an operator's raise reaches the driving process, and a cancel replaces the call by a no-op", async () => {
-    // Only the operator's order may raise the fee, however late it arrives.
     const agent = await fresh({ fillAfterBlocks: 20, bumpAfterBlocks: 1_000 })
     const one = await signedAndSent(agent, request('raised'))
     await signedAndSent(agent, request('cancelled'))

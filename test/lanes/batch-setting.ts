@@ -17,7 +17,6 @@ import { Worker } from '@temporalio/worker'
 
 const logger = silentLogger()
 
-/** The parts of a process that has a lane. */
 export interface LaneProcess {
   readonly agent: LaneAgent
   readonly batches: BatchTracker

@@ -66,7 +66,6 @@ describe('Batches of a lane', () => {
   const status = (id: string) => setting.ledgers.temporal.client.workflow.getHandle(id).result() as Promise<BatchStatus>
   const inPool = () => pooled(setting.network.target.anvil, setting.network.relayer.address)
   const delivered = (transfers: readonly Transfer[]) => Promise.all(transfers.map((each) => one.endpoint.delivered(each, 'latest')))
-  /** Mines until the batch's workflow has its result. */
   async function ends(batch: Batch): Promise<BatchStatus> {
     await setting.network.target.finalise()
     return status(batch.id)
@@ -149,7 +148,6 @@ describe('Batches of a lane', () => {
     const members = transfers.map((each) => candidateOf(each).intentId)
     const row = { batch: batch!.id, members: 4, transfers: members, nonce: batch!.pending.nonce }
     const listed = async () => (await listBatches(client, setting.config.lane, 0)).find((each) => each.batch === batch!.id)
-    // Temporal's list lags behind the workflows.
     expect(await until(listed, { ...waitLimit, what: 'the batch to be listed' })).toMatchObject({ ...row, state: 'underway' })
     const held = { kind: 'held', nonce: batch!.pending.nonce }
     const ask = (index: number, how: 'cancel' | 'leave') =>
@@ -173,7 +171,6 @@ describe('Batches of a lane', () => {
     const transfers = await setting.network.transfers(...amounts(3))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const held = { kind: 'held', nonces: [{ lane: setting.config.lane, nonce: batch!.pending.nonce }] }
-    // The new run of the transfer does not know the nonce of the earlier run.
     expect(await confirmEnd(transfers[0]!)).toEqual(held)
     // Without the nonce's process, the ledger learns nothing more. The chain must decide.
     one.agent.stop()

@@ -141,7 +141,7 @@ describe('The nonce queue', () => {
           queue.enter(waiter(`fresh${now}`, { priority: 1, source, since: now, deadline }))
           if (names(queue.take(1, now)).includes('patient')) break
         }
-        // After the waiter has risen to the first class, it still waits for earlier waiters of this class.
+        // A waiter that has risen to the first class still waits for earlier waiters of this class.
         expect(now).toBeLessThanOrEqual((priority - 1) * ageingMs + (ahead + 2) * everyMs + ageingMs)
       },
     )

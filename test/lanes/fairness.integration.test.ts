@@ -8,16 +8,14 @@ import { devnetSigner } from '../helpers/evm.ts'
 import { signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 90_000, everyMs: 10 }
-/** No call rises to a better class during a test, ms. */
+/** Longer than a test, ms, so that no call rises to a better class. */
 const ageingMs = 3_600_000
 
-/** Which calls get the slots of a small window, on a real chain with a real ledger. */
 describe('A lane with many waiting calls', () => {
   let setting: LaneSetting
   let keys = 40
   let signer: Signer
   let agent: LaneAgent
-  /** Names of the sent calls, in the order of their nonces. */
   let served: string[]
   let leave: AbortController
 
@@ -37,7 +35,6 @@ describe('A lane with many waiting calls', () => {
     for (let index = 0; index < window; index++) await signedAndSent(agent, request(`holder-${keys}-${index}`))
   }
 
-  /** Waits for a nonce as a transfer does, and sends with it. */
   function enter(name: string, changes: Partial<NonceRequest>): void {
     const come = async () => {
       const result = await agent.acquire(request(`${name}-${keys}`, changes), { timeoutMs: 120_000, signal: leave.signal })

@@ -51,7 +51,7 @@ describe('The cache of lane statuses', () => {
     expect(await all.open()).toEqual([open, young])
     expect(await cacheOf([paused, broke]).open()).toEqual([])
     await ledgers.order(paused, { kind: 'activate', id: 'o' })
-    // A status stays in a process's cache for seconds, so a new cache reads it.
+    // Another process has its own cache, so it reads the status.
     expect(await cacheOf([paused, broke]).open()).toEqual([paused])
   })
 

@@ -16,7 +16,7 @@ const entry: Entry = {
   ...{ nonce: 7, owner: request.owner, grantedTo: 'x-1', maybeSent: false, sinceBlock: 0, claimedBlock: 0, attempts: [first] },
 }
 
-/** A process whose ledger answers when the test says so. Only the clock and the server are faked. */
+/** Only the clock and the server are faked. The ledger answers when the test says so. */
 function setting() {
   const asked: Ask[] = []
   let answer = (_: LaneAnswer | undefined): void => {}

@@ -60,7 +60,6 @@ describe('The client of a ledger', () => {
     const client = await synced(ledgers.client(config(), { client: counting.client }))
     const before = counting.sent
     const asks = upTo(300).map((index) => client.ask(grant(`coalesced-${index}`)))
-    // These asks come while the first update is on its way.
     await until(() => counting.sent > before, { timeoutMs: 60_000, everyMs: 1, what: 'the first update to leave' })
     asks.push(...upTo(100).map((index) => client.ask(grant(`later-${index}`))))
     const nonces = (await Promise.all(asks)).map(nonceOf)
@@ -175,7 +174,6 @@ describe('The client of a ledger', () => {
     expect(nonceOf(await client.ask(grant('first')))).toBe(0)
     await ledgers.temporal.client.workflow.getHandle(laneWorkflowId(one.lane)).terminate('a test')
     expect(await client.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
-    // The pool has a transaction that the new ledger does not know.
     client.observe(observation({ height: 11, pending: 1 }))
     expect(await client.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
     client.observe(observation({ height: 12, latest: 1 }))

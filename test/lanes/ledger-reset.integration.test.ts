@@ -38,7 +38,6 @@ afterAll(() => ledgers?.stop())
 describe('A ledger whose workflow is reset in Temporal', () => {
   let lanes = 0
 
-  /** A ledger after three requests. `a` has nonce 0, and `b` was refused. */
   async function used() {
     const config: LaneConfig = { lane: laneOf(devnetAccount(60 + lanes++)), window: 8, fillAfterBlocks: 100 }
     const client = ledgers.client(config)
@@ -54,7 +53,6 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     return { client, ask, lane: config.lane }
   }
 
-  /** Reports the account to the ledger, as a process does when the ledger lacks an observation. */
   async function look(client: LedgerClient, height: number, changes: Partial<Observation>) {
     client.observe(observation({ height, hash: `0x${height}`, ...changes }))
     await until(() => (client.view?.height ?? 0) >= height, { timeoutMs: 60_000, what: `the ledger to hear of block ${height}` })

@@ -38,7 +38,7 @@ describe('Limits of a lane', () => {
     const agent = await setting.fresh()
     const abort = new AbortController()
     const gone = agent.acquire(request('gone'), { timeoutMs: 60_000, signal: abort.signal })
-    // The request has left the queue and has no answer. So it is about to leave or on its way.
+    // The request has left the agent's queue, and the ledger has not answered.
     expect(agent.load.waiting).toBe(0)
     abort.abort()
     expect(await gone).toMatchObject({ kind: 'refused' })
@@ -57,7 +57,6 @@ describe('Limits of a lane', () => {
     await setting.ledgers.temporal.client.workflow
       .getHandle(laneWorkflowId(agent.lane))
       .signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
-    // The ledger refuses the first request, so the agent learns of the pause.
     await agent.acquire(request('first'), { timeoutMs: 100 })
     await until(() => agent.view?.closed?.pause, { timeoutMs: 60_000, what: 'the agent to hear of the pause' })
     const second = await agent.acquire(request('second'), { timeoutMs: 100 })

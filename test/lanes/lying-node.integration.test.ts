@@ -80,7 +80,6 @@ test('a node that counts a million nonces too many, alone, takes none from the l
   }
 })
 
-/** Starts a process with a key on a chain of three nodes, and an operator's payment with this key. */
 async function startPayment(signer: Signer, name: string, to: string) {
   const chain = testChain(nodes.map(({ url }) => url))
   await chain.connect()
@@ -193,7 +192,6 @@ test('a payment is lost, and not repeated, if its nonce was used and the nodes p
     await anvil.rpc('eth_sendRawTransaction', [raw])
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     for (const node of nodes) {
-      // The node answers like one that has pruned its states.
       node.refuse = (method, [, at]) =>
         method === 'eth_getTransactionCount' && typeof at === 'string' && Number(at) <= height
           ? { code: -32000, message: 'missing trie node' }

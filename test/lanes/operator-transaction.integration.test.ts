@@ -32,7 +32,6 @@ describe('An operator transaction', () => {
   let end: () => Promise<void>
   let policy: FeePolicy = {}
 
-  /** Starts an agent and a worker with the key. Returns a function that stops them. */
   async function serve(key: Signer): Promise<() => Promise<void>> {
     const agent = await setting.agent(key)
     const { connection, namespace } = setting.ledgers.temporal
@@ -184,7 +183,7 @@ describe('An operator transaction', () => {
     await setting.mine(3)
     expect(await operatorTransaction.result()).toMatchObject({ state: 'done' })
     await resetRun(setting.ledgers.temporal, operatorTransaction.workflowId, 'first')
-    // Both runs recorded the hashes that they signed.
+    // Both runs of the workflow recorded the hashes that they signed.
     expect(await client().getHandle(operatorTransaction.workflowId).result()).toMatchObject({ state: 'done' })
     await setting.mine(3)
     expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(13n)

@@ -70,7 +70,6 @@ function setting(limits: Partial<SigningLimits>, own: Partial<Omit<SigningPolicy
     return new PendingTransaction(deps, 0, [...attempts], { intentId, intent: call })
   }
   const pendingOf = (...attempts: Attempt[]) => pendingWith('one/1', ...attempts)
-  /** Passes blocks to the account's lowest nonce until a condition holds. */
   let height = 1
   const blocks = (pending: PendingTransaction, isSo: () => boolean) =>
     until(

@@ -13,7 +13,6 @@ import { deployReverting } from '../helpers/reverting.ts'
 import { acquired, becomes, signedAndSent, request, useLaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 60_000 }
-/** Index of an account that no other test uses. */
 const randomKey = 40
 const dear = 400n * 10n ** 9n
 
@@ -22,7 +21,6 @@ describe('A pending transaction under a policy', () => {
   const setting = useLaneSetting(() => ({ fees: ({ terms }) => ({ ...policy, terms }) }))
   const { fresh, pool, ledger } = setting
 
-  /** Mines an empty block with the base fee `dear`. */
   async function passDear(): Promise<void> {
     await setting.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${dear.toString(16)}`])
     await setting.passBlock()
@@ -67,7 +65,6 @@ describe('A pending transaction under a policy', () => {
       gasUsed: receipt.gasUsed,
       includedAt: expect.any(Number),
     })
-    // Each raise has its own time.
     const times = pending.tried.flatMap(({ at, acceptedAt }) => [at, acceptedAt])
     expect(times).toEqual(times.toSorted((early = 0, late = 0) => early - late))
   })

@@ -150,7 +150,6 @@ describe('A pending transaction', () => {
     const agent = await fresh({ bumpAfterBlocks: 1 })
     const one = request('cancelled')
     const pending = await signedAndSent(agent, one)
-    // From now on, every block is a reason for a raise.
     await setting.passUntil('a raise', () => pending.attempts > 1)
     const line = setting.ledgers.client({ lane: laneOf(setting.signer), window: 8, fillAfterBlocks: 20 })
     expect(await line.ask({ kind: 'withdraw', intentId: one.owner.intentId, how: 'cancel' })).toEqual({ kind: 'held', nonce: 0 })
@@ -171,7 +170,6 @@ describe('A pending transaction', () => {
   test('an orphan, which no process drives, ends with a no-op of any process of the lane', async () => {
     const dead = await fresh({ fillAfterBlocks: 4 })
     const orphan = await acquired(dead, request('orphan'))
-    // The process of this nonce stops before it signs anything.
     dead.stop()
     const heir = await setting.agent(setting.signer, { fillAfterBlocks: 4 })
     await setting.passUntil('the no-op in the pool', async () => (await pool()).length === 1)

@@ -28,11 +28,9 @@ const logger = silentLogger()
 /** First attempt of every request. Its fees are far above a devnet's base fee. */
 const first: Attempt = { kind: 'call', gasLimit: '30000', maxFee: '5000000000', tip: '1000000000' }
 
-/** A Temporal server with a worker for ledgers. */
 export interface Ledgers {
   readonly server: TemporalServer
   readonly temporal: Temporal
-  /** Makes a process's client of a ledger. */
   client(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): LedgerClient
   state(lane: string): Promise<LaneState>
   /** Sends a request to a ledger without a process of its lane. */
@@ -122,7 +120,7 @@ export interface LaneSetting {
   agent(signer: Signer, options?: AgentOptions): Promise<LaneAgent>
   /** Mines a block without transactions. Resolves when the chain's head tracker has the block. */
   passBlock(): Promise<void>
-  /** Mines blocks without transactions until the condition holds. Returns their number. Throws after 100 blocks. */
+  /** Throws after 100 blocks. Returns the number of mined blocks. */
   passUntil(what: string, isSo: () => Promise<boolean> | boolean): Promise<number>
   /** Mines a block with the whole pool. Resolves when the chain's head tracker has the block. */
   mine(blocks?: number): Promise<void>
@@ -139,7 +137,6 @@ export interface AgentOptions {
   readonly minimumBalance?: string
   readonly ageingMs?: number
   readonly synced?: boolean
-  /** Default: the key's own lane. */
   readonly lane?: string
   /** The chain's estimate for a no-op, in gas. */
   readonly noopGas?: string
@@ -207,21 +204,19 @@ export async function startLaneSetting(): Promise<LaneSetting> {
   }
 }
 
-/** A setting for tests, with the key of the newest agent. */
+/** `signer` is the key of the newest agent. */
 export interface LaneTests extends LaneSetting {
   signer: Signer
   /** A key that no other test uses. */
   key(): Promise<Signer>
-  /** Makes an agent with a key that no other test uses. */
   fresh(options?: AgentOptions): Promise<LaneAgent>
-  /** The key's transactions in the pool. */
   pool(): ReturnType<typeof pooled>
   ledger(): Promise<LaneState>
   /** Sends a transaction of the key without Portage. Default: a payment of 0 to the key itself. */
   sendOutside(transaction: Partial<UnsignedTransaction> & Pick<UnsignedTransaction, 'nonce' | 'maxFee'>): Promise<SendOutcome>
 }
 
-/** A setting for the tests of one `describe`. The fields of `LaneSetting` exist once `beforeAll` has run. */
+/** The fields of `LaneSetting` exist once `beforeAll` has run. */
 export function useLaneSetting(defaults: () => AgentOptions = () => ({})): LaneTests {
   let keys = 20
   const use = {
@@ -267,7 +262,6 @@ export async function acquired(agent: LaneAgent, one: NonceRequest, timeoutMs = 
   return result.pending
 }
 
-/** Signs and sends the transaction of a request. */
 export async function signedAndSent(agent: LaneAgent, one: NonceRequest): Promise<PendingTransaction> {
   const pending = await acquired(agent, one)
   await pending.signAndSend()

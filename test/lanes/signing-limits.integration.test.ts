@@ -14,7 +14,6 @@ const gwei = 10n ** 9n
 /** The first attempt of `request`: 30,000 gas at 5 gwei, with a tip of 1 gwei. */
 const first = { maxFee: 5n * gwei, tip: gwei, cost: 150_000n * gwei }
 
-/** A stranger who writes to a lane's ledger cannot spend more than the signer allows. */
 describe('The limits of a key', () => {
   let setting: LaneSetting
   let keys = 45

@@ -13,7 +13,6 @@ import { chainAt, giveUp, linesOf, requestsTo, useProcesses } from './process-se
 const laneKey = devnetAccount(0)
 const { folder, start, anvilAt, temporalAt } = useProcesses()
 
-/** Writes one config file for all processes, as on a machine of a fleet. */
 async function configFile({ temporal, node }: { readonly temporal: number; readonly node: number }): Promise<string> {
   const path = join(folder, 'portage.yaml')
   const test = chainAt(node, [{ address: laneKey.address, signer: { kind: 'environment', variable: 'ADMIN_TEST_KEY' } }])
@@ -45,7 +44,7 @@ async function portage(role: Role, config: string) {
 test('each role serves health, readiness and metrics before and after its dependencies are there', async () => {
   const at = { temporal: await freePort(), node: await freePort() }
   const config = await configFile(at)
-  // Roles that combine several roles have the API's port.
+  // Combined roles would use the port of the role `api`.
   const single = roles.filter((role) => role !== 'all' && role !== 'keyless')
   const all = await Promise.all(single.map((role) => portage(role, config)))
   expect(new Set(all.map(({ port }) => port)).size).toBe(all.length)

@@ -13,7 +13,6 @@ const head = (height: number, rolledBack = 0): HeadEvent => ({
   time: Math.floor(Date.now() / 1_000) - 30,
 })
 
-/** A chain whose head events the test makes. */
 function chainAt(first: HeadEvent) {
   let current = first
   const listeners: ((event: HeadEvent) => void)[] = []

@@ -45,13 +45,11 @@ export function chainAt(node: number, lanes: readonly object[] = []) {
   return { family: 'evm', networkId: chainId, blockTimeMs: 500, lanes, nodes: [{ url: `http://127.0.0.1:${node}/?key=secret-key` }] }
 }
 
-/** Requests to a process. */
 export function requestsTo(child: Child, port: number) {
   const ask = async (route: string, init?: RequestInit): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${port}${route}`, init)
     return { status: response.status, text: await response.text() }
   }
-  /** Resolves with the first answer that satisfies the condition. Throws if the process ends. */
   const seen = (route: string, sees: (answer: Answer) => boolean, what: string, init?: RequestInit) => {
     let last = 'nothing'
     const look = async () => {

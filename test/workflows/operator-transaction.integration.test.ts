@@ -44,7 +44,6 @@ afterAll(async () => {
   await ledgers?.stop()
 })
 
-/** An operator transaction that has ended in its second run. */
 async function inTwoRuns(workflowId: string, progress?: OperatorTransactionInput['progress']) {
   asked.splice(0)
   const input: OperatorTransactionInput = { lane, intent, by: 'a test', reason: 'a test', ...(progress && { progress }) }

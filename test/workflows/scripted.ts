@@ -43,7 +43,6 @@ export const transfer: Transfer = {
 export const landed: Landed = { nonce: 7, txHash: '0x07', blockHeight: 9, blockHash: '0x09', gasPaid: '1', attempts: 1, tried: [] }
 export const waiting = { timeoutMs: 60_000, everyMs: 20 }
 
-/** Scripted answers of the steps. */
 export interface Script {
   admit(input: AdmitInput): Admission | Promise<Admission>
   broadcastLocally(input: BroadcastInput): BroadcastResult | { kind: 'elsewhere' } | Promise<{ kind: 'elsewhere' }>
@@ -73,7 +72,6 @@ export const sound: Script = {
 export interface Scripted {
   /** The answers of the steps. Each test begins with a copy of `sound`. */
   script: Script
-  /** Inputs of the steps of this test. */
   readonly asked: {
     admit: AdmitInput[]
     broadcastLocally: BroadcastInput[]
@@ -85,7 +83,6 @@ export interface Scripted {
   }
   /** The headers of every step of this test in order, and the runs that were reported as ended parts of a trace. */
   readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
-  /** The log lines of a transfer, as the process writes them. */
   logged(handle: WorkflowHandle): Record<string, unknown>[]
   /**
    * @param headers of the start
@@ -99,11 +96,11 @@ export interface Scripted {
    * twice the time.
    */
   startWithDeadline(asked: (steps: Scripted['asked']) => boolean): Promise<{ handle: WorkflowHandle; deadline: number }>
-  /** Orders a transfer to retry now. Ignores a transfer that has ended. */
+  /** A transfer that has ended gets no order. */
   retry(handle: WorkflowHandle): Promise<void>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>
-  /** The server of the workflows, and a connection to it. */
+  /** `server` runs the workflows. `temporal` is a connection to it. */
   readonly server: TemporalServer
   readonly temporal: Temporal
   /** Number of the transfer's runs that have continued as new. */

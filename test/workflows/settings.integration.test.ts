@@ -207,7 +207,6 @@ describe('The settings', () => {
       keys: ids.map((id) => ({ id, source: { from: 'a test', read: () => keys[id].toString('hex') } })),
       required,
     })
-    /** Runs `during` while a process with these keys serves the settings. */
     const served = async (given: PayloadEncryption, during: (client: TemporalClient) => Promise<void>) => {
       const target = { address: ledgers.server.address, namespace: 'default', encryption: given }
       const temporal = await connectTemporal(target, silentLogger())

@@ -14,7 +14,6 @@ import { currentDetails, summaries } from '../helpers/e2e-web-ui.ts'
 import { elsewhere, page, queries } from '../helpers/temporal-lines.ts'
 import { landed, lanes, scriptedTransfers, sound, waiting } from './scripted.ts'
 
-/** An operator has only the `temporal` command line. */
 describe("Temporal's own commands", () => {
   const on = scriptedTransfers()
   const done = new Set<string>()

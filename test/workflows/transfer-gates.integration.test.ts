@@ -7,7 +7,6 @@ import { scriptedTransfers, sound } from './scripted.ts'
 const dayMs = 86_400_000
 const closed: Admission = { kind: 'waiting', code: 'BRIDGE_BUDGET', reason: 'the budget renews tomorrow', retryInMs: dayMs }
 
-/** Duration of each timer of a run, ms. */
 async function timersOf(handle: WorkflowHandle): Promise<number[]> {
   const { events } = await handle.fetchHistory()
   return (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) =>

@@ -60,7 +60,7 @@ describe('A transfer', () => {
       const handle = await startHolding(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
       expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', rounds: 3 })
-      // Each run asks the lane once.
+      // A lane is asked once per run.
       expect(new Set(on.asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
       expect(new Set(on.asked.broadcast.map(({ intentId }) => intentId)).size).toBe(1)
       on.script = { ...sound }

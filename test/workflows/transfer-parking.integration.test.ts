@@ -61,7 +61,6 @@ describe('A transfer whose rounds fail', () => {
     return { handle, afterADay }
   }
 
-  /** Seconds from each wait to the next round. */
   function secondsBetweenRounds({ timeline }: TransferStatus): number[] {
     return timeline.flatMap(({ state, at }, index) => {
       const next = timeline[index + 1]

@@ -5,7 +5,6 @@ import { startAnvil } from '../../../lab/devnet/chain/anvil.ts'
 import { startChild } from '../../../lab/devnet/child.ts'
 import { alive } from '../../helpers/alive.ts'
 
-/** Starts a process that starts a child of its own with lab/devnet/child.ts. Returns the child's pid. */
 async function parent(): Promise<{ kill(signal: NodeJS.Signals): void; childPid: number }> {
   const module = fileURLToPath(new URL('../../../lab/devnet/child.ts', import.meta.url))
   const code = `const { startChild } = await import(${JSON.stringify(module)})

@@ -14,7 +14,7 @@ const core = new Interface([
 
 describe('the devnet', () => {
   let devnet: Devnet
-  /** Transfers of all four kinds in both directions, those from bsc first. Even ones pay a fee. */
+  /** Those from bsc come first. Even ones pay a fee. */
   let sent: SentTransfer[]
 
   beforeAll(async () => {

@@ -58,7 +58,7 @@ describe('the strict native bridge, with the defects of the deployed one', () =>
   })
 })
 
-/** Two chains with the two ends of a bridge. The fields exist once `beforeAll` has run. */
+/** The fields exist once `beforeAll` has run. */
 function setting(variant: NativeBridgeVariant): At {
   const at = {} as { -readonly [Key in keyof At]: At[Key] }
   let nodes: Anvil[] = []
@@ -145,7 +145,6 @@ async function read({ abi }: At, { anvil, bridge }: NativeBridgeEnd, method: str
   return abi.decodeFunctionResult(method, answer).toArray()
 }
 
-/** Name of the error with which a call reverts, or a text about what happened instead. */
 async function refusal(
   { abi }: At,
   { anvil, bridge }: NativeBridgeEnd,

@@ -11,7 +11,6 @@ import { until } from '../../../lab/devnet/until.ts'
 describe('the native bridge of the devnet', () => {
   let devnet: Devnet
   let native: NativeNetwork
-  /** Two transfers from ethereum and one from bsc. */
   let sent: SentNativeTransfer[]
 
   beforeAll(async () => {
@@ -110,7 +109,6 @@ describe('the native bridge of the devnet', () => {
     // A completion with a wrong recipient or amount counts twice: its transfer stays lost, and the completion is
     // foreign. A completion without a payment counts as a wrong balance.
     expect(await devnet.check(all)).toMatchObject({ ...before, lost: 2, duplicates: 1, wrongBalances: 2, foreignCompletions: 2 })
-    // Now the two transfers are completed correctly.
     await complete(bsc, key, [completion(elsewhere), completion(less)])
     expect(await devnet.check(all)).toMatchObject({ ...before, delivered: sent.length + 2, lost: 0, foreignCompletions: 2 })
   })
@@ -139,13 +137,12 @@ function completion(sent: SentNativeTransfer): Completion {
 /** Runtime code that logs its input: 64 bytes of data, then four topics. */
 const logsItsInput = '0x6040600060003760a03560803560603560403560406000a400'
 
-/** Logs the event of a completion that did not happen. */
 async function claim(end: NativeBridgeEnd, key: DevnetAccount, [id, initiator, recipient, amount, nonce]: Completion) {
   const topic = (await nativeBridgeAbi()).getEvent('BridgeTransferCompleted')!.topicHash
   await send(end, key, concat([toBeHex(amount, 32), toBeHex(nonce, 32), topic, id, initiator, zeroPadValue(recipient, 32)]))
 }
 
-/** The storage slot that marks this transfer as completed. */
+/** Finds the storage slot in which the contract marks this transfer as completed. */
 async function inboundSlot({ anvil, bridge }: NativeBridgeEnd, { id, nonce }: SentNativeTransfer): Promise<string> {
   const slots = Array.from({ length: 16 }, (_, slot) => keccak256(concat([id, toBeHex(slot, 32)])))
   const values = await Promise.all(slots.map((slot) => anvil.rpc<string>('eth_getStorageAt', [bridge, slot, 'latest'])))

@@ -240,12 +240,10 @@ function execute({ manager }: NttEnd, { bytes }: SignedVaa): Call {
   return act(manager, managerAbi, 'executeMsg', [emitterChain, payload.subarray(4, 36), parts])
 }
 
-/** The bridge's meaning of an error that `refusal` names. */
 function meaningOf(error: string): string | undefined {
   return createNtt([], new Map()).reverts?.[error.slice(0, 10)]?.kind
 }
 
-/** Events and errors of all contracts. */
 async function allAbi(): Promise<Interface> {
   const structs = await compiledArtifact('TransceiverStructs')
   const token = new Interface(['error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)'])
@@ -253,7 +251,6 @@ async function allAbi(): Promise<Interface> {
   return new Interface(all.filter(({ type }) => type === 'event' || type === 'error'))
 }
 
-/** Sends a call from a stranger's account. Returns the names of the contracts' events, in order. */
 async function perform({ anvil, manager, transceivers }: NttEnd, call: Call): Promise<(string | undefined)[]> {
   const abi = await allAbi()
   const [mined] = await createSender(anvil, stranger, gasLimit)([call])

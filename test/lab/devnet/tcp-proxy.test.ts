@@ -28,7 +28,6 @@ afterEach(async () => {
   await proxy.stop()
 })
 
-/** Opens a connection through the proxy, and records the bytes that come. */
 async function dial(): Promise<{ socket: Socket; told(): string; closed: Promise<unknown> }> {
   const socket = connect(proxy.port, '127.0.0.1')
   opened.push(socket)
