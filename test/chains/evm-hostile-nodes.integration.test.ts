@@ -90,7 +90,7 @@ describe('one node of three is hostile, and is asked first', () => {
   describe('heads', () => {
     const depth = 10
 
-    /** Blocks above the true head. Each hash is right for the invented header. */
+    /** Invented blocks above the true head, whose hashes fit their headers. */
     async function invented(count: number): Promise<Raw[]> {
       const top = await anvil.rpc<Raw>('eth_getBlockByNumber', ['latest', false])
       const blocks: Raw[] = []

@@ -125,7 +125,7 @@ describe('inclusions', () => {
     await expect.poll(() => seen).toHaveLength(1)
     const height = before.kind === 'included' ? before.receipt.block.height : 0
     node.mode = 503
-    // One more poll shows that no answer is on its way.
+    // After one more poll, no answer is on its way any more.
     const polls = node.requests.length
     await expect.poll(() => node.requests.length).toBeGreaterThan(polls)
     // The fork replaces three blocks. The transaction is then in the second of them.

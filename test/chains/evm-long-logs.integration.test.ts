@@ -18,7 +18,9 @@ const from = devnetAccount(0).address
 
 describe('a block whose logs are longer than any answer may be', { timeout: 120_000 }, () => {
   const { anvil, connectBehind } = evmSetting(1)
-  /** `long`: height of a block with 13 logs of a megabyte and a short one. `next`: of a block with one short log. */
+  /**
+   * `long` is the height of a block with 13 logs of a megabyte and a short one, `next` of a block with one short log.
+   */
   const heights = { long: 0, next: 0 }
   const sent: string[] = []
 
@@ -48,7 +50,7 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     await head(setting.chain, ({ finalized }) => finalized >= heights.next)
     return { ...setting, warnings: () => lines.filter(({ level }) => level === 'warn') }
   }
-  /** Reads again while nodes are too slow for a majority, as streams do. */
+  /** Nodes may be too slow for a majority. Then reads again, as streams do. */
   const bytesIn = async (chain: EvmChain, height: number, at?: 'agreed' | 'majority'): Promise<number[][]> => {
     const range = { address: contract, topics: [topic], fromBlock: height, toBlock: height }
     try {

@@ -171,7 +171,7 @@ describe('nodes while everything runs', () => {
     const disabled = { chain: 'test', name: 'main', disabled: true }
     chain.adjustNodes([added, disabled])
     expect(status(chain, 'main').state).toBe('disabled')
-    // The config has no other node, and a node that was added decides nothing alone.
+    // A node that an operator added decides nothing alone, and the config has no other node.
     const isRefused = () => expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     await isRefused()
     // A read of heads that began before the change may still be pending.

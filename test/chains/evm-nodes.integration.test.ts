@@ -118,7 +118,7 @@ describe('nodes', () => {
     const signer = await devnetSigner(20)
     const { raw } = await signer.sign(payment(signer, 0))
     expect(await chain.send(raw)).toEqual({ kind: 'accepted' })
-    // One of two nodes is not more than half. The other node's pool is unknown.
+    // The answering node is one of two, which is not more than half.
     await expect(chain.pendingNonce(signer.address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', facts: { nodes: 2, answered: 1 } })
     await anvil.mine()
   })

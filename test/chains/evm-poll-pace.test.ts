@@ -66,7 +66,7 @@ describe('the pace of polls', () => {
     const after = before.map((at) => at + 60_000)
     const { most, perBlock } = run(1_000, [...before, ...after])
     expect(most).toBeLessThanOrEqual(500)
-    // The minute without blocks needs a hundred and twenty polls.
+    // The limit includes the 120 polls of the minute without blocks.
     expect(perBlock).toBeLessThan(3.4)
   })
 

@@ -223,7 +223,7 @@ describe('verdicts of more than half of the nodes', () => {
     const account = `0x${'7702'.repeat(10)}`
     const height = async () => Number(await anvil.rpc<string>('eth_blockNumber', []))
     const before = await height()
-    // anvil changes the state at its latest block.
+    // anvil changes the state of its latest block, so each change needs a block of its own.
     await anvil.rpc('anvil_setCode', [account, '0x60'])
     await anvil.mine()
     await anvil.rpc('anvil_setCode', [account, '0x'])

@@ -84,9 +84,7 @@ describe('answers of anvil to a send', () => {
 
     beforeAll(async () => (other = await startRpcProxy(anvil.url)))
 
-    /**
-     * Sends through two nodes. The node behind the proxy, first or last, refuses with this text and forwards nothing.
-     */
+    /** Sends through two nodes. The node behind the proxy refuses with `message` and forwards nothing. */
     async function sendBeside(message: string, account: number, place: 'first' | 'last'): Promise<SendOutcome> {
       const urls = place === 'first' ? [other.url, anvil.url] : [anvil.url, other.url]
       const both = testChain(urls)

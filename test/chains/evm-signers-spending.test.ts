@@ -122,7 +122,7 @@ describe('the spending of a key', () => {
     await one.signer.check!(costing(ether, 2))
     for (const nonce of [0, 1]) await other.signer.sign(costing(ether, nonce))
     expect(await codeOfAsync(() => one.signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
-    // The refused attempt made the signer read all records. So it knows the spending.
+    // The refused attempt made the signer read all records, so `check` knows the spending.
     expect(await codeOfAsync(() => one.signer.check!(costing(ether, 3)))).toBe('SIGNING_REFUSED')
     expect(one.signed).toEqual([])
   })

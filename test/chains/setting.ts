@@ -3,7 +3,7 @@ import type { EvmChain, EvmChainOptions, EvmNodeOptions } from '../../chains/evm
 import { startManualAnvil, testChain } from '../helpers/evm.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
-/** A hash for calls that any one node can answer. */
+/** The hash of no transaction. Any one node can answer calls about it. */
 export const unknownHash = `0x${'0'.repeat(64)}`
 
 type ManualAnvil = Awaited<ReturnType<typeof startManualAnvil>>

@@ -75,7 +75,7 @@ const cases: readonly (readonly [Line, readonly string[]])[] = [
   [['deny', 're'], ['recipient']],
   [['transfer', 'show', 'sub'], []],
 ]
-/** Lines with further completions that are not listed here. */
+/** Each line has further completions, which are not listed here. */
 const among: readonly (readonly [Line, readonly string[]])[] = [
   [
     ['transfer', ''],

@@ -47,7 +47,6 @@ function filesOf(at: string): string[] {
     .toSorted()
 }
 
-/** Output of `program`, run within the compiled command line. */
 async function compiled(program: string): Promise<string> {
   const load = `const { loadMain, keepCode } = require(${JSON.stringify(join((await compiledFolder()) ?? '', 'load.cjs'))})`
   return (await run(process.execPath, ['-e', `${load}; const { main } = loadMain('test'); ${program}`])).stdout

@@ -33,7 +33,6 @@ const spans = fc.array(
 )
 type Spans = readonly (readonly [number, number])[]
 
-/** The same set of offsets, without intervals. */
 function model(list: Spans): Set<number> {
   return new Set(list.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index)))
 }

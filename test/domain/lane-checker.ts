@@ -88,7 +88,7 @@ export class CheckedLane {
     this.paged.nextRun(this.state)
   }
 
-  /** workflows/lane.ts has the same rule. */
+  /** Whether a process sent the request to the run before the reset, by the rule of workflows/lane.ts. */
   #isOfBefore({ run }: ApplyRequest): boolean {
     return this.#isReset && run !== undefined && run !== String(this.run)
   }
@@ -163,7 +163,7 @@ export class CheckedLane {
     const latest = after.observed?.latest ?? 0
     const finalized = after.observed?.finalized ?? 0
     assert.ok(seen.undone || finalized >= (before.observed?.finalized ?? 0), 'final stays final')
-    // The ledger has dropped the entries of final nonces. So a lower final nonce makes it another ledger.
+    // The entries of final nonces are gone. So if the final nonce falls, the checker treats the ledger as a new one.
     if (finalized < (before.observed?.finalized ?? 0)) this.epoch += 1
     for (const entry of Object.values(before.entries)) {
       const now = after.entries[entry.nonce]
@@ -239,8 +239,8 @@ export class CheckedLane {
     }
     if (request.kind === 'withdraw') {
       const nonce = held.get(request.intentId)
-      // A ledger cannot promise that nothing is mined before it has read its account, or while the pool has foreign
-      // transactions.
+      // Before a ledger has read its account, or while the pool has foreign transactions, it cannot promise that
+      // nothing is mined.
       const unsure = request.how === 'cancel' && (!after.synced || hasInherited(after))
       const stale = this.now - (before.observed?.at ?? 0) > withoutWorkerMs
       const unminedYet = nonce !== undefined && nonce >= (before.observed?.latest ?? 0)

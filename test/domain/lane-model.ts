@@ -27,7 +27,7 @@ const processes = 3
 export class Network {
   chain: ModelChain
   readonly lane: CheckedLane
-  /** For each nonce, the intents whose calls a process signed, because any ledger gave it the nonce. */
+  /** By nonce: intents whose calls some process signed. Any earlier ledger may have granted the nonce. */
   readonly signers = new Map<number, Set<string>>()
   readonly #options: NetworkOptions
   readonly #processes: Process[]
@@ -265,7 +265,7 @@ export class Network {
     return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
   }
 
-  /** The rule of lanes/account/account-observer.ts. The model's chain answers in place of most nodes. */
+  /** Follows the rule of lanes/account/account-observer.ts, with the model's chain in place of most nodes. */
   #isUndone({ finalized, final }: Head): boolean {
     const { observed } = this.lane.state
     const { finalized: agreed } = this.chain.head()

@@ -20,7 +20,7 @@ export interface PendingTransaction {
   forgotten: boolean
 }
 
-/** A crash empties this state of a process. */
+/** A crash empties the whole state of a process. */
 export interface Process {
   head: Head
   since: number

@@ -60,7 +60,7 @@ export class StreamModel {
    */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
-    // A fork that nobody has noticed yet also removes such numbers.
+    // A fork that nobody has noticed yet also removes numbers above the cursor.
     if (cursor && this.blocks[cursor.height]?.hash !== cursor.hash) return false
     const known = Math.max(Number(next) - 1, ...exceptions.map(({ number }) => Number(number)))
     return known > (cursor ? this.all(cursor.height).length : 0)

@@ -51,9 +51,8 @@ describe('Orders to a lane', () => {
       const { entries } = await stage.lane('bsc')
       const [raised, cancelled] = [entries[next]?.attempts, entries[next + 1]?.attempts]
       const recorded = raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
-      // Waits for the recorded raise and for the sent transaction, because a block in between would take the cheaper
-      // one. The no-op may be missing: anvil drops it if a block has room for it but not for the nonce before it. The
-      // lane sends the no-op again.
+      // A block before the raised transaction is sent would take the cheaper one. The no-op may be missing: anvil drops
+      // it in a block without room for the nonce before it. The lane sends the no-op again.
       const inPoolNow = await pooled(anvil, address)
       const raiseSent = inPoolNow.some(({ nonce, maxFeePerGas }) => nonce === next && maxFeePerGas === 90_000_000_000n)
       const callGone = !inPoolNow.some(({ nonce, to }) => nonce === next + 1 && to !== address)
@@ -74,8 +73,8 @@ describe('Orders to a lane', () => {
     const endOf = (intentId = '') => ends.find(({ id }) => id === workflowOf(intentId))
     const transactionOf = async (intentId?: string) =>
       anvil.rpc<{ nonce: string; maxFeePerGas: string }>('eth_getTransactionByHash', [endOf(intentId)?.delivery?.txHash])
-    // The raised call delivered at its nonce. The other transfer needed a later round and another nonce. Only the chain
-    // knows this nonce: a transfer that the ledger has forgotten may end in a round without a nonce.
+    // The raised call delivered at its nonce, the other transfer at another nonce in a later round. The chain shows the
+    // nonces: a transfer that the ledger has forgotten ends in a round without a nonce.
     expect(await transactionOf(toRaise)).toMatchObject({ nonce: toQuantity(next), maxFeePerGas: toQuantity(90_000_000_000) })
     expect(Number((await transactionOf(toCancel)).nonce)).toBeGreaterThan(next + 1)
     expect(endOf(toCancel)?.rounds).toBeGreaterThan(roundOf(toCancel ?? ''))
@@ -92,7 +91,7 @@ describe('Orders to a lane', () => {
     expect(await lane('resync', '--reason', 'a test')).toMatchObject({ code: 0 })
     expect(await lane('activate', '--reason', 'a test')).toMatchObject({ code: 0 })
     await stage.outcomes([one?.id ?? ''], 90_000)
-    // An idle lane reads nothing. It has read its account because of this order.
+    // An idle lane reads nothing, so this order made it read its account.
     const state = await stage.lane('bsc')
     expect(state).toMatchObject({ next: before + 1, synced: true, config: { window: 5 } })
     const order = { by: 'night-shift', reason: 'a test' }

@@ -11,8 +11,8 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 /**
- * Seconds per block after a reorg. The lane must send removed transactions again before the blocks that it waits for
- * have come.
+ * Seconds per block after a reorg. With faster blocks, the lane's wait would end before it has sent the removed
+ * transactions again.
  */
 const slowly = 1
 

@@ -165,7 +165,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     const page = await open({ token: await token('read') }, `${portage.apiUrl}/#/transfer/${encodeURIComponent(parked.id)}`)
     const { delivery } = await stage.status(parked.id)
     for (const [index, address] of ['javascript:alert(1)//', 'data:,x', 'http://explorer.example', 'https://a:b@x.example'].entries()) {
-      // The page shows the new link after it has read `links` again.
+      // The namespace's new name shows that the page has read the changed links.
       const restore = await replaceLinks(page, `put in its place ${index}`, { bsc: { explorer: address } })
       await page.reload()
       await page.getByText(`put in its place ${index}`).waitFor()

@@ -122,7 +122,7 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
     await stage.reaches(token!.id, 'delivered')
     await stage.reaches(delivered, 'delivered')
 
-    // Each call is planned, and the input of its broadcast has no copy of the message.
+    // The process with the keys gets a plan of each call, and no copy of the message.
     const inputs = await broadcastsOf(delivered)
     expect(inputs.map(({ stage: name, plan }) => [name, plan?.to])).toEqual([
       ['first', receivers[0]],

@@ -67,8 +67,8 @@ async function costOf(transfers: number, deliver: () => Promise<unknown>) {
   const before = await reading()
   await deliver()
   const after = await reading()
-  // The process polls the head also while a busy node makes no blocks. So count the blocks that the time should have
-  // had.
+  // A busy node may make too few blocks, but the process polls the head anyway. So at least the blocks of the elapsed
+  // time count.
   const blocks = Math.max(after.height - before.height, (after.at - before.at) / blockMs)
   const spent = [...after.calls].map(
     ([key, calls]) => [...key.split(' '), calls - (before.calls.get(key) ?? 0)] as [string, string, number],
@@ -121,7 +121,7 @@ async function nttCost(count: number) {
   })
 }
 
-/** The most calls per transfer. Blocks beyond `usualBlocks` may add their calls. */
+/** The highest number of calls for all transfers. Blocks beyond `usualBlocks` may add their own calls. */
 const mostOf = (perTransfer: number, { transfers, blocks }: { transfers: number; blocks: number }) =>
   perTransfer * transfers + mostPerBlockOfAll * Math.max(0, blocks - usualBlocks)
 

@@ -87,7 +87,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   afterAll(() => stage?.close())
 
   test('says that nothing is stuck where nothing is', async () => {
-    // On a busy machine a node may be late, which is a cause for a moment.
+    // On a busy machine a node may be late, which `portage stuck` reports for a moment.
     await expect
       .poll(() => cli('stuck'), { timeout: 90_000, interval: 200 })
       .toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing is stuck \(read /) })
@@ -102,7 +102,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   })
 
   test('names all that is wrong at once, by the command and by GET /v1/stuck, and nothing once it is mended', async () => {
-    // A message of bsc's stream would end the spy's silence, so this comes before every transfer from bsc.
+    // A message of bsc's stream would end the spy's silence, so these faults come before every transfer from bsc.
     const { report, mend } = await madeAtOnce(
       ...['lane-paused', 'lane-draining', 'lane-window-zero', 'lane-funds', 'halted', 'node-wrong-network'],
       ...['node-down', 'node-lags', 'bridge-paused', 'bug', 'spy-silent', 'gap-held'],
@@ -121,7 +121,8 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   test('names what is wrong with a whole chain or stream', async () => {
     const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'fee-ceiling', 'denied')
     await mend()
-    // Made alone: without a majority of nodes a stream cannot count its source, so another fault would show no gap.
+    // `no-majority` comes alone: without a majority a stream cannot count its source, and so notices no missing
+    // messages.
     const { mend: again } = await madeAtOnce('no-majority')
     await again()
   })

@@ -65,7 +65,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       },
       tls: { server: await ca.issue('server') },
       keySet: keySetOf(issuer),
-      // `portage setup temporal` makes the namespace.
+      // `portage setup temporal` makes the namespace, so the server starts without one.
       namespaces: [],
       admin: {
         tls: { ca: { from: 'a test', file: ca.file, read: () => readFileSync(ca.file, 'utf8') } },

@@ -52,7 +52,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     const sent = await inFlight()
     await mine(chain(), depth)
     await headIncludes(from + count)
-    // The reorg starts interval mining again (anvil_reorg).
+    // anvil_reorg starts interval mining again, so the test need not.
     await reorganize(chain(), { depth, lost: what === 'lost' ? [lane().address] : [] })
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })

@@ -75,7 +75,8 @@ function foreignChain({ wormholeChainId, emitter, token, target, targetChain, as
     },
     sent: ({ sequence, payload }) => ({
       ...{ kind: 'token', source: `wormhole-${wormholeChainId}`, target, emitterChain: wormholeChainId, emitter, sequence },
-      // The amount begins at byte 1, the recipient at byte 67. Only the last 20 bytes of the recipient count.
+      // In the payload, the amount begins at byte 1 and the recipient at byte 67. Only the last 20 bytes of the
+      // recipient count.
       recipient: `0x${payload.slice(2 + 2 * 79, 2 + 2 * 99)}`,
       ...{
         amount: BigInt(`0x${payload.slice(4, 68)}`),

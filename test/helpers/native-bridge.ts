@@ -131,7 +131,7 @@ async function startEnd(name: 'source' | 'target', position: number, variant: Na
     await mine(3)
     await head(chain, ({ finalized }) => finalized >= wanted)
   }
-  // Before that, the finalized state does not have the contract.
+  // The finalized state must contain the new contract.
   await finalise()
   return {
     ...end,

@@ -19,7 +19,6 @@ export interface NttFields {
   readonly transceiverPayload: string
 }
 
-/** A two-byte length, then the bytes. */
 function sized(part: string): string {
   return concat([toBeHex(dataLength(part), 2), part])
 }

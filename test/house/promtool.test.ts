@@ -78,7 +78,7 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
   const hour = 60
   const of = (process: string, values: (values: string) => string) =>
     Object.entries(healthy).map(([name, all]) => [named(name, process), values(all)] as const)
-  // Growing values continue from the old process's last value. For counters this does no harm.
+  // A new process continues growing values where the old process stopped. For counters this does no harm.
   const started = of('new', (values) => {
     const [, from = '', more = '', each = '0'] = /^(\d+)(\+([\d.]+))?x/.exec(values) ?? []
     return `_x${hour} ${Number(from) + hour * Number(each)}${more}x${hour - 1}`
@@ -111,7 +111,7 @@ test.runIf(found)('the objectives are what docs/operate/monitor/objectives.md sa
     'portage_transfer_seconds_count{chain="a",bridge="n",pod="1"}': '0+10x90',
     'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300.0",pod="2"}': '0+10x90',
     'portage_transfer_seconds_count{chain="a",bridge="n",pod="2"}': '0+10x90',
-    // The second node reads nothing. Until the first one stalls, it has read every block that was final a minute ago.
+    // Until the first node stalls, its cursor is at most a minute behind. The second node reads nothing.
     [`portage_stream_cursor_height{stream="${stream}",pod="1"}`]: '10+5x30 160x60',
     [`portage_stream_lag_blocks{stream="${stream}",pod="1"}`]: '5x30 5+5x60',
     [`portage_stream_cursor_height{stream="${stream}",pod="2"}`]: '10x90',

@@ -29,8 +29,7 @@ describe('the model of docs/operate/scaling.md', () => {
       // The needs are 15, 12 and 24 s of CPU per second, and a core is loaded to 60 %. The main thread of a process
       // carries 100 transfers a second at 60 %.
       ...{ databaseCores: 25, temporalCores: 20, relayerCores: 40, relayerProcesses: 10, relayerGiB: 5 },
-      // 1,000 × 86,400 × 3 days × (1 MiB
-      // 864).
+      // 1,000 × 86,400 × 3 days × (1 MiB / 864).
       historyGiB: (1_000 * 86_400 * 3) / 864 / 1_024,
     })
     expect(engineNeeds(costs, 10)).toMatchObject({ shards: 1, relayerProcesses: 1 })

@@ -137,8 +137,7 @@ describe('The agent of a lane', () => {
     expect(await agent.acquire(request('drained'), waitLimit)).toMatchObject({ kind: 'refused', why: 'draining' })
     const operatorTransaction = await signedAndSent(agent, request('operatorTransaction', { operatorTransaction: true }))
     await handle.signal(activateSignal)
-    // Blocks come only when the test mines them. So the agent must have read the last block before a call waits for the
-    // next.
+    // A call that asks before the agent has read the last block would wait for a block that never comes.
     await setting.mineUntil(() => agent.view?.inFlight === 0, 'the operator transaction to be in a block')
     expect([operatorTransaction.nonce, (await signedAndSent(agent, request('after'))).nonce]).toEqual([1, 2])
     await setting.mine()

@@ -77,7 +77,7 @@ describe('A batcher', () => {
       void come(name)
       await vi.advanceTimersByTimeAsync(500)
     }
-    // The time of the second flush counts from the fifth candidate, because the batcher was busy before.
+    // The fourth candidate kept the batcher busy, so the time of the second flush counts from the fifth.
     expect(flushes.map(({ candidates, at }) => [candidates.length, at])).toEqual([
       [6, 4_500],
       [6, 7_500],
@@ -184,7 +184,7 @@ describe('A batcher', () => {
     const all = Promise.all(names(60).map(enqueue))
     await vi.advanceTimersByTimeAsync(10 * fullBatchMs)
     expect((await all).every((answer) => answer === 'alone' || answer.startsWith('with'))).toBe(true)
-    // The sizes fall from 20 to one that is answered. From then on, at worst every second try is too large.
+    // The tried sizes fall from 20 to one that is answered. From then on, at worst every second try is too large.
     expect(tries.filter((size) => size > 6).length).toBeLessThanOrEqual(2 + tries.filter((size) => size <= 6).length)
   })
 

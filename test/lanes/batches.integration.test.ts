@@ -154,7 +154,7 @@ describe('Batches of a lane', () => {
       withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[index]!).intentId, how })
     expect(await Promise.all([ask(0, 'cancel'), ask(1, 'leave')])).toEqual([held, held])
     await ends(batch!)
-    // The transfer's process reports at one block and reads the account at the next.
+    // The process reports the nonce at one block and reads the account at the next, so one block is not enough.
     const freed = async () => (await ask(0, 'cancel')).kind === 'free' || setting.network.target.mine().then(() => false)
     await until(freed, { ...waitLimit, everyMs: 200, what: 'the cancelled one to be free' })
     const ended = async () =>

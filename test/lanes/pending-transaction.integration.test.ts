@@ -83,7 +83,7 @@ describe('A pending transaction', () => {
   })
 
   test('falls out of its block in a reorganisation and is mined again', async () => {
-    // No raise comes, however many blocks pass, because the test waits for the same bytes.
+    // The test waits for the same bytes, so no fee may be raised, however many blocks pass.
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const pending = await signedAndSent(agent, request('reorganised'))
     await setting.mine()

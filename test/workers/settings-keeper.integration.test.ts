@@ -81,7 +81,7 @@ describe('Settings that are kept outside Temporal', () => {
     await first.stop()
     await wipe()
     await ledgers.without(async () => {
-      // No worker serves the settings yet.
+      // No ledger worker runs, so the settings can only come from the data folder.
       const second = await start('a')
       expect(second.watch.current()).toMatchObject({
         halts: [{ scope: { chain: 'bsc' }, by: 'night-shift' }],

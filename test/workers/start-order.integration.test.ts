@@ -73,7 +73,7 @@ describe('a process whose dependencies are not there yet', () => {
     expect(await process.ask('/health')).toMatchObject({ status: 200 })
     await temporal.restart()
     await process.isReady()
-    // The worker of the queue `ledger` makes a change of the settings. So it polls again.
+    // The settings change only if the worker of the queue `ledger` polls again.
     const orders = [{ kind: 'halt', scope: {} }]
     const halt = { reason: 'Temporal is back', orders }
     const init = { method: 'POST', body: JSON.stringify(halt), headers: { 'content-type': 'application/json', ...process.admin } }

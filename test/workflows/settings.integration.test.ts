@@ -175,7 +175,7 @@ describe('The settings', () => {
           : [],
       )
     await until(async () => (await signals(held)).length > 0, { timeoutMs: 60_000, what: 'the one that was held to be woken' })
-    // A gate must not wake parked transfers.
+    // The flag `gate` keeps the signal from waking parked transfers.
     expect([await signals(held), await signals(free)]).toEqual([[['retry', { gate: true }]], []])
     await Promise.all([held.terminate(), free.terminate()])
   })

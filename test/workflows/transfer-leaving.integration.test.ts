@@ -25,7 +25,8 @@ describe('A transfer', () => {
       const running = new Promise<WorkflowHandle>((resolve) => (started = resolve))
       on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       on.script.withdraw = async () => {
-        // The retry comes before the lane's answer. So it only ends the wait, and is no order to continue.
+        // A retry before the lane's answer only ends the wait. After the answer, it would order the transfer to
+        // continue.
         const signalled = (told ??= running.then((handle) => handle.signal(retrySignal)))
         on.script.broadcast = async (input) => signalled.then(() => answer(input))
         await signalled
@@ -60,7 +61,7 @@ describe('A transfer', () => {
       const handle = await startHolding(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
       expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', rounds: 3 })
-      // A lane is asked once per run.
+      // Each run of the workflow asks the lane once, so only the kinds of questions are compared.
       expect(new Set(on.asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
       expect(new Set(on.asked.broadcast.map(({ intentId }) => intentId)).size).toBe(1)
       on.script = { ...sound }
@@ -83,7 +84,7 @@ describe('A transfer', () => {
         ...waiting,
         what: 'the lane to be asked for its no-op',
       })
-      // After the answer, the retry would order the transfer to continue.
+      // A retry after the lane's answer would order the transfer to continue.
       const signalled = handle.signal(retrySignal)
       on.script.broadcast = async () => signalled.then(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await signalled

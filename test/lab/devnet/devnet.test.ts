@@ -14,7 +14,7 @@ const core = new Interface([
 
 describe('the devnet', () => {
   let devnet: Devnet
-  /** Those from bsc come first. Even ones pay a fee. */
+  /** Transfers of all four kinds in both directions. Those from bsc come first, and even ones pay a fee. */
   let sent: SentTransfer[]
 
   beforeAll(async () => {

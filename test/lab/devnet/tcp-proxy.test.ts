@@ -75,7 +75,8 @@ test('stalled: no byte, no end; what was said meanwhile comes afterwards', async
   const during = await dial()
   during.socket.write('three')
   await expect.poll(() => proxy.connections).toBe(2)
-  // A later connection past the proxy has arrived. So the first one's bytes are lost and not merely late.
+  // A later connection that bypasses the proxy has delivered its bytes. So the first one's bytes are lost and not
+  // merely late.
   const direct = connect(serverPort, '127.0.0.1')
   opened.push(direct)
   direct.write('direct')

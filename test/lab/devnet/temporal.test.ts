@@ -63,7 +63,7 @@ describe('the Temporal dev server', () => {
     await expect(known('after')).rejects.toThrow(/not found/i)
     await server.restartFrom('nothing')
     await expect(known('before')).rejects.toThrow(/not found/i)
-    // A restart must not use the copy up.
+    // The copy must be usable for a second restart.
     await server.restartFrom(copy)
     expect(await known('before')).toBe(true)
   })
