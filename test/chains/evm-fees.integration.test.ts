@@ -37,7 +37,6 @@ describe('The fees of a chain', () => {
     await anvil.mine()
     await head(chain, ({ latest }) => latest.height > height)
     const dear = await chain.quote()
-    // After an empty block, the base fee falls by an eighth.
     expect(BigInt(dear.baseFee ?? '0')).toBe((spike * 7n) / 8n)
     expect(BigInt(dear.maxFee)).toBe(2n * BigInt(dear.baseFee ?? '0') + BigInt(dear.tip))
   })

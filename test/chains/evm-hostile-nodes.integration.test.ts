@@ -224,7 +224,6 @@ describe('one node of three is hostile, and is asked first', () => {
       const market = await chain.quote()
       expect(BigInt(market.tip)).toBe(5_000n * gwei)
       expect(firstOffer(market, {}, { gasLimit: '500000' })).toMatchObject({ kind: 'wait', code: 'FEE_LIMIT' })
-      // An operator's own cap overrides the default one.
       expect(firstOffer(market, { maxFeePerGas: String(6_000n * gwei) }, { gasLimit: '500000' })).toMatchObject({ kind: 'offer' })
     })
 

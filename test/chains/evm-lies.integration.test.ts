@@ -20,7 +20,7 @@ describe('receipts that lie', () => {
     return { signer, hash }
   }
 
-  /** Changes the next `times` receipts that are not null. The returned function returns how many it has changed. */
+  /** The returned function returns the number of changed receipts. */
   function lie(node: RpcProxy, times: number, changed: (receipt: Record<string, unknown>) => unknown): () => number {
     let lies = 0
     node.alter = (method, result) => {

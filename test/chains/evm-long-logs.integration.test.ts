@@ -86,7 +86,6 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     expect(await codeOfAsync(() => chain.logs(range, 'majority'))).toBe('NODE_REFUSED')
   })
 
-  /** The receipt of the first transaction, with logs of 26 MB in all. */
   const longReceipt: RpcProxy['alter'] = (method, result) => {
     const { transactionHash, logs = [] } = (result ?? {}) as { transactionHash?: string; logs?: { data: string }[] }
     if (method !== 'eth_getTransactionReceipt' || transactionHash !== sent[0]) return undefined

@@ -217,7 +217,6 @@ describe('a call that carries coins is signed for one nonce at a time', () => {
     ...{ nonce, ...changes },
   })
 
-  /** A key, the nonces that it signed, and an account whose nonces below `final` are final. */
   function setting(prove = () => Promise.resolve<ProvedRoute[]>([])) {
     const seen = { signed: [] as number[], proofs: 0, final: 0, isAway: false }
     const key = {

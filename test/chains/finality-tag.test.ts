@@ -28,7 +28,6 @@ function setting(nodes: readonly { branch: string; final: number }[], head = 60)
     kept,
     (height) => void rises.push(height),
   )
-  /** Follows another branch, as after a fork below all cached blocks. */
   const follow = (branch: string, from: number, to: number) => {
     kept.rollBackTo(-1)
     kept.append(Array.from({ length: to - from + 1 }, (_, index) => readBlock(raw(branch, from + index))))

@@ -109,7 +109,6 @@ test.runIf(hasShell('fish'))('fish says what a command is for', async () => {
   expect(answer.toString()).toMatch(/^expedite\tRaise the fee /)
 })
 
-/** A shell must neither run nor expand these texts. */
 const hostile = ['$(echo hidden >&2)', '`echo hidden >&2`', ']', '*', '(e:echo hidden:)']
 
 test.runIf(hasShell('bash'))('bash runs nothing of what is being typed, and loads the script twice', async () => {

@@ -81,7 +81,6 @@ test('a stack of the compiled code names the source', async () => {
 
 const version = `main(['--version'], process).then(() => keepCode())`
 
-/** Runs a first process. Returns its output, and the path of its stored copy of V8's code. */
 async function firstCopy(): Promise<{ printed: string; copy: string }> {
   const at = (await compiledFolder()) ?? ''
   const copies = () => readdirSync(at).filter((name) => /^main\.cjs\.test-.*\.v8$/.test(name))

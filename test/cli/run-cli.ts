@@ -30,7 +30,6 @@ async function tokenFor(argv: readonly string[], env: NodeJS.ProcessEnv): Promis
   return config && makeToken(config)
 }
 
-/** Runs a command line in this process. */
 export async function runCli(
   argv: readonly string[],
   { env = {}, stdin = '', terminal = false, cwd = process.cwd(), onError = () => {}, asAdministrator = true }: CliSetting = {},

@@ -33,7 +33,6 @@ function holdsLaterRound(books: Books, before: LaneState, intentId: string): boo
   })
 }
 
-/** Checks the answer to a `grant` request. Records a new nonce in the books. */
 export function checkGrant(
   books: Books,
   before: LaneState,

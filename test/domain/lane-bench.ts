@@ -31,7 +31,6 @@ export class Bench {
     return this.apply({ requests: [request] }).answers[0]
   }
 
-  /** Reports the account again, with these changes. */
   observe({ pending, ...change }: Partial<Observation>) {
     this.#seen = { ...this.#seen, ...change }
     return this.apply({ observe: { ...this.#seen, ...(pending !== undefined && { pending }) }, requests: [] })
@@ -62,7 +61,6 @@ export function owner(name: string): Owner {
   return { intentId: `transfer-${name}/1`, callHash: `0x${name}` }
 }
 
-/** The granted nonce, or the reason for the refusal. */
 export function nonceOf(answer: LaneAnswer | undefined): number | string | undefined {
   return answer?.kind === 'granted' ? answer.entry.nonce : answer?.kind === 'refused' ? answer.why : answer?.kind
 }

@@ -69,7 +69,6 @@ export class ModelChain {
     return 'accepted'
   }
 
-  /** Mines a block with at most `room` transactions of the account that pay the base fee. */
   mine(room: number, baseFee: bigint): void {
     const txs: ModelTx[] = []
     for (let nonce = this.latest; txs.length < room; nonce++) {
@@ -103,7 +102,6 @@ export class ModelChain {
     this.#pool.delete(nonce)
   }
 
-  /** Sends a transaction with this nonce from outside Portage. */
   external(nonce: number, fee: bigint): void {
     this.send({ id: `external ${nonce} ${++this.#hashes}`, nonce, maxFee: fee, tip: fee })
   }

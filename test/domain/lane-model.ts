@@ -102,7 +102,6 @@ export class Network {
     if (pending && pending.signed > 0) this.#raise(process, pending, answered)
   }
 
-  /** Gives back the nonce of a try that has signed nothing. */
   release(p: number, which: number, answered: boolean): void {
     const process = this.#process(p)
     const pending = pick(
@@ -149,7 +148,6 @@ export class Network {
     this.#process(p).head = { ...this.chain.head(), latest: less(latest), finalized: less(finalized) }
   }
 
-  /** Sends the process's last reading of the account, which may be old. */
   observe(p: number): void {
     this.#ask(this.#process(p), [], true, true)
   }
@@ -217,7 +215,6 @@ export class Network {
     this.#ask(process, [{ kind: 'attempt', id: this.#id(), nonce: pending.nonce, index: pending.attempts.length, attempt }], answered)
   }
 
-  /** Signs the attempts that have no signature yet. Sends the last one. */
   #signAndSend(pending: PendingTransaction): ReturnType<ModelChain['send']> | undefined {
     let last: Attempt | undefined
     if (pending.intentId) this.signers.set(pending.nonce, (this.signers.get(pending.nonce) ?? new Set()).add(pending.intentId))

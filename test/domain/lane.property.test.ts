@@ -69,7 +69,6 @@ const peaceful = fc.constantFrom(
 
 type Event = readonly [what: string, a: number, b: number, c: number]
 
-/** An intent that occurs in no history. */
 const newcomer = 100
 const small = fc.nat({ max: 11 })
 const anything = fc.oneof(...Object.entries(events).map(([what, [weight]]) => ({ weight, arbitrary: fc.constant(what) })))

@@ -141,7 +141,6 @@ describe('release', () => {
     lane.release('b')
     lane.observe({ height: 101 })
     expect(lane.orders).toEqual([[6, 'released']])
-    // After a no-op, no other intent may get the nonce.
     lane.attempt(6, 0, noop)
     expect(nonceOf(lane.grant('e'))).toBe('window')
   })

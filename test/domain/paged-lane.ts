@@ -17,7 +17,6 @@ export class PagedLane {
     this.#state = state
   }
 
-  /** Follows a plain ledger that began again or was set back. */
   restart(state: LaneState): void {
     this.#state = state
   }

@@ -97,7 +97,6 @@ describe('the counts of a stream', () => {
           once[what]?.(counted, base + index)
           expect(counted.state.counts.completed).toBeLessThanOrEqual(counted.truth.completed)
         }
-        // In the end every number is completed.
         const all = Array.from({ length: many }, (_, index) => [text(base + index)] as const)
         const delivered = [[text(base), text(base + many - 1)]] as const
         counted.tell({ kind: 'seen', numbers: all, delivered })

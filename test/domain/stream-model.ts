@@ -18,7 +18,6 @@ export class StreamModel {
   final = 0
   stream: StreamState = initialStream(config)
   readonly hidden = new Set<string>()
-  /** Ids of transfers. */
   running = new Set<string>()
   readonly delivered = new Map<string, number>()
   /** `proved`: ids that a final proof once showed as delivered. `ended`: ids that ended without a delivery. */
@@ -171,7 +170,6 @@ export class StreamModel {
     this.tell(a, { kind: 'seen', numbers, delivered: this.#deliveredOf(numbers) })
   }
 
-  /** Sends a copy of an earlier report. */
   repeat(which: number): void {
     const request = pick(this.#sent, which)
     if (request) this.#apply([request])

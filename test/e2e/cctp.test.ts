@@ -59,7 +59,6 @@ describe('Burns of CCTP, delivered by a Portage process', () => {
     await script.mine()
   }
 
-  /** The attested message, as another relayer would deliver it. */
   async function attestedElsewhere(sent: SentBurn) {
     const service = await startIris(Object.values(cctp.ends), { attesters: [first, second] })
     cleanUp(service.stop)

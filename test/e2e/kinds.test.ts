@@ -165,7 +165,6 @@ describe('Every kind of transfer, both ways', () => {
         },
         { timeoutMs: 120_000, everyMs: 100, what: `${stream} to be proved below ${next}` },
       )
-    /** The spy does not send the messages in `mute`. */
     const observe = (messages: readonly Message[], mute: readonly Message[] = []) => {
       stage.devnet.guardian.treat((one) => (mute.includes(one) ? 'mute' : 'sign'))
       for (const one of messages) stage.devnet.guardian.observe(one)

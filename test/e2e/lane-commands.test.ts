@@ -107,7 +107,6 @@ describe('Orders to a lane', () => {
     expect(shown.out).toMatch(/^\S+ +setWindow window 5 +night-shift +a test$/m)
     expect(shown.out).toMatch(/^\S+ +replace nonce \d+ maxFee 90 gwei tip 3 +night-shift +a test\n +gwei$/m)
     expect(shown.out).toMatch(/^balance +[0-9.]+ BNB$/m)
-    // Commands must accept the short lane names that the list shows.
     const listed = await runCli(['lane', 'list', '--config', portage.configPath], { env: process.env })
     expect(Math.max(...listed.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     const short = `${address.slice(0, 6)}…${address.slice(-4)}`

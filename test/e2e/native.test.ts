@@ -131,7 +131,6 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     const lane = () => attack.ledger.query(laneStatusQuery)
     const forged = attack.completion({ nonce: 1n })
 
-    // An attacker starts Portage's workflows with input of his own.
     const refused = { state: 'refused', detail: expect.stringContaining('No message of a bridge proves this call') }
     expect(await attack.operatorTransaction(forged.intent)).toMatchObject(refused)
     expect(await attack.operatorTransaction(attack.batchOf(forged, attack.completion({ nonce: 2n })))).toMatchObject(refused)
@@ -157,7 +156,6 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
       (({ kind, by }) => ({ kind, ...(by && { by }) }))(followed.result as { kind: string; by?: string }),
     )
 
-    // The attacker records attempts and orders with ruinous fees, and invents a lane's state.
     const ruinous = attack.attempt({ kind: 'noop', gasLimit: '4000000', maxFee: String(10n ** 14n), tip: String(10n ** 14n) })
     const nonce = await attack.forgeLane(ruinous)
     await attack.order({ kind: 'replace', nonce, maxFee: String(10n ** 18n), tip: String(10n ** 18n) })
@@ -191,7 +189,6 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     })
     expect(await post({ ...placeOf(one), nonce: '99' })).toMatchObject({ status: 503, body: { code: 'NATIVE_NOT_FINAL' } })
     expect(await post({ ...placeOf(one), target: 'bsc' })).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } })
-    // An attacker with access to Temporal starts a transfer without the submitter.
     const smuggled: Transfer = { ...transfer, digest: forged.id, message }
     const handle = await stage.client.workflow.start('transfer', {
       workflowId: transferId(smuggled),

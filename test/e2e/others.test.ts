@@ -145,7 +145,6 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
   test('transactions of a removed block are sent again at their nonces and deliver once', async () => {
     const { anvil } = target()
     await stopMining(anvil)
-    // The outsider delivers the first transfer, Portage the second. Then a reorg removes both deliveries.
     const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
     const ours = await inPool(anvil, lane, 2)
     const theirs = await redeem(sent[0], 50_000_000_000n)

@@ -22,7 +22,6 @@ describe('Plug-in packages', () => {
   let keyless: PortageProcess
   let options: Pick<PortageOptions, 'configure'>
   let loads: string
-  /** The plug-in `changed`: its file, and the code of the file before the change. */
   let changed: { readonly module: string; readonly text: string }
   let receivers: readonly [string, string]
 

@@ -16,10 +16,6 @@ const contract = `0x${'cc'.repeat(20)}`
 /** The streams have scanned the blocks up to this height. The chain is a few blocks higher. */
 const scanned = 20
 
-/**
- * Calls every `portage stream` command rightly and wrongly, with and without `--json`, on a real server and a real
- * node.
- */
 describe('portage stream', () => {
   const folder = temporaryFolder()
   let stage: StreamStage

@@ -26,7 +26,6 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   let scene: StuckScene
 
   const cli = (...argv: string[]) => runCli([...argv, '--config', portage.configPath])
-  /** The command's answers since a test last emptied this list. */
   const asked: Report[] = []
   async function stuck(): Promise<Report> {
     const { json, code } = await cli('stuck', '--json')

@@ -45,7 +45,6 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
   let other: TestCa
   let client: CertificateFiles
   const issuer = createTokenIssuer()
-  /** Later, the server stops trusting the key of this issuer. */
   const leaving = createTokenIssuer()
   const revoked = leaving.issue([`${namespace}:write`])
   const tokens = {
@@ -132,7 +131,6 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     await until(() => logged(refused), { timeoutMs: rereadMs, what: 'half a pair to be refused' })
     await renew(renewed)
     await until(() => logged('the credentials of Temporal were read again'), { timeoutMs: rereadMs, what: 'the new certificate' })
-    // From here on, the server trusts only the second issuer's key.
     await server.useKeySet(keySetOf(issuer))
     const refusedKey = async () => {
       const { out } = await cli(['transfer', 'list'], { env: { TEMPORAL_API_KEY: revoked } })

@@ -232,7 +232,6 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     const order = ['lane', 'send', victim, '--to', outsider, '--value', '1', '--reason', 'a test', '--wait']
     const stolen = await cli(order, tokens.lane)
     expect([stolen.code, stolen.json()]).toMatchObject([1, { state: 'refused' }])
-    // No coin has moved and no nonce was used, not even for a no-op.
     expect(await spent()).toEqual(before)
     expect(await allDelivered()).toMatchObject(clean())
   })

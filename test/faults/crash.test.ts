@@ -25,7 +25,6 @@ const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
   ['activity-done-unreported', 3, 'auto', 'a delivery that the workflow has not heard of'],
 ]
 
-/** Sets the broadcast form of all lanes, unless the environment names one. */
 function broadcasting(form: Form) {
   const wanted = (process.env['PORTAGE_E2E_BROADCAST'] as Form | undefined) ?? form
   return (config: ConfigInput): ConfigInput => withBroadcast(config, wanted)

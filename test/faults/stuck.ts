@@ -4,7 +4,6 @@ import { mine, startMining, stopMining } from '../helpers/e2e-chain.ts'
 export interface Stuck {
   /** Mines a block without room for a redemption, so that the pool's transactions stay there. */
   passBlock(): Promise<void>
-  /** Mines blocks with room again, at the chain's own interval. */
   end(): Promise<void>
 }
 

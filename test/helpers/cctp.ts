@@ -81,7 +81,6 @@ export interface TransmitterState {
   calls: number
 }
 
-/** A reader that answers the views of every MessageTransmitter of a chain. */
 export function transmitterReader(name = 'base') {
   const enabled = attesters.slice(0, 2).map(({ address }) => address)
   const state: TransmitterState = { threshold: 2, enabled, used: new Set(), up: true, at: new Set(), calls: 0 }
@@ -110,7 +109,6 @@ export function headsAt(height: number) {
   return { current: { applied: [], rolledBack: [], latest, finalized: height } }
 }
 
-/** A log of the source, as an attestation service sees it. */
 export interface SeenLog {
   readonly bytes: Uint8Array
   readonly level?: 'latest' | 'finalized'

@@ -45,7 +45,6 @@ export interface DocumentedCommand {
   readonly argv: readonly string[]
 }
 
-/** Every `portage` command line in the `sh` blocks of the README and of docs/. */
 export function documentedCommands(): DocumentedCommand[] {
   return ['README.md', ...docsPages].flatMap((document) =>
     commandLines(textOf(document)).map((line) => ({ document, line, argv: argvOf(line) })),

@@ -16,7 +16,6 @@ export interface ForeignChain {
   readonly emitter: string
   readonly stream: string
   message(sequence: bigint, toChain?: number): Message
-  /** The transfer of a message, in the form that the checker takes. */
   sent(message: Message): SentTransfer
 }
 

@@ -50,7 +50,6 @@ export async function hostileClient({ devnet, client }: Stage) {
         bsc.bridge,
         forged.map(({ transfer }) => transfer),
       ),
-    /** The input of a broadcast, in the form in which a transfer's workflow gives it. */
     broadcastOf({ transfer, intent }: Forged) {
       const { kind: _, ...first } = attempt()
       return { ...first, transfer: toTransfer(route, transfer), callHash: callHash(intent), mode: 'new', priority: 1 }

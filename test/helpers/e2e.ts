@@ -24,12 +24,10 @@ export type ChainKey = 'ethereum' | 'bsc'
 /** Longest time for a process to end, ms: ten times what an idle machine needs. */
 const stopMs = 60_000
 
-/** A user's transfer, with the id of its workflow. */
 export interface Sent extends SentTransfer {
   readonly id: string
 }
 
-/** A devnet, and the Portage processes of a test file. */
 export interface Stage {
   readonly devnet: Devnet
   readonly client: Client
@@ -45,7 +43,6 @@ export interface Stage {
   /** Adds the workflow ids to transfers. Resolves when the guardian has signed them. Does not add them to `sent`. */
   identify(transfers: readonly SentTransfer[]): Promise<Sent[]>
   vaa(sent: Sent): Promise<Uint8Array>
-  /** Sends `POST /v1/transfers` to a process with the role `api`. */
   submit(portage: PortageProcess, vaa: Uint8Array): Promise<{ status: number; body: Record<string, unknown> }>
   /**
    * A transfer's status: the result of a closed workflow, or the answer of a running one. Throws if the workflow failed

@@ -24,7 +24,6 @@ import { head } from './heads.ts'
 import { createMessageBridge, type MessageBridge, payloadFor } from './message-bridge.ts'
 import { unused } from './unused.ts'
 
-/** A message that is final on the source. */
 export interface Sent {
   readonly number: string
   readonly payload: string
@@ -57,7 +56,6 @@ export interface PlacedStream {
   /** Sends messages in a block that is not final. A first byte other than 1 makes them messages of another bridge. */
   mine(texts: readonly string[], firstByte?: number): Promise<Sent[]>
   transferOf(sent: Sent): Promise<Transfer>
-  /** The state of a transfer's workflow in Temporal. Undefined if there is none. */
   run(sent: Sent): Promise<string | undefined>
   metrics(agent: ScannedAgent): Promise<string>
   lose(): Promise<void>

@@ -9,7 +9,6 @@ interface Citation {
   readonly name: string
 }
 
-/** The citations in a page. Each is a file in backticks, followed by names of tests in quotes. */
 function citationsIn(page: string): Citation[] {
   return readFileSync(page, 'utf8')
     .split('\n')

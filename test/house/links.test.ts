@@ -13,7 +13,6 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
 const documents = tracked.filter((path) => path.endsWith('.md') && !path.startsWith('test/'))
 /** These files contain invented names of pages. */
 const inventing = ['test/house/links.test.ts', 'test/house/precommit.test.ts']
-/** Files that may name a page of docs. */
 const sources = tracked.filter(
   (path) => /\.(ts|tsx|js|mjs|json|ya?ml|sh|tpl|md|txt|snap)$|Dockerfile$/.test(path) && !inventing.includes(path),
 )
@@ -27,7 +26,6 @@ function anchorsOf(page: string): ReadonlySet<string> {
 
 const withoutCode = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '')
 
-/** The broken links of a document: the file is missing, or the page lacks the heading. */
 function brokenLinks(path: string, text: string): string[] {
   const links = [
     ...[...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link),
@@ -114,7 +112,6 @@ function isRunbook(path: string): boolean {
   return path.startsWith('docs/runbooks/') && path !== 'docs/runbooks/README.md'
 }
 
-/** The lines that a person wrote: no code blocks and no generated parts. */
 function writtenLines(text: string): string[] {
   return text
     .replaceAll(/^<!-- generated: npm run docs -->[\s\S]*?^<!-- end of generated part -->/gm, '')

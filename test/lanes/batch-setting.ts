@@ -25,7 +25,6 @@ export interface LaneProcess {
   readonly endpoint: NativeEndpoint
   /** Enqueues all transfers at once, after two others: the first two of a period leave alone. */
   enqueueAll(transfers: readonly Transfer[]): Promise<BatchAnswer[]>
-  /** Serves the lane's queue until the returned function is called. */
   serve(): Promise<() => Promise<void>>
 }
 

@@ -17,7 +17,7 @@ const most = 40
 describe('A batcher', () => {
   fakeTime()
 
-  /** A batcher whose flush fails if a bad candidate shares it with another. */
+  /** A batcher. A flush of several candidates fails if one of them is bad. */
   function setting({
     bad = new Set<number>(),
     limit = most,

@@ -15,7 +15,6 @@ import { temporaryFolder } from '../helpers/folders.ts'
 
 const funds = String(10n ** 24n)
 
-/** An observation of the account, on a chain whose head does not move. */
 function observation(changes: Partial<Observation> = {}): Observation {
   return { latest: 0, finalized: 0, height: 10, hash: '0x0a', balance: funds, claims: [], since: 1, pending: 0, ...changes }
 }

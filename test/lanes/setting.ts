@@ -35,7 +35,6 @@ export interface Ledgers {
   state(lane: string): Promise<LaneState>
   /** Sends a request to a ledger without a process of its lane. */
   order(lane: string, request: LaneOrder | LaneRequest): Promise<LaneAnswer | undefined>
-  /** Stops the worker while `during` runs. */
   without(during: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }

@@ -30,7 +30,6 @@ async function portage(role: Role, config: string) {
   const portOf = async () => (await linesOf(logFile)).find(({ message }) => message === 'the admin port listens')?.port
   const port = await until(portOf, { timeoutMs: 60_000, what: `the admin port of ${role}`, giveUp: giveUp(child) })
   const { ask, seen } = requestsTo(child, port)
-  /** Waits until the process is ready, or until it waits for exactly these names. */
   const waitsFor = (...names: string[]) =>
     seen(
       '/readyz',

@@ -36,7 +36,6 @@ describe('Settings that are kept outside Temporal', () => {
     await wipe()
   })
 
-  /** Deletes the settings' workflow, as a wipe of Temporal does. */
   async function wipe(): Promise<void> {
     const { namespace } = client().options
     const workflowExecution = { workflowId: settingsWorkflowId }

@@ -78,7 +78,6 @@ describe('a process whose dependencies are not there yet', () => {
     const halt = { reason: 'Temporal is back', orders }
     const init = { method: 'POST', body: JSON.stringify(halt), headers: { 'content-type': 'application/json', ...process.admin } }
     await process.seen('/v1/settings', ({ status }) => status === 200, 'to obey an order', init)
-    // The outage is logged once, and not for each call of each part.
     const lines = await process.lines()
     // Each start warns that anybody can use the dev server.
     const expected = /^(waiting for|Temporal is reached in plain text)/

@@ -217,7 +217,6 @@ describe('The settings', () => {
     const order = (client: TemporalClient, chain: string) =>
       changeSettings(client, known, { by: 'night-shift', reason: 'a secret reason', orders: [halt(chain)] })
     const halted = async (client: TemporalClient) => (await readSettings(client)).halts.map(({ scope }) => scope.chain)
-    /** Everything that Temporal has stored of the workflow, with payloads as text. */
     const written = async () =>
       inspect(texts((await handle().fetchHistory()).events), { depth: 20, maxArrayLength: null, maxStringLength: null })
     await change({ kind: 'deny', what: 'recipient', value: `0x${'ab'.repeat(20)}` })
@@ -284,7 +283,6 @@ test('known settings stay while Temporal is away; before the first read everythi
   await Promise.all([watch.stop(), fresh.stop(), ledgers.stop()])
 })
 
-/** A copy of a value in which bytes are replaced by their text. */
 function texts(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString()
   if (Array.isArray(value)) return value.map(texts)

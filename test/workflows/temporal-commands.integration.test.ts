@@ -29,7 +29,6 @@ describe("Temporal's own commands", () => {
   })
   afterAll(() => endLedger?.())
 
-  /** Types a line of the documentation's page into a shell. Resolves with its output. */
   const type = async (line: string, names: Readonly<Record<string, string>> = {}, exitCode = 0) => {
     const command = Object.entries(names).reduce((text, [name, value]) => text.replaceAll(`<${name}>`, value), line)
     const { code, stdout, stderr } = await run('/bin/sh', ['-c', command.replace(/^temporal /, '"$TEMPORAL" ')], {

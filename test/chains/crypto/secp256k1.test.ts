@@ -11,7 +11,6 @@ const digests = fc.oneof(words, fc.constantFrom(0n, 1n, curveOrder - 1n, curveOr
 const keys = fc
   .oneof(fc.bigInt({ min: 1n, max: curveOrder - 1n }), fc.constantFrom(1n, 2n, curveOrder - 1n, curveOrder / 2n, curveOrder / 2n + 1n))
   .map(toWord)
-/** Values for r or s, including the edges of the group. */
 const numbers = fc.oneof(
   words,
   fc

@@ -142,7 +142,6 @@ async function claim(end: NativeBridgeEnd, key: DevnetAccount, [id, initiator, r
   await send(end, key, concat([toBeHex(amount, 32), toBeHex(nonce, 32), topic, id, initiator, zeroPadValue(recipient, 32)]))
 }
 
-/** Finds the storage slot in which the contract marks this transfer as completed. */
 async function inboundSlot({ anvil, bridge }: NativeBridgeEnd, { id, nonce }: SentNativeTransfer): Promise<string> {
   const slots = Array.from({ length: 16 }, (_, slot) => keccak256(concat([id, toBeHex(slot, 32)])))
   const values = await Promise.all(slots.map((slot) => anvil.rpc<string>('eth_getStorageAt', [bridge, slot, 'latest'])))
