@@ -29,7 +29,7 @@ describe('The fees of a chain', () => {
     return chain
   }
 
-  test('follow a spike of the base fee from block to block', async () => {
+  test('fees follow a spike of the base fee from block to block', async () => {
     const chain = await connected()
     const spike = 300n * gwei
     await anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${spike.toString(16)}`])
@@ -41,7 +41,7 @@ describe('The fees of a chain', () => {
     expect(BigInt(dear.maxFee)).toBe(2n * BigInt(dear.baseFee ?? '0') + BigInt(dear.tip))
   })
 
-  test('take the tip at the percentile, of as many blocks, that the config says', async () => {
+  test('the tip is at the percentile and over the number of blocks that the config sets', async () => {
     const signer = await devnetSigner(11)
     const [low, high] = await Promise.all([
       connected({ feeHistory: { blocks: 1, percentile: 5 } }),
@@ -58,7 +58,7 @@ describe('The fees of a chain', () => {
     expect((await high.quote()).tip).toBe(String(9n * gwei))
   })
 
-  test('of an OP stack chain count the data, by its oracle, with room', async () => {
+  test('fees of an OP stack chain include the data fee of its oracle with a margin', async () => {
     await anvil.rpc('anvil_setCode', [oracle, oracleCode])
     const chain = await connected({ feeModel: 'op-stack' })
     const fee = async (bytes: number) => BigInt(await chain.dataFee({ to: oracle, data: `0x${'ab'.repeat(bytes)}`, value: '0' }))
@@ -95,7 +95,7 @@ describe('The fees of a chain', () => {
     expect(await (await connected()).noopGas(signer.address)).toBe('21000')
   })
 
-  test('of a legacy chain are its gas price', async () => {
+  test('fees of a legacy chain are its gas price', async () => {
     const berlin = await startAnvil({ chainId: networkId, blockTimeSeconds: 86_400, hardfork: 'berlin' })
     try {
       const chain = await connected({}, berlin)

@@ -71,7 +71,7 @@ describe('forks, late nodes and chains that stop', () => {
     },
   )
 
-  test('a fork below what was final: one node of three is not believed, two are', async () => {
+  test('a fork of final blocks is believed of two nodes of three, and not of one', async () => {
     const { chain, events, behind } = await connected(3)
     await anvil.mine(10)
     await caughtUp(chain)
@@ -87,7 +87,7 @@ describe('forks, late nodes and chains that stop', () => {
     expect(event.rolledBack.at(-1)?.height).toBe(from)
   })
 
-  test('final by tag is what more than half of the nodes tag, whichever of them is asked', async () => {
+  test('blocks are final by tag if more than half of the nodes tag them, whichever node is asked', async () => {
     const { chain, behind } = await connected(3, { finality: { kind: 'tag' } })
     const [first, second] = behind as [RpcProxy, RpcProxy]
     await anvil.mine(4)
@@ -108,7 +108,7 @@ describe('forks, late nodes and chains that stop', () => {
     await head(chain, (event) => event.finalized === latest.height + 3)
   })
 
-  test.each([3, 20])('a node that lags %i blocks behind takes nothing back, and costs no head', async (blocks) => {
+  test.each([3, 20])('a node that lags by %i blocks rolls nothing back and delays no head', async (blocks) => {
     const { chain, events, behind } = await connected(3)
     await anvil.mine(blocks)
     await caughtUp(chain)

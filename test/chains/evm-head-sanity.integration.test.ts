@@ -27,7 +27,7 @@ describe('a node that always shows a head far above the chain’s', () => {
 
   const height = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
 
-  test('while it runs: its head is not taken, and the others’ are', async () => {
+  test("a false high head is refused while the chain runs, and the other nodes' heads are taken", async () => {
     const { chain, first } = await behind(false)
     const heights: number[] = []
     chain.heads.subscribe(({ latest }) => heights.push(latest.height))
@@ -40,12 +40,12 @@ describe('a node that always shows a head far above the chain’s', () => {
     await head(chain, ({ latest }) => latest.height === now + 2)
   })
 
-  test('when it starts: the same', async () => {
+  test("a false high head is refused at the start, and the other nodes' heads are taken", async () => {
     const { chain } = await behind(true)
     expect(chain.heads.current?.latest.height).toBe(await height())
   })
 
-  test('a chain that has really come so far between two looks is followed', async () => {
+  test('a chain that really grew that far between two polls is followed', async () => {
     const { chain, first, all } = await behind(false)
     for (const node of all) node.mode = 503
     await anvil.rpc('anvil_mine', ['0x5dc'])

@@ -55,7 +55,7 @@ describe('the HTTP of a hostile node', () => {
     expect(chain.nodes()[0]).toMatchObject({ failures: 1 })
   })
 
-  test('a body without an end: given up in time, whatever was sent of it', async () => {
+  test('a body without an end is given up in time, whatever part of it has come', async () => {
     const sent: number[] = []
     const chain = await turning((response) => {
       response.writeHead(200)

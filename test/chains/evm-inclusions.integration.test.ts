@@ -30,7 +30,7 @@ describe('inclusions', () => {
 
   const receiptCalls = () => node.requests.flat().filter((method) => /receipt/i.test(method))
 
-  test('forty that are sent and land in one block cost one read, and none while they wait', async () => {
+  test('forty own transactions in one block cost one read, and none while they wait', async () => {
     await connect()
     const signer = await devnetSigner(accounts++)
     const signed = await Promise.all(Array.from({ length: 40 }, (_, nonce) => signer.sign(payment(signer, nonce))))
@@ -53,7 +53,7 @@ describe('inclusions', () => {
     expect(receiptCalls()).toEqual(['eth_getBlockReceipts'])
   })
 
-  test('forty that others sent cost one batch when they are watched, and none while they wait', async () => {
+  test('forty transactions of others cost one batch at the start of the watch, and no read while they wait', async () => {
     await connect()
     const signer = await devnetSigner(accounts++)
     const signed = await Promise.all(Array.from({ length: 40 }, (_, nonce) => signer.sign(payment(signer, nonce))))
@@ -70,7 +70,7 @@ describe('inclusions', () => {
     expect(receiptCalls()).toEqual(['eth_getBlockReceipts'])
   })
 
-  test('a node without eth_getBlockReceipts gives them one by one, in one batch', async () => {
+  test('a node without eth_getBlockReceipts is asked for single receipts in one batch', async () => {
     await connect()
     node.refuse = 'eth_getBlockReceipts'
     const watches = (await sendMany(await devnetSigner(accounts++), 12)).map((hash) => chain.watch([hash]))
@@ -80,7 +80,7 @@ describe('inclusions', () => {
     expect(receiptCalls()).toHaveLength(13)
   })
 
-  test('attached after it was mined: matched with the kept blocks, without a read by hash', async () => {
+  test('a watch of a mined transaction finds it in the cached blocks, without a read by hash', async () => {
     await connect()
     const before = chain.heads.current?.latest.height ?? 0
     const [hash = ''] = await sendMany(await devnetSigner(accounts++), 1)

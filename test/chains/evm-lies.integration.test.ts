@@ -47,7 +47,7 @@ describe('receipts that lie', () => {
   ]
   let parent: { blockNumber: string; blockHash: string }
 
-  test.each(lies)('one node, one lie (%s): never reported', async (_, changed) => {
+  test.each(lies)('a lie of the only node is never reported: %s', async (_, changed) => {
     const { chain, first } = await connected(1)
     const block = await anvil.rpc<{ number: string; hash: string }>('eth_getBlockByNumber', ['latest', false])
     parent = { blockNumber: block.number, blockHash: block.hash }
@@ -65,7 +65,7 @@ describe('receipts that lie', () => {
     expect(new Set(all)).toEqual(new Set(['success']))
   })
 
-  test('one of three nodes always says reverted: the others are believed', async () => {
+  test('one of three nodes that always says reverted is not believed', async () => {
     const { chain, first } = await connected(3)
     const { hash } = await sent()
     const watch = chain.watch([hash])
@@ -77,7 +77,7 @@ describe('receipts that lie', () => {
     expect(all).toEqual(['success'])
   })
 
-  test('one of three nodes never knows a receipt, for ever: the others are asked', async () => {
+  test('if one of three nodes never knows a receipt, the others are asked', async () => {
     const { chain, first } = await connected(3)
     const lies = lie(first, Infinity, () => null)
     const { hash } = await sent()
@@ -139,7 +139,7 @@ describe('receipts that lie', () => {
     expect(await inclusion(watch, ({ kind }) => kind === 'included')).toMatchObject({ receipt: { hash } })
   })
 
-  test('mined before we looked: of three nodes the first says another block, for ever', async () => {
+  test('a block that one of three nodes keeps claiming for an earlier transaction is not believed', async () => {
     const { hash } = await sent()
     await anvil.mine(3)
     const { chain, first } = await connected(3)

@@ -80,7 +80,7 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     expect(statesOf(chain)).toEqual(Array.from({ length: nodes }, () => ['up', 0]))
   })
 
-  test('a range with it is refused, so that the caller reads less', async () => {
+  test('a range with a block of too long logs is refused, so that the caller reads less', async () => {
     const { chain } = await connected(3)
     const range = { address: contract, topics: [topic], fromBlock: heights.long, toBlock: heights.next }
     expect(await codeOfAsync(() => chain.logs(range, 'majority'))).toBe('NODE_REFUSED')
@@ -100,7 +100,7 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     expect(warnings()).toMatchObject([{ code: 'RECEIPT_TOO_LONG', height: heights.long, txHash: sent[0] }])
   })
 
-  test('the word of one node passes over nothing', async () => {
+  test('the word of one node passes over no transaction', async () => {
     const { chain, first, warnings } = await connected(3)
     first.alter = longReceipt
     expect(await bytesIn(chain, heights.long, 'majority')).toEqual(all())

@@ -38,7 +38,7 @@ describe('nodes', () => {
     expect(node.requests).toHaveLength(1)
   })
 
-  test('a batch is bounded: what is more goes in the next one', async () => {
+  test('a batch is bounded, and further calls go into the next one', async () => {
     const node = await proxy()
     const nodes = testNodes(node.url)
     await nodes.verify()
@@ -76,7 +76,7 @@ describe('nodes', () => {
     expect(asked()).toBe(2)
   })
 
-  test('a node that was down is tried next to the calls and comes back first', async () => {
+  test('a node that was down is probed besides the calls, and is first again', async () => {
     const [first, second] = [await proxy(), await proxy()]
     const nodes = testNodes(first.url, second.url)
     await nodes.verify()
@@ -113,7 +113,7 @@ describe('nodes', () => {
     nodes.close()
   })
 
-  test('starts with one dead node of two, and sends; but one is not more than half', async () => {
+  test('a chain starts and sends with one dead node of two, but has no majority', async () => {
     const chain = await connected(['http://127.0.0.1:9', anvil.url])
     const signer = await devnetSigner(20)
     const { raw } = await signer.sign(payment(signer, 0))
@@ -123,7 +123,7 @@ describe('nodes', () => {
     await anvil.mine()
   })
 
-  test('a node that hangs since the start delays what asks all nodes once, not twice', async () => {
+  test('a node that hangs from the start delays calls to all nodes once, not twice', async () => {
     const node = await proxy()
     const chain = await connected([anvil.url, (await proxy()).url, node.url], { timeoutMs: 2_000 })
     node.mode = 'hang'
@@ -134,7 +134,7 @@ describe('nodes', () => {
     expect(node.requests.flat()).not.toContain('eth_getTransactionCount')
   })
 
-  test('one connection that is cut fails no call, also where there is one node', async () => {
+  test('one cut connection fails no call, also with a single node', async () => {
     const node = await proxy()
     const chain = await connected(node.url, { blockTimeMs: 60_000 })
     node.mode = 'cut'
@@ -189,7 +189,7 @@ describe('nodes', () => {
     await anvil.mine()
   })
 
-  test('a silent node keeps a refusal from being final; one that was surely not reached does not', async () => {
+  test('a silent node keeps a refusal from being final; a node that was not reached does not', async () => {
     const silent = await proxy()
     const signer = await devnetSigner(22)
     const { raw } = await signer.sign(payment(signer, 0, { gasLimit: '20000' }))
@@ -204,7 +204,7 @@ describe('nodes', () => {
     expect(await withGone.send(raw)).toMatchObject({ error: 'fatal', message: 'intrinsic gas too low' })
   })
 
-  test('credentials, path and query of a URL are in no error', async () => {
+  test('no error contains credentials, path or query of a URL', async () => {
     const node = await proxy()
     const { host } = new URL(node.url)
     const url = `http://someone:hunter22@${host}/v3/4f5e6d7c8b9a0011?apikey=s3cret%2Bkey99`
@@ -243,7 +243,7 @@ describe('nodes', () => {
     expect(texts.join('\n')).not.toMatch(secrets)
   })
 
-  test('closing ends timers and pending calls', async () => {
+  test('closing a chain ends its timers and pending calls', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
     const node = await proxy()
     const before = timers()

@@ -22,7 +22,7 @@ describe('the spending of a key', () => {
       (await readdir(place)).find((name) => name.endsWith('.log'))!,
     )
 
-  test('counts each nonce once, by its dearest attempt, in an hour and in a day', async () => {
+  test('spending counts each nonce once, by its dearest attempt, in an hour and in a day', async () => {
     let now = start
     const { signer, signed } = keyWith(hourly, { clock: () => now })
     const half = ether / 2n
@@ -127,7 +127,7 @@ describe('the spending of a key', () => {
     expect(one.signed).toEqual([])
   })
 
-  test('of many at once, each sees those before it', async () => {
+  test('of many simultaneous signatures, each counts those before it', async () => {
     const { signer, signed } = keyWith(hourly, { spendingFolder: folder, clock: () => start })
     const results = await Promise.allSettled(Array.from({ length: 40 }, (_, nonce) => signer.sign(costing(ether / 10n, nonce))))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
@@ -229,7 +229,7 @@ describe('the spending of a key', () => {
     expect(signed).toHaveLength(1)
   })
 
-  test('a nonce that is signed again after thousands of others counts again: never too little', () => {
+  test('a nonce that is signed again after thousands of others counts twice', () => {
     const spending = new SpendingCounter()
     for (let nonce = 0; nonce < 3_000; nonce++) spending.charge(1n, nonce, start)
     expect(spending.spent('hour', start)).toBe(3_000n)

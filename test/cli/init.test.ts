@@ -51,7 +51,7 @@ describe('portage init', () => {
     })
   })
 
-  test('takes addresses, ids and finality from the tables', async () => {
+  test('portage init takes addresses, ids and finality from its tables', async () => {
     await init('--chain bsc --out tables.yaml')
     const { chains } = parseConfig(filledIn(await text('tables.yaml')), { BSC_RPC_URL: 'https://node.example' }, 'tables.yaml')
     expect(chains['bsc']).toMatchObject({
@@ -62,7 +62,7 @@ describe('portage init', () => {
     })
   })
 
-  test('never overwrites a file without --force', async () => {
+  test('portage init never overwrites a file without --force', async () => {
     await writeFile(join(cwd, 'portage.yaml'), 'mine')
     const refused = await init('--chain bsc')
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('The file exists already: --force overwrites it') })
@@ -73,7 +73,7 @@ describe('portage init', () => {
     expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining('The file cannot be written.') })
   })
 
-  test('a chain that there is not, one of another kind and no chain at all are misuse', async () => {
+  test('portage init refuses an unknown chain, a chain of another kind, and no chain', async () => {
     expect(await init('--chain atlantis')).toMatchObject({
       code: 2,
       err: expect.stringMatching(/no EVM chain of mainnet with a token bridge is called "atlantis"; there are: ethereum, bsc/),

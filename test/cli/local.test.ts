@@ -129,7 +129,7 @@ const slow = { timeout: 120_000 }
 describe('keystore', slow, () => {
   const env = { PORTAGE_KEYSTORE_PASSWORD: 'correct horse' }
 
-  test('import writes an encrypted file that only its owner may read, and never the key', async () => {
+  test('keystore import writes an encrypted file that only its owner may read, and never the key', async () => {
     const { code, out, err } = await runCli(['keystore', 'import', '--out', 'a.json', '--json'], { cwd, env, stdin: `0x${devnetKey}\n` })
     expect([code, err]).toEqual([0, ''])
     expect(JSON.parse(out)).toEqual({ address: devnetAddress, file: join(cwd, 'a.json') })
@@ -143,7 +143,7 @@ describe('keystore', slow, () => {
     expect(again.code).toBe(1)
   })
 
-  test('new makes a key of its own, with the password of a file, and the folder that it is to lie in', async () => {
+  test('keystore new makes a key with the password of a file, and makes the folder for it', async () => {
     await writeFile(join(cwd, 'password'), 'from a file\nsecond line')
     const { code, json } = await runCli(['keystore', 'new', '--out', 'keystore/of/b.json', '--password-file', 'password', '--json'], {
       cwd,
@@ -186,14 +186,14 @@ describe.concurrent('where nothing answers', slow, () => {
     expect(out).not.toContain('secret-path')
   })
 
-  test('submit says that the API is needed', async ({ expect }) => {
+  test('without an API, transfer submit says that it needs one', async ({ expect }) => {
     const { code, err } = await runCli(['transfer', 'submit', 'AQ==', '--config', await writeDeadConfig()])
     expect(err).toContain('API_UNAVAILABLE: The REST API of Portage cannot be reached.')
     expect(err).toContain('→ Start it (run `portage run --role api`), or name its URL with `--api`.')
     expect(code).toBe(1)
   })
 
-  test('list says that Temporal is needed', async ({ expect }) => {
+  test('without Temporal, transfer list says that it needs Temporal', async ({ expect }) => {
     const { code, err } = await runCli(['transfer', 'list', '--config', await writeDeadConfig()])
     expect(err).toContain('TEMPORAL_UNAVAILABLE: The Temporal server cannot be reached.')
     expect(code).toBe(1)

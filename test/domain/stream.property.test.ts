@@ -46,7 +46,7 @@ const story = fc.array(fc.tuple(anything, small, small) as fc.Arbitrary<Happenin
 
 /** StreamModel compares the stream with the truth after every request, and throws if a rule is broken. */
 describe('a stream, whatever happens', () => {
-  test('misses no number, and its watermark is never above an unresolved one', () => {
+  test('a stream misses no number, and its watermark is never above an unresolved one', () => {
     let [numbers, forks, undone] = [0, 0, 0]
     fc.assert(
       fc.property(story, (happened) => {

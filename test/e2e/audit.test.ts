@@ -44,7 +44,7 @@ describe('The audit of what was delivered', () => {
     await until(() => is('600000'), { timeoutMs: 90_000, everyMs: 200, what: 'the schedule to be set again' })
   })
 
-  test('finds everything where it is; starts again what closed undone, once, and nothing that was cancelled', async () => {
+  test('an audit starts transfers that closed undelivered once again, and no cancelled or delivered one', async () => {
     // The scheduled audit must not find the missing transfers before the audit that this test orders.
     const schedule = stage.client.schedule.getHandle(auditId('bsc'))
     await until(() => schedule.pause('by hand for now').then(() => true), { timeoutMs: 60_000, what: 'the schedule to be paused' })
@@ -99,7 +99,7 @@ describe('The audit of what was delivered', () => {
     expect(metrics).toContain('portage_transfers_reopened_total{chain="bsc"} 1')
   })
 
-  test('finds and logs what a reorg deeper than finality undoes, which is delivered again; the lane goes on', async () => {
+  test('an audit finds deliveries that a deep reorg undid; they are delivered again, and the lane goes on', async () => {
     const { anvil } = stage.devnet.chains.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')
     if (!lane) throw new Error('bsc has a lane')

@@ -74,7 +74,7 @@ describe('a node hides logs of the source', () => {
   const loggedAfter = (before: number) =>
     until(async () => (await hidden()) > before, { timeoutMs: 60_000, what: 'the log to report that a node hides logs' })
 
-  test('one of three: it is found, the log says so, and it is delivered while the node still hides it', async () => {
+  test('one of three hidden logs is found, logged and delivered while the node still hides it', async () => {
     const before = await hidden()
     const [node] = stage.devnet.nodes.ethereum
     const hiding = node?.add({ fault: { kind: 'logs', how: 'one-less' } })
@@ -87,7 +87,7 @@ describe('a node hides logs of the source', () => {
     expect(await view()).toMatchObject({ completedNumber: String(fromEthereum().length), gaps: {}, alarms: [] })
   })
 
-  test('all of them, in every range: only the table shows it', async () => {
+  test('hidden logs in every range are found by the table alone', async () => {
     const before = await hidden()
     const [node] = stage.devnet.nodes.ethereum
     node?.add({ fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] })
@@ -97,7 +97,7 @@ describe('a node hides logs of the source', () => {
     expect(await hidden()).toBeGreaterThan(before)
   })
 
-  test('the last one that there is: nothing higher shows that it is missing', async () => {
+  test('a hidden last log is found, although no higher number shows that it is missing', async () => {
     const [node] = stage.devnet.nodes.ethereum
     node?.add({ fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] })
     const [last] = await sendNatives(stage, 'ethereum', 1)

@@ -17,7 +17,7 @@ const heartbeatsIn = (ms: number) => (ms < 7_500 ? 0 : 1 + Math.floor((ms - 7_50
  * A block comes every five seconds and is final ten seconds later. So `broadcast` takes about 15 s and sends one
  * heartbeat, or more on a busy machine.
  */
-test('near finality with slow blocks costs no more', async () => {
+test('a transfer with near finality and slow blocks costs only a few heartbeats more', async () => {
   const stage = await startStage({ worker: {}, consistencyLevel: 200, blockTimeSeconds: { ethereum: 5, bsc: 0.5 } })
   try {
     await stage.portage()

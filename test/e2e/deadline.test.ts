@@ -69,7 +69,7 @@ describe('Transfers that do not wait for ever', () => {
   afterEach(() => startMining(anvil()))
   afterAll(() => stage?.close())
 
-  test('past the deadline without a nonce: parked at once, nothing is sent; retried, it is delivered', async () => {
+  test('a transfer without a nonce is parked at its deadline and sends nothing; a retry delivers it', async () => {
     for (const index of lanes().keys()) await ledger(index).signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
     const sent = await submit(() => ['--deadline', '0.1', '--priority', '2'])
     const parked = await stage.reaches(sent.id, 'parked')

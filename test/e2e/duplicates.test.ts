@@ -79,7 +79,7 @@ describe('Duplicates, and workers that are away', () => {
     await expectDelivered(stage)
   })
 
-  test('known after a restart, too', async () => {
+  test('a delivered transfer is still known after a restart', async () => {
     await stage.end(api)
     api = await stage.portage({ role: 'api', name: 'api-2' })
     const [sent] = stage.sent as [Sent]

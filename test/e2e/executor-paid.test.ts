@@ -29,7 +29,7 @@ describe('Requests for transfers of NTT and CCTP, paid for with quotes of this P
 
   afterAll(() => stage?.close())
 
-  test('each is delivered once, both ways, and what is underpaid costs nothing', async () => {
+  test('paid transfers of NTT and CCTP are delivered once, both ways, and underpaid ones cost nothing', async () => {
     const { users } = stage.devnet.executor!
     const sent = (await Promise.all([users.ethereum.send(wishes), users.bsc.send(wishes)])).flat()
     expect(sent).toHaveLength(10)

@@ -43,7 +43,7 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
     expect(first.filter(({ hash }) => landed.includes(hash))).toEqual([])
   })
 
-  test('the result says how many attempts it took', async () => {
+  test('the result of a transfer says how many attempts it took', async () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [first] = await inPool(anvil(), lane, 1)

@@ -62,7 +62,7 @@ describe('Settings that operators change at run time', () => {
   })
   afterAll(() => stage?.close())
 
-  test('halted, a transfer is taken in and waits in sight without a nonce; unhalted, it is delivered', async () => {
+  test('during a halt a transfer waits visibly without a nonce; after it, the transfer is delivered', async () => {
     const before = await granted()
     await change('halt', '--all')
     const sent = [await send(), await send('bsc')]
@@ -152,7 +152,7 @@ describe('Settings that operators change at run time', () => {
     await change('unhalt', '--all')
   })
 
-  test('a denied recipient is declined; allowed again, a retry delivers', async () => {
+  test('a transfer to a denied recipient is declined; once allowed again, a retry delivers it', async () => {
     await change('halt', '--all')
     const [denied, other] = [await send(), await send()]
     await stage.reaches(denied.id, 'waiting')
@@ -169,7 +169,7 @@ describe('Settings that operators change at run time', () => {
     await expectDelivered(stage)
   })
 
-  test('a denied token is declined', async () => {
+  test('a transfer of a denied token is declined', async () => {
     const before = await send()
     const token = before.origin
     // The denial must come after the admission of `before` and before the admission of `sent`.

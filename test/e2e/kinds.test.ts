@@ -179,7 +179,7 @@ describe('Every kind of transfer, both ways', () => {
       ;[solana, sui] = [one!, other!]
     })
 
-    test('from Solana: messages that the spy sends or omits are delivered once, others are skipped', async () => {
+    test('messages from Solana that the spy sends or omits are delivered once, others are skipped', async () => {
       await until(() => stage.devnet.guardian.spy.subscribers === 1, { timeoutMs: 60_000, what: 'the subscription' })
       const messages = [0n, 1n, 2n, 3n, 4n].map((above) => solana.message(BigInt(first) + above, above % 3n === 0n ? 30 : undefined))
       const [, , muted, mutedElsewhere] = messages
@@ -202,7 +202,7 @@ describe('Every kind of transfer, both ways', () => {
       expect(streams.filter(({ unproved }) => unproved?.length === 3).map(({ stream }) => stream)).toEqual([solana.stream])
     })
 
-    test('from Sui: an audit finds a message that the spy never sent and that is the highest', async () => {
+    test('an audit finds the highest message from Sui, which the spy never sent', async () => {
       const [heard, muted] = [sui.message(7n), sui.message(8n)]
       observe([heard, muted], [muted])
       const [before] = await stage.identify([sui.sent(heard)])

@@ -115,7 +115,7 @@ describe('Orders to a lane', () => {
     expect(again.json()).toMatchObject({ config: { lane: expect.stringContaining(address) } })
   })
 
-  test('forbid lets in no new work either', async () => {
+  test('a forbidden lane lets in no new work', async () => {
     expect(await lane('forbid', '--reason', 'a test')).toMatchObject({ code: 0 })
     await ledger('the lane to be forbidden', ({ closing }) => closing?.mode === 'forbidden')
     const [one] = await sendCoins(stage, 1)

@@ -51,13 +51,13 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
     )
   })
 
-  test('one that is paused', async () => {
+  test('transfers of a paused lane go to the other one', async () => {
     await ledger(0).signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
     expect(await deliverers()).toEqual([lanes()[1]!.address])
     await ledger(0).signal(resumeSignal)
   })
 
-  test('one whose key has no funds; what has its nonce already waits for them', async () => {
+  test('transfers of a lane without funds go to the other one; those with a nonce wait for funds', async () => {
     const { anvil } = stage.devnet.chains.bsc
     const early = await drained(anvil, lanes()[0]!, async () => {
       const sent: Sent[] = []

@@ -189,7 +189,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     await expectSound()
   })
 
-  test('of many that come at once, only those go on that fit together', async () => {
+  test('of many simultaneous transfers, only those that fit the budget together go on', async () => {
     await nextDay()
     const tenth = cap / 10n
     const many = await send(...Array.from({ length: 14 }, () => tenth))
@@ -213,7 +213,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     expect(text).toMatch(new RegExp(`^portage_transfer_seconds_count\\{${labels}\\} [1-9]`, 'm'))
   })
 
-  test('above the daily cap: parked with the reason; when the cap is raised, a retry delivers', async () => {
+  test('a transfer above the daily cap is parked with the reason; once the cap is raised, a retry delivers', async () => {
     await nextDay()
     const [big] = await send(cap)
     expect(await stage.reaches(nativeTransferId(big!), 'parked', 60_000)).toMatchObject({
@@ -230,7 +230,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     await expectSound()
   })
 
-  test('paused: waits; unpaused, delivered within seconds', async () => {
+  test('transfers wait while the bridge is paused, and are delivered seconds after', async () => {
     await admin('togglePause', [])
     const two = await send(11n, 12n)
     for (const status of await wait(two, 'BRIDGE_PAUSED')) expect(status.nonce).toBeUndefined()

@@ -49,7 +49,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await startMining(bsc())
   }
 
-  test('all of it, with nonces in the pool; the checkpoints are kept', async () => {
+  test('the loss of all data with nonces in the pool, if the checkpoints are kept', async () => {
     await send(3)
     await untilDelivered(stage, sent)
     await stopMining(bsc())
@@ -59,7 +59,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await expectAllProved(stage, sent)
   })
 
-  test('all of it, and the checkpoints are gone as well', async () => {
+  test('the loss of all data and of the checkpoints', async () => {
     await stopMining(bsc())
     await send(3)
     await inPool(bsc(), lane(), 3)

@@ -76,7 +76,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
   })
   afterAll(() => stage?.close())
 
-  test('delivers what is handed in by REST and by the command line, with our keys, once', async () => {
+  test("transfers submitted by REST and the command line are delivered once with Portage's keys", async () => {
     const [there, back] = await Promise.all([send('ethereum', 5n, 6n, 7n), send('bsc', 8n, 9n)])
     const all = [...there, ...back]
     const answers = await Promise.all(all.slice(1).map(submit))
@@ -100,7 +100,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     })
   })
 
-  test("shows MIP-61's state", async () => {
+  test('a native transfer shows its state of MIP-61', async () => {
     const [one] = (await send('ethereum', 10n)) as [SentNativeTransfer]
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!
     const show = async () =>
@@ -204,7 +204,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     expect({ delivered, foreignCompletions }).toEqual({ delivered: transfers, foreignCompletions: 0 })
   })
 
-  test('the doctor sees contracts, budget and roles', async () => {
+  test('the doctor shows contracts, budget and roles of the native bridge', async () => {
     const doctor = async () => {
       const answer = await runCli(['doctor', '--json', '--config', api.configPath], { env: { ...process.env, ...stage.devnet.env } })
       const { checks } = JSON.parse(answer.out) as { checks: { area: string; name: string; status: string; detail: string }[] }

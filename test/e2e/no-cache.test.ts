@@ -33,7 +33,7 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
     await stage?.close()
   })
 
-  test('ten transfers of all kinds, a wait, a retry and a cancel', async () => {
+  test('ten transfers of all kinds, a wait, a retry and a cancel survive replays', async () => {
     const transfers = transferKinds.map((kind, index) => ({
       kind,
       amount: 10n ** 17n + BigInt(index) * 10n ** 12n,

@@ -61,7 +61,7 @@ describe('Operator transactions', () => {
   })
   afterAll(() => stage?.close())
 
-  test('pay the treasury, top up each other, and sweep coins and tokens; every nonce is the ledger’s', async () => {
+  test('lanes pay the treasury, top up each other, and sweep; every nonce is the ledger’s', async () => {
     const [first, second] = lanes as [string, string]
     const before = await count(first)
     expect(await lane('send', first, '--to', treasury, '--value', '7', '--reason', 'a test')).toMatchObject({
@@ -136,7 +136,7 @@ describe('Operator transactions', () => {
     expect(await until(reports, { timeoutMs: 60_000, what: 'the audit to end' })).toMatchObject({ report: { hours: 1, undoneCount: 0 } })
   })
 
-  test('are listed while they wait and when they have ended, and end when they are cancelled', async () => {
+  test('operator transactions are listed while they wait and after their end, and end when cancelled', async () => {
     const [first] = lanes as [string]
     const setting = { env: { ...process.env, ...stage.devnet.env } }
     const cli = (...args: string[]) => runCli(['lane', ...args, '--config', portage.configPath], setting)
@@ -195,7 +195,7 @@ describe('Operator transactions', () => {
     expect(await cli('activate', first, '--chain', 'bsc', '--reason', 'a test')).toMatchObject({ code: 0 })
   })
 
-  test('that the signing policy forbids are refused with its reason, and hold nothing else up', async () => {
+  test('operator transactions that the signing policy forbids are refused with a reason', async () => {
     const [first] = lanes as [string]
     const before = await count(first)
     const stranger = freshAddress()
@@ -225,7 +225,7 @@ describe('Operator transactions', () => {
     expect(await anvil.rpc<string>('eth_getBalance', [second, 'latest'])).toBe(had)
   })
 
-  test('are archived with the transfers before Temporal forgets them, each once, and with who ordered them', async () => {
+  test('operator transactions are archived once before Temporal forgets them, with who ordered them', async () => {
     const dir = join(stage.devnet.dir, 'archive')
     const store = createArchiveStore({ kind: 'directory', path: dir })
     const hour = 3_600_000

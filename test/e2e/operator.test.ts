@@ -127,7 +127,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     await expectDelivered(stage, transfers)
   })
 
-  test('cancelled before it has a nonce: nothing is sent', async () => {
+  test('a transfer cancelled before it has a nonce sends nothing', async () => {
     await portageLane('pause', lane, '--reason', 'a test')
     await until(async () => (await stage.lane('bsc')).paused !== undefined, { timeoutMs: 60_000, what: 'the lane to be paused' })
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
@@ -174,7 +174,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     expect((await stage.lane('bsc')).counts.filled).toBe(filled)
   })
 
-  test('cancelled too late, when the call is mined: delivered', async () => {
+  test('a transfer cancelled after its call was mined is delivered', async () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     await inPool(anvil(), lane, 1)
@@ -184,7 +184,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     await expectDelivered(stage, delivered())
   })
 
-  test('reset with its call in the pool, and again once it is delivered: paid once', async () => {
+  test('a transfer reset with its call in the pool, and again once it is delivered, pays once', async () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     await inPool(anvil(), lane, 1)
@@ -213,7 +213,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     await expectDelivered(stage, delivered())
   })
 
-  test('lane terminated while nonces are in flight: they are mined, a new ledger takes over from the chain', async () => {
+  test('if a lane is terminated, its pending nonces are mined and a new ledger takes over from the chain', async () => {
     await stopMining(anvil())
     const pending = await stage.send('ethereum', [coin, coin, coin])
     const pool = await inPool(anvil(), lane, 3)

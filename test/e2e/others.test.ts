@@ -84,7 +84,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ transfer: sent.id, costWei: expect.stringMatching(/^\d+$/) }])
   })
 
-  test('before us: it ends delivered, by them, and nothing is sent', async () => {
+  test('a transfer that others delivered earlier ends as delivered by them, and nothing is sent', async () => {
     const [old, young] = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
     const oldHash = await redeem(old)
     await mined(oldHash)
@@ -106,7 +106,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     expect(lanes.map(({ transactions }) => transactions)).toEqual([0, 0])
   })
 
-  test('during our attempt, in the same block before ours: ours reverts, it ends delivered by them', async () => {
+  test('a transfer that others deliver in the block of our attempt ends as delivered by them', async () => {
     await stopMining(target().anvil)
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [ours] = await inPool(target().anvil, lane, 1)
@@ -120,7 +120,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     expect((await expectDelivered(stage)).revertedTransactions).toBe(1)
   })
 
-  test('in a block that is reorganised out before we were asked: we deliver it ourselves, once', async () => {
+  test('a delivery of others that a reorg removed before the submission is repeated by Portage, once', async () => {
     const { anvil } = target()
     await stage.devnet.guardian.spy.stop()
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]

@@ -57,7 +57,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
   })
 
-  test('says of each part that there is nothing, while there is nothing', async () => {
+  test('each part of the page says that there is nothing, while there is nothing', async () => {
     const page = await open({ token: await token('read') })
     await part(page, 'Parked transfers').getByText('No transfer is parked').waitFor()
     await part(page, 'Flow between chains').getByText('No transfer is open').waitFor()
@@ -100,7 +100,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await dialog.waitFor({ state: 'hidden' })
   })
 
-  test('orders with a name and a reason by keys alone, and shows what becomes of it without a reload', async () => {
+  test('the page sends an order by keys alone, with a name and a reason, and shows its result by itself', async () => {
     const page = await open({ token: await token('write') })
     await ledger().signal(resumeSignal, { order: { by: 'night-shift', reason: 'keys are in place' } })
     await expect.poll(async () => (await stage.lane('bsc')).paused).toBeUndefined()
@@ -131,7 +131,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       .waitFor()
   })
 
-  test('shows a transfer whole: facts, timeline, attempts, orders; found by a part of its id', async () => {
+  test('the page finds a transfer by a part of its id, and shows facts, timeline, attempts and orders', async () => {
     const page = await open({ token: await token('read') })
     const { delivery, timeline } = await stage.status(parked.id)
     await page.getByRole('searchbox').fill(parked.id)
@@ -216,7 +216,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await list.getByText('No transfer is parked with this code and target.').waitFor()
   })
 
-  test('cancels what is open, with a reason', async () => {
+  test('the page cancels an open transfer, with a reason', async () => {
     await ledger().signal(pauseSignal, { order: { by: 'night-shift', reason: 'again' } })
     const open1 = await handIn()
     await stage.reaches(open1.id, 'waiting')
@@ -228,7 +228,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await ledger().signal(resumeSignal)
   })
 
-  test('says that it has lost its connection, from when its figures are, and goes on when it is back', async () => {
+  test('the page says that its connection is lost, how old its figures are, and goes on afterwards', async () => {
     const page = await open({ token: await token('read') })
     await part(page, 'Lanes').getByRole('row').nth(1).waitFor()
     await page.context().setOffline(true)
@@ -241,7 +241,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await expect.poll(() => page.getByText('The data below is older.').count()).toBe(0)
   })
 
-  test('says what is wrong and what to do where Temporal does not answer', async () => {
+  test('the page says what is wrong and what to do if Temporal does not answer', async () => {
     const config = deadConfig(await freePort())
     const dead = await openApi(config)
     try {
@@ -279,7 +279,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     },
   )
 
-  test('is walked through by keys, from the link that skips its head', async () => {
+  test('the page can be used by keys alone, from the link that skips its head', async () => {
     const page = await open({ token: await token('read') })
     await part(page, 'Lanes').getByRole('row').nth(1).waitFor()
     await page.keyboard.press('Tab')

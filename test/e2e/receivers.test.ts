@@ -140,7 +140,7 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
     expect(await read(receiver, receiverAbi, 'count')).toBe(4n)
   })
 
-  test('a message that somebody else delivers counts as theirs', async () => {
+  test('a message that somebody else delivers counts as their delivery', async () => {
     stage.devnet.guardian.treat(() => 'mute')
     const [sent] = await publishPayloads('0x0110')
     stage.devnet.guardian.treat(() => 'sign')

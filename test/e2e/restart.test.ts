@@ -25,7 +25,7 @@ describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
   afterEach(() => startMining(anvil()))
   afterAll(() => stage?.close())
 
-  test('a transfer while it holds a nonce, submitted again at once: the same nonce, one transaction', async () => {
+  test('a transfer terminated while it holds a nonce, and submitted again, keeps the nonce', async () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [call] = await inPool(anvil(), lane, 1)
@@ -38,7 +38,7 @@ describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(stage.sent.length)
   })
 
-  test('a transfer reset to its first task while it holds a nonce: the same nonce, one transaction', async () => {
+  test('a transfer reset to its first task while it holds a nonce keeps the nonce', async () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [call] = await inPool(anvil(), lane, 1)

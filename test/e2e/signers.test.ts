@@ -48,7 +48,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     return { ...config, chains }
   }
 
-  test('deliver, ten transfers each', async () => {
+  test('web3signer and KMS keys deliver ten transfers each', async () => {
     const transfers = Array.from({ length: count }, (_, index) => ({ kind: 'coin' as const, amount: amount + BigInt(index) * 10n ** 12n }))
     const sent = (await Promise.all([stage.send('ethereum', transfers), stage.send('bsc', transfers)])).flat()
     const ends = await stage.outcomes(sent)
@@ -58,7 +58,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     expect(kms.signatures).toBeGreaterThanOrEqual(count)
   })
 
-  test('that are away for a while delay their lane for as long, and nothing is lost', async () => {
+  test('a signing service that is away delays its lane for as long, and nothing is lost', async () => {
     kms.mode = 500
     const sent = await sendCoins(stage, 3)
     const stuck = async () => (await inFlight(stage, sent)) === sent.length

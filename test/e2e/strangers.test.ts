@@ -103,7 +103,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     expect(now.open).toBeGreaterThanOrEqual(newcomers)
   })
 
-  test(`${dust} native transfers to nobody are aside, and stop neither the cursor nor the next transfer`, async () => {
+  test(`${dust} undeliverable native transfers stop neither the cursor nor the next transfer`, async () => {
     await nothings
     const stream = 'native-bridge:ethereum:bsc'
     await shows(stream, 'all of them to be known', (now) => now.open >= dust)

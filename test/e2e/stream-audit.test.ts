@@ -32,7 +32,7 @@ describe('A native bridge', { timeout: 300_000 }, () => {
   })
   afterAll(() => stage?.close())
 
-  test('has a stream each way, with a watermark that rises, in the list and in the metrics', async () => {
+  test('both streams of a native bridge are listed, with rising watermarks in list and metrics', async () => {
     await send(5n, 6n, 7n)
     await until(async () => (await view())['completed_nonce_height'] === '3', { timeoutMs: 90_000, what: 'the watermark to be 3' })
     // Temporal's list lags behind starts. On a busy machine the cursor lags behind the head.
@@ -49,7 +49,7 @@ describe('A native bridge', { timeout: 300_000 }, () => {
     expect(await metric(portage, 'portage_chain_quorum{chain="ethereum"}')).toBe('1')
   })
 
-  test('audited by hand shows nothing amiss; a stream that no route is does not exist', async () => {
+  test('an ordered audit of a sound stream finds nothing; a stream without a route does not exist', async () => {
     expect(await stream('audit', there)).toMatchObject({
       code: 0,
       answer: { stream: there, upTo: '3', gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 },
@@ -63,7 +63,7 @@ describe('A native bridge', { timeout: 300_000 }, () => {
     expect(unknown).toMatchObject({ code: 1, answer: { error: { code: 'STREAM_NOT_FOUND' } } })
   })
 
-  test('audited by hand starts again what was open and is gone, while no intake runs', async () => {
+  test('an ordered audit starts missing open transfers again, while no intake runs', async () => {
     const halt = (...argv: string[]) =>
       runCli([...argv, '--all', '--reason', 'a test', '--config', portage.configPath], { env: { ...process.env, ...stage.devnet.env } })
     expect(await halt('halt')).toMatchObject({ code: 0 })

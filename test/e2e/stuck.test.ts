@@ -85,7 +85,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   }, 600_000)
   afterAll(() => stage?.close())
 
-  test('says that nothing is stuck where nothing is', async () => {
+  test('portage stuck says that nothing is stuck', async () => {
     // On a busy machine a node may be late, which `portage stuck` reports for a moment.
     await expect
       .poll(() => cli('stuck'), { timeout: 90_000, interval: 200 })
@@ -117,7 +117,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     await stage.outcomes([sent!])
   })
 
-  test('names what is wrong with a whole chain or stream', async () => {
+  test('portage stuck names a fault of a whole chain or stream', async () => {
     const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'fee-ceiling', 'denied')
     await mend()
     // `no-majority` comes alone: without a majority a stream cannot count its source, and so notices no missing
@@ -126,12 +126,12 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     await again()
   })
 
-  test('names a guardian set that the chains do not know, until they do', async () => {
+  test('portage stuck names a guardian set that the chains do not know, until they do', async () => {
     const { mend } = await madeAtOnce('guardian-set-unknown')
     await mend()
   })
 
-  test('names a dead node with the messages that wait for it: none of them is called unobserved', async () => {
+  test('portage stuck names a dead node with the messages that wait for it, and calls none unobserved', async () => {
     // For the last test: a transfer to ethereum that waits until the halt ends.
     await scene.cli('halt', '--bridge', 'wormhole-token-bridge', '--source', 'bsc', ...reason)
     const [waits] = await stage.send('bsc', [{ kind: 'coin', amount: ether }])
@@ -147,7 +147,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     expect(asked.flatMap(({ causes }) => causes).filter(({ code }) => code === 'GAP_UNOBSERVED')).toEqual([])
   })
 
-  test('names a process that was killed, and a Temporal that is away', async () => {
+  test('portage stuck names a killed process, and a Temporal that is away', async () => {
     await stage.end(portage, 'SIGKILL')
     const missing = ['LEDGER_WITHOUT_WORKER ledger', 'CHAIN_WITHOUT_WORKER chain:ethereum']
     await answer(missing.join(' and '), ({ causes }) => {

@@ -99,7 +99,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     return answer
   }
 
-  test('delivers; a renewed API key and a renewed certificate are used without a restart', async () => {
+  test('a process uses a renewed API key and a renewed certificate without a restart', async () => {
     const files = { key: join(dir, 'api-key'), certificate: join(dir, 'mine.pem'), private: join(dir, 'mine.key') }
     const renew = async (pair: CertificateFiles) => {
       await writeFile(files.certificate, await readFile(pair.certificate))
@@ -195,7 +195,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     expect(found).toEqual(cases.map(([what, code]) => [what, code]))
   })
 
-  test('the doctor says who we are and what we may, and from where that comes', async () => {
+  test('the doctor shows the identity and the rights of a credential, and its source', async () => {
     const { json } = await cli(['doctor'], { env: { TEMPORAL_API_KEY: tokens.reads } })
     const { checks } = json() as { checks: { area: string; name: string; status: string; detail: string }[] }
     const temporal = Object.fromEntries(

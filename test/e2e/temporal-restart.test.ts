@@ -19,7 +19,7 @@ describe('Temporal goes away', { timeout: 400_000 }, () => {
 
   afterAll(() => stage?.close())
 
-  test('killed in the middle of 20 transfers, with more coming while it is away: all are delivered once', async () => {
+  test('if Temporal is killed during 20 transfers and more come meanwhile, all are delivered once', async () => {
     const { temporal, chains, lanes } = stage.devnet
     const back = await stage.send('bsc', coins(8))
     // Without blocks, transfers to bsc keep all slots, however long it takes to kill the server. The others wait.

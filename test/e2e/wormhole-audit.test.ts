@@ -39,7 +39,7 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
   })
   afterAll(() => stage?.close())
 
-  test('starts what no process has seen, once, and says how many', async () => {
+  test('an ordered audit starts messages that no process has seen once, and says how many', async () => {
     const sent = await stage.send('ethereum', coins(2))
     const upTo = String(sent.at(-1)?.sequence)
     const counted = async () => {
@@ -54,7 +54,7 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
     expect(await audit()).toMatchObject({ code: 0, answer: { stream, upTo, gaps: 0, started: 0, completed: 0, closed: 0, undone: 0 } })
   })
 
-  test('starts again what was open and is gone, at its first look', async () => {
+  test('an ordered audit starts missing open transfers again at its first check', async () => {
     const [one] = stage.sent.slice(-1)
     const id = one?.id ?? ''
     await stage.temporal('workflow', 'terminate', '--workflow-id', id, '--reason', 'a test')
@@ -64,12 +64,12 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
     expect(await isRunning(id)).toBe(true)
   })
 
-  test('of a stream that is none ends with 1', async () => {
+  test('an audit of an unknown stream ends with 1', async () => {
     const unknown = await runCli(['stream', 'audit', `${stream.slice(0, -2)}ff`, '--json', '--config', portage.configPath])
     expect([unknown.code, JSON.parse(unknown.out)]).toEqual([1, { error: expect.objectContaining({ code: 'STREAM_NOT_FOUND' }) }])
   })
 
-  test('leaves all of it to be delivered, once', async () => {
+  test('transfers that an audit started are delivered once', async () => {
     await stage.portage({ name: 'all' })
     const outcomes = await stage.outcomes(stage.sent)
     expect(outcomes.map(({ state }) => state)).toEqual(stage.sent.map(() => 'delivered'))

@@ -76,7 +76,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
   })
   afterAll(() => stage?.close())
 
-  test('those that were signed before it listened', async () => {
+  test('messages that were signed before the subscription are delivered', async () => {
     const sent = await send(coins(3))
     await signed(sent)
     portage = await stage.portage({ configure })
@@ -87,7 +87,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     expect(outcomes.map(({ state: how }) => how)).toEqual(Array.from({ length: 6 }, () => 'delivered'))
   })
 
-  test('those of a time when the spy was away', async () => {
+  test('messages that were signed while the spy was away are delivered', async () => {
     const { guardian } = stage.devnet
     await guardian.spy.stop()
     const sent = await send(coins(4))
@@ -97,7 +97,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     expect(await runsOfAll(sent)).toEqual([1, 1, 1, 1])
   })
 
-  test('those that a spy drops because they are not read in time', async () => {
+  test('messages that a spy drops because they are not read in time are delivered', async () => {
     const { guardian, chains } = stage.devnet
     await isListening()
     process.kill(portage.pid, 'SIGSTOP')
@@ -116,7 +116,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     }
   })
 
-  test('a gap in what it sends is fetched soon, from the guardians', async () => {
+  test('a message that the spy omits is fetched soon from the guardians', async () => {
     const { guardian } = stage.devnet
     await isListening()
     let count = 0
@@ -126,7 +126,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     expect(await runsOfAll(sent)).toEqual([1, 1, 1, 1])
   })
 
-  test('from Wormholescan, where the guardians do not answer', async () => {
+  test('a missing message is fetched from Wormholescan if the guardians do not answer', async () => {
     const { guardian } = stage.devnet
     guardian.treat(muteAllBut(2))
     guardian.api.trouble({ refuse: { status: 500 } })
@@ -136,7 +136,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     expect(guardian.wormholescan.requests.slice(before).filter((path) => path.startsWith('/api/v1/vaas/')).length).toBeGreaterThan(0)
   })
 
-  test('within the limits that a server names', async () => {
+  test('missing messages are fetched within the limits that a server names', async () => {
     const { guardian } = stage.devnet
     guardian.treat(muteAllBut(11))
     guardian.wormholescan.trouble({ refuse: { status: 503, retryAfterSeconds: 120 } })

@@ -66,14 +66,14 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
 
-  test('a spike of the base fee while transactions wait', async () => {
+  test('transfers survive a spike of the base fee while their transactions wait', async () => {
     const sent = await inFlight()
     await spikeBaseFee(chain(), 80n * 10n ** 9n)
     await startMining(chain())
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
 
-  test('transactions thrown out of the pool', async () => {
+  test('transfers survive the eviction of their transactions from the pool', async () => {
     const sent = await inFlight()
     expect(await evict(chain(), lanes())).toBe(count)
     await startMining(chain())
@@ -90,7 +90,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
 
-  test('a key that is drained while its transactions wait, and refunded', async () => {
+  test('transfers survive a key that is drained while its transactions wait, and refunded', async () => {
     const sent = await inFlight()
     await drained(chain(), lane(), () => mine(chain(), 3))
     await startMining(chain())

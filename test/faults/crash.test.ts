@@ -120,7 +120,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     await stage.end(sound)
   })
 
-  test('after-bump-recorded (time 1): a replacement in the ledger whose bytes do not exist', async () => {
+  test('after-bump-recorded (time 1): a recorded replacement that was never signed is signed', async () => {
     const doomed = await startDoomed(stage, 'after-bump-recorded', 'kill', 1)
     const { anvil } = stage.devnet.chains.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? ''

@@ -73,7 +73,7 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
     expect(sent).toHaveLength(3)
   })
 
-  test('one of three shows every transfer as delivered: none ends by that, and none waits for it', async () => {
+  test('if one of three nodes shows every transfer as delivered, none ends or waits because of it', async () => {
     const [own] = stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
     const fault = { kind: 'answer', result: word(1n) } as const
     for (const node of stage.devnet.nodes.bsc) {

@@ -73,7 +73,7 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
     await haveStruck(active)
   })
 
-  test('all nodes refuse ranges of more than one block, when there are more to read', async () => {
+  test('if all nodes refuse ranges of more than one block, several blocks are still read', async () => {
     const { anvil } = stage.devnet.chains.ethereum
     const height = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
     const lag = stage.devnet.nodes.ethereum.map((node) => node.add({ fault: { kind: 'finality-behind', blocks: 8 } }))
@@ -86,7 +86,7 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
     await haveStruck(refused)
   })
 
-  test('the spy drops its readers, which miss what it sends meanwhile', async () => {
+  test('messages that a spy sends while its readers are dropped are delivered', async () => {
     const { guardian, users } = stage.devnet
     await guardian.spy.stop()
     const missed = await users.ethereum.send([coin, { ...coin, amount: 2n * coin.amount }])

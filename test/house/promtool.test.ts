@@ -70,11 +70,11 @@ test.runIf(found)('each alert fires on what it is for, with the text that a pers
   await promtoolAccepts('fires', tests)
 })
 
-test.runIf(found)('none fires while all is well', async () => {
+test.runIf(found)('no alert fires while all is well', async () => {
   await promtoolAccepts('healthy', [quietly(healthy, '20m', '119m')])
 })
 
-test.runIf(found)('none fires when a process starts, or has ended: its series have few values then', async () => {
+test.runIf(found)('no alert fires when a process starts or has ended, although its series have few values', async () => {
   const hour = 60
   const of = (process: string, values: (values: string) => string) =>
     Object.entries(healthy).map(([name, all]) => [named(name, process), values(all)] as const)

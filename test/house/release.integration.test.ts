@@ -34,7 +34,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     // The registry delivers a native package of many megabytes while other suites use the machine.
   }, 600_000)
 
-  test('has compiled code, and neither sources nor tests', () => {
+  test('the tarball has compiled code, and neither sources nor tests', () => {
     const allowed =
       /^package\/(bin\/(portage\.js|compiled\.js|import\.cjs)|bridges\/packages\/template\/[\w.]+\.(mjs|md)|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|dist\/page\/(index\.html|icon\.svg|page\.(js|css))|dist\/types\/[\w/-]+\.d\.ts|intake\/spy\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.(example\.yaml|schema\.json)|package\.json|[A-Z-]+(\.md|\.txt)?)$/
     expect(inside.filter((name) => !allowed.test(name))).toEqual([])
@@ -44,7 +44,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     expect(inside).toContain('package/dist/types/bridges/packages/author.d.ts')
   })
 
-  test('names no folder of the machine that made it', async () => {
+  test('the tarball names no folder of the machine that made it', async () => {
     const bundle = await readFile(join(folder, 'node_modules/portage/dist/workflows.js'), 'utf8')
     const [, inline = ''] = /sourceMappingURL=data:[^,]*;base64,([\w+/=]+)/.exec(bundle) ?? []
     const maps = [Buffer.from(inline, 'base64').toString(), await readFile(join(folder, 'node_modules/portage/dist/main.cjs.map'), 'utf8')]
@@ -54,7 +54,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     expect(sources.filter((source) => !/^(\w[\w.-]*\/|webpack|package:|tracing:|aws:)/.test(source))).toEqual([])
   })
 
-  test('installs few packages, none of which needs its install script', async () => {
+  test('the tarball installs few packages, none of which needs its install script', async () => {
     const { packages } = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { hasInstallScript?: true }>
     }
@@ -65,13 +65,13 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     expect(places.filter((place) => /elliptic|webpack|esbuild|@swc/.test(place))).toEqual([])
   })
 
-  test('shows its help and its version', async () => {
+  test('the installed command shows its help and its version', async () => {
     const { version } = JSON.parse(await readFile(join(folder, 'node_modules/portage/package.json'), 'utf8')) as { version: string }
     expect(await npx('--version')).toMatchObject({ code: 0, stdout: `${version}\n` })
     expect((await npx('--help')).stdout).toContain('Usage: portage')
   })
 
-  test('makes a plug-in, and adds it to a config', async () => {
+  test('the installed command makes a plug-in, and adds it to a config', async () => {
     const chain = (networkId: number, wormholeChainId: number) => ({
       ...{ family: 'evm', networkId, wormholeChainId, blockTimeMs: 500, nodes: [{ url: 'http://127.0.0.1:1' }] },
       contracts: { core: `0x${'aa'.repeat(20)}`, tokenBridge: `0x${'bb'.repeat(20)}` },
@@ -98,7 +98,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     })
   })
 
-  test('doctor checks what is there, and run serves', async () => {
+  test('the installed doctor checks a network, and run serves', async () => {
     const [temporal, anvil, port] = await Promise.all([
       startTestTemporal(),
       startAnvil({ chainId: 31_401, blockTimeSeconds: 0.5 }),

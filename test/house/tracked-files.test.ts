@@ -28,15 +28,15 @@ describe('tracked files', () => {
     expect(files).toContain('domain/catalogue/errors.ts')
   })
 
-  test('are nothing that a tool left', () => {
+  test('no tracked file was left by a tool', () => {
     expect(files.filter((file) => /\.(?:orig|rej|bak|swp)$|~$/.test(file))).toEqual([])
   })
 
-  test.each(patterns)('have nowhere %s', (_, pattern) => {
+  test.each(patterns)('no tracked file contains %s', (_, pattern) => {
     expect(texts.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
   })
 
-  test('name no test that is not there', () => {
+  test('tracked files name only tests that exist', () => {
     const named = files
       // Tests invent names of tests.
       .filter((file) => !file.startsWith('test/'))

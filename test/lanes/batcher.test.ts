@@ -53,7 +53,7 @@ describe('A batcher', () => {
   }
   const names = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index)
 
-  test('sends every candidate alone and at once in quiet times', async () => {
+  test('a batcher sends every candidate alone and at once in quiet times', async () => {
     const { come, flushes } = setting()
     for (let name = 0; name < 10; name++) {
       expect(await come(name)).toBe('alone')
@@ -62,7 +62,7 @@ describe('A batcher', () => {
     expect(flushes).toEqual([])
   })
 
-  test('batches those that came in a period of two flushes at its end', async () => {
+  test('a batcher sends the third and later candidates of a period together at its end', async () => {
     const { come, flushes, settled } = setting()
     for (const name of names(3)) void come(name)
     await vi.advanceTimersByTimeAsync(periodMs - 1)
@@ -71,7 +71,7 @@ describe('A batcher', () => {
     expect(flushes).toEqual([{ candidates: [2], isHalf: false, at: periodMs }])
   })
 
-  test('waits in busy times for a full batch, and never longer than it may', async () => {
+  test('a batcher waits in busy times for a full batch, up to its limit', async () => {
     const { come, flushes, settled } = setting()
     for (const name of names(16)) {
       void come(name)
@@ -87,7 +87,7 @@ describe('A batcher', () => {
     expect(await come(16)).toBe('alone')
   })
 
-  test('sends a full batch at once, and doubles its size up to its limit', async () => {
+  test('a batcher sends a full batch at once, and doubles its size up to the limit', async () => {
     const { come, flushes } = setting()
     for (const name of names(202)) void come(name)
     await vi.advanceTimersByTimeAsync(0)
@@ -96,7 +96,7 @@ describe('A batcher', () => {
     expect(flushes.map(({ candidates }) => candidates.length)).toEqual([20, 40, 40, 40, 40, 20])
   })
 
-  test('takes the best class first', async () => {
+  test('a batcher takes the best class first', async () => {
     const { come, flushes } = setting({ limit: 4 })
     for (const name of names(5)) void come(name)
     void come(6, { priority: 1 })
@@ -104,7 +104,7 @@ describe('A batcher', () => {
     expect(flushes[0]?.candidates).toEqual([6, 2, 3, 4])
   })
 
-  test('isolates the one that makes the others fail', async () => {
+  test('a batcher isolates a candidate that makes the others fail', async () => {
     const { come, flushes, settled } = setting({ bad: new Set([11]) })
     for (const name of names(22)) void come(name)
     await vi.advanceTimersByTimeAsync(periodMs)
@@ -114,7 +114,7 @@ describe('A batcher', () => {
     expect(flushes.slice(1).every(({ isHalf }) => isHalf)).toBe(true)
   })
 
-  test('answers a candidate that waited too long, or gave up, and leaves it out', async () => {
+  test('a batcher leaves out and answers a candidate that waited too long or gave up', async () => {
     const { come, flushes, settled } = setting()
     const leave = new AbortController()
     for (const name of names(3)) if (name > 0) void come(name)
@@ -129,7 +129,7 @@ describe('A batcher', () => {
     expect(await come(6, { signal: leave.signal })).toBe('late')
   })
 
-  test('keeps a candidate in a flush that is under way', async () => {
+  test('a batcher keeps a candidate in a flush that is under way', async () => {
     let go = () => {}
     const ready = new Promise<void>((resolve) => (go = resolve))
     const { come, flushes, settled } = setting({ ready: () => ready })
@@ -140,7 +140,7 @@ describe('A batcher', () => {
     expect((await Promise.all(all)).filter((answer) => answer === 'with 20')).toHaveLength(20)
   })
 
-  test('rejects the candidates of a flush that throws, and goes on', async () => {
+  test('a batcher rejects the candidates of a flush that throws, and goes on', async () => {
     let down = true
     const batcher: Batcher<BatchCandidate, Answer> = new Batcher({
       ...{ most, periodMs, fullBatchMs, alone: 'alone', now: () => Date.now() },
@@ -188,7 +188,7 @@ describe('A batcher', () => {
     expect(tries.filter((size) => size > 6).length).toBeLessThanOrEqual(2 + tries.filter((size) => size <= 6).length)
   })
 
-  test('answers every candidate exactly once, and the good ones well, in whatever order they come', async () => {
+  test('a batcher answers every candidate exactly once, and good ones with success, in any order', async () => {
     const arrivals = fc.array(fc.record({ afterMs: fc.nat(400), bad: fc.boolean(), patient: fc.boolean() }), { maxLength: 120 })
     await fc.assert(
       fc.asyncProperty(arrivals, fc.nat(300), fc.integer({ min: 2, max: 50 }), async (list, flushMs, limit) => {

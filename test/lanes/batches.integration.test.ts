@@ -76,7 +76,7 @@ describe('Batches of a lane', () => {
     await setting.network.target.mine()
   }
 
-  test('deliver all of a group in one transaction, and learn how it ended', async () => {
+  test('a batch delivers a group of transfers in one transaction, and knows its end', async () => {
     const transfers = await setting.network.transfers(...amounts(20))
     const answers = batchesOf(await one.enqueueAll(transfers))
     expect([answers.length, new Set(answers.map(({ id }) => id)).size]).toEqual([20, 1])
@@ -89,7 +89,7 @@ describe('Batches of a lane', () => {
     expect(one.agent.batchCounts).toMatchObject({ signed: 1, members: 20, split: 0, ended: new Map([['done', 1]]) })
   })
 
-  test('isolate the one that no call delivers, and deliver the others', async () => {
+  test('a transfer that no call delivers is isolated, and the rest of its batch is delivered', async () => {
     const transfers = await setting.network.transfers(...amounts(20))
     // The token pays nothing to the zero address. The source's contract does not check for this address.
     const cursed: NativeTransfer = { ...readMessage(Buffer.from(transfers[7]!.message, 'base64')), recipient: `0x${'0'.repeat(64)}` }
@@ -106,7 +106,7 @@ describe('Batches of a lane', () => {
     expect(new Set(await delivered(rest))).toEqual(new Set([true]))
   })
 
-  test('leave out a transfer that another relayer has delivered, and one that was withdrawn', async () => {
+  test('a batch leaves out withdrawn transfers, and those that another relayer delivered', async () => {
     const transfers = await setting.network.transfers(...amounts(5))
     await setting.network.deliver(await one.endpoint.delivery(transfers[0]!).call(), undefined, outsider)
     expect(await withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[1]!).intentId, how: 'cancel' })).toEqual({
@@ -122,7 +122,7 @@ describe('Batches of a lane', () => {
     expect(await delivered(transfers)).toEqual([true, false, true, true, true])
   })
 
-  test('sign nothing once an operator has halted', async () => {
+  test('a batch signs nothing during a halt', async () => {
     const transfers = await setting.network.transfers(...amounts(5))
     const answering = one.enqueueAll(transfers)
     settings = { ...noSettings, halts: [{ scope: { bridge }, by: 'an operator', reason: 'a test', at: 0 }] }
@@ -130,7 +130,7 @@ describe('Batches of a lane', () => {
     expect(await inPool()).toEqual([])
   })
 
-  test('take only what the budget of the day lets in', async () => {
+  test("a batch takes only transfers that fit the day's budget", async () => {
     await nextDay()
     const cap = 10n ** 17n / 4n
     const transfers = await setting.network.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)
@@ -141,7 +141,7 @@ describe('Batches of a lane', () => {
     await nextDay()
   })
 
-  test('once sent, are held: by a cancel and by a leave, until they are final', async () => {
+  test('transfers of a sent batch are held after a cancel or a leave, until the batch is final', async () => {
     const transfers = await setting.network.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const { client } = setting.ledgers.temporal
@@ -206,7 +206,7 @@ describe('Batches of a lane', () => {
     expect(end).toBe((await delivered([transfer]))[0] ? 'delivered' : 'free')
   })
 
-  test('are found by another process, which sends the same bytes', async () => {
+  test('another process finds a batch and sends the same bytes', async () => {
     const transfers = await setting.network.transfers(...amounts(6))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()
@@ -240,7 +240,7 @@ describe('Batches of a lane', () => {
     expect(await delivered(transfers)).toEqual([true, true, true, true])
   })
 
-  test('are driven by their workflow where no process holds their members any more', async () => {
+  test('a batch is driven by its workflow if no process holds its members', async () => {
     const transfers = await setting.network.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()
@@ -262,7 +262,7 @@ describe('Batches of a lane', () => {
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
 
-  test('revert as a whole where another relayer was quicker, and are not found then', async () => {
+  test('a batch reverts as a whole if another relayer was quicker, and is not found then', async () => {
     const transfers = await setting.network.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [ours] = await inPool()
@@ -279,7 +279,7 @@ describe('Batches of a lane', () => {
     expect(await delivered(transfers)).toEqual([false, false, true, false])
   })
 
-  test('are recorded before they have a nonce, and end where the lane gives none', async () => {
+  test('a batch is recorded before it has a nonce, and ends if the lane gives none', async () => {
     const transfers = await setting.network.transfers(...amounts(3))
     await setting.ledgers.order(setting.config.lane, { kind: 'pause', id: 'pause', pause: { kind: 'operator', reason: 'a test' } })
     const answers = await one.enqueueAll(transfers)

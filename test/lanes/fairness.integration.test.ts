@@ -88,7 +88,7 @@ describe('A lane with many waiting calls', () => {
     expect(agent.load.waiting).toBeGreaterThan(0)
   })
 
-  test('of one source the earliest deadline is served first', async () => {
+  test('within a source the earliest deadline is served first', async () => {
     await fresh({ window: 1, ageingMs })
     const now = Date.now()
     enter('without', {})

@@ -54,7 +54,7 @@ describe('The client of a ledger', () => {
     return client
   }
 
-  test('has one update under way; requests that come meanwhile go together in the next', async () => {
+  test('the ledger client has one update under way; later requests share the next one', async () => {
     const counting = countingClient(ledgers.temporal)
     const client = await synced(ledgers.client(config(), { client: counting.client }))
     const before = counting.sent
@@ -82,7 +82,7 @@ describe('The client of a ledger', () => {
     expect(again).toMatchObject({ kind: 'granted', entry: { nonce: same.entry.nonce, maybeSent: true } })
   })
 
-  test('a newer observation replaces one that has not left', async () => {
+  test('a newer observation replaces one that the ledger client has not sent', async () => {
     const counting = countingClient(ledgers.temporal)
     const client = await synced(ledgers.client(config(), { client: counting.client }))
     const before = counting.sent
@@ -93,7 +93,7 @@ describe('The client of a ledger', () => {
     expect(counting.sent - before).toBeLessThanOrEqual(2)
   })
 
-  test('continue-as-new in between: every ask is answered once, no nonce is given twice', async () => {
+  test('during continue-as-new every request is answered once, and no nonce is granted twice', async () => {
     const one = config()
     const client = await synced(ledgers.client(one, { updatesPerRun: 2 }))
     const nonces: number[] = []
@@ -154,7 +154,7 @@ describe('The client of a ledger', () => {
     }
   })
 
-  test('a server that restarts in between: every ask is answered, no nonce is given twice', async () => {
+  test('during a restart of Temporal every request is answered, and no nonce is granted twice', async () => {
     const one = config()
     const client = await synced(ledgers.client(one))
     const asks = [...upTo(20).map((index) => client.ask(grant(`before-${index}`)))]
@@ -179,7 +179,7 @@ describe('The client of a ledger', () => {
     expect(nonceOf(await client.ask(grant('second')))).toBe(1)
   })
 
-  test('closed, it fails what has not left, and all that is asked later', async () => {
+  test('a closed ledger client fails requests that it has not sent, and all later ones', async () => {
     const client = await synced(ledgers.client(config()))
     const asked = client.ask(grant('never sent'))
     client.close()

@@ -58,7 +58,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     await until(() => (client.view?.height ?? 0) >= height, { timeoutMs: 60_000, what: `the ledger to hear of block ${height}` })
   }
 
-  test('to its first task: what it had refused is not given, what it had given is not given again', async () => {
+  test('a ledger reset to its first task grants no refused request, and no nonce twice', async () => {
     const { client, ask, lane } = await used()
     await resetRun(ledgers.temporal, laneWorkflowId(lane), 'first')
     expect(await ask('b')).toBe('unsynced')
@@ -71,7 +71,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     expect(await ask('b')).toBe(2)
   })
 
-  test('to a task in between, and once more after that', async () => {
+  test('a ledger can be reset to a task in between, and once more', async () => {
     const { client, ask, lane } = await used()
     await resetRun(ledgers.temporal, laneWorkflowId(lane), { afterUpdates: 2 })
     expect(await ask('b')).toBe('unsynced')
@@ -86,7 +86,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     expect(await ledgers.state(lane)).toMatchObject({ next: 4, counts: { granted: 4, external: 0 } })
   })
 
-  test('in its second run: what the first gave is still known', async () => {
+  test('a ledger reset in its second run still knows the grants of the first', async () => {
     const config: LaneConfig = { lane: laneOf(devnetAccount(60 + lanes++)), window: 8, fillAfterBlocks: 100 }
     const client = ledgers.client(config, { updatesPerRun: 2 })
     client.observe(observation({ pending: 0 }))

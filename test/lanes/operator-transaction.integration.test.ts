@@ -83,7 +83,7 @@ describe('An operator transaction', () => {
   const inPool = (count: number) =>
     until(async () => (await pooled(setting.anvil, signer.address)).length === count, { ...waitLimit, what: `${count} in the pool` })
 
-  test('is paid once, from the nonces of the lane, though the lane drains', async () => {
+  test('an operator transaction pays once with a nonce of its lane, though the lane drains', async () => {
     await client()
       .getHandle(laneWorkflowId(laneOf(signer)))
       .signal(drainSignal, { order: { by: 'night-shift', reason: 'a test' } })
@@ -100,13 +100,13 @@ describe('An operator transaction', () => {
     expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(7n)
   })
 
-  test('that would revert sends nothing', async () => {
+  test('an operator transaction that would revert sends nothing', async () => {
     const to = freshAddress()
     await setting.anvil.rpc('anvil_setCode', [to, '0x60006000fd'])
     expect(await (await start({ to, value: '0' })).result()).toMatchObject({ state: 'impossible' })
   })
 
-  test('keeps to the limits of what may be spent: never with too much gas, later while it is too dear', async () => {
+  test('an operator transaction with too much gas is never sent, and one that is too expensive waits', async () => {
     policy = { gasLimit: '20000' }
     expect(await (await start()).result()).toMatchObject({ state: 'impossible', detail: expect.stringContaining('GAS_LIMIT') })
     policy = { baseFeeCeiling: '1' }
@@ -122,7 +122,7 @@ describe('An operator transaction', () => {
     policy = {}
   })
 
-  test('cancelled in the pool ends with the no-op of the lane', async () => {
+  test("an operator transaction cancelled in the pool ends with the lane's no-op", async () => {
     const operatorTransaction = await start()
     await inPool(1)
     // The step follows the transaction for ten seconds before it checks for a cancel.
@@ -144,7 +144,7 @@ describe('An operator transaction', () => {
     })
   })
 
-  test('reset in Temporal in its second round goes on with the nonce that this holds', async () => {
+  test('an operator transaction reset in its second round goes on with the nonce of this round', async () => {
     const to = freshAddress()
     const operatorTransaction = await start({ to, value: '11' })
     await inPool(1)
@@ -176,7 +176,7 @@ describe('An operator transaction', () => {
     expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(11n)
   })
 
-  test('reset in Temporal after it was paid pays nothing again', async () => {
+  test('an operator transaction reset after its payment pays nothing again', async () => {
     const to = freshAddress()
     const operatorTransaction = await start({ to, value: '13' })
     await inPool(1)
@@ -206,7 +206,7 @@ describe('An operator transaction', () => {
     expect(await balance(to)).toBe(17n)
   })
 
-  test('that was sent before its key refused it is not refused: it ends with what is mined of its nonce', async () => {
+  test('an operator transaction sent before its key refused it ends as its nonce is mined', async () => {
     const to = freshAddress()
     const operatorTransaction = await start({ to, value: '19' })
     await inPool(1)

@@ -9,7 +9,7 @@ describe('A pending transaction', () => {
   const setting = useLaneSetting()
   const { fresh, pool, ledger } = setting
 
-  test('is included by the next block, final two blocks later; the ledger then knows nothing of it', async () => {
+  test('a transaction is included by the next block and final two later; the ledger then forgets it', async () => {
     const agent = await fresh()
     const pending = await signedAndSent(agent, request('happy'))
     expect(pending.state).toMatchObject({ kind: 'pending' })
@@ -69,7 +69,7 @@ describe('A pending transaction', () => {
     expect(await becomes(pending, ({ kind }) => kind === 'included')).toMatchObject({ noop: false, receipt: { hash: first!.hash } })
   })
 
-  test('sends the same bytes again after a pool has forgotten them', async () => {
+  test('a pending transaction sends the same bytes again after a pool has forgotten them', async () => {
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const pending = await signedAndSent(agent, request('evicted'))
     const [before] = await pool()
@@ -82,7 +82,7 @@ describe('A pending transaction', () => {
     await becomes(pending, ({ kind }) => kind === 'included')
   })
 
-  test('falls out of its block in a reorganisation and is mined again', async () => {
+  test('a transaction that falls out of its block in a reorganisation is mined again', async () => {
     // The test waits for the same bytes, so no fee may be raised, however many blocks pass.
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const pending = await signedAndSent(agent, request('reorganised'))
@@ -102,7 +102,7 @@ describe('A pending transaction', () => {
     expect(second.receipt.block.hash).not.toBe(first.receipt.block.hash)
   })
 
-  test('is raised by the process that takes over, once both together have waited long enough', async () => {
+  test('a process that takes over raises the fee once both processes together have waited long enough', async () => {
     const options = { bumpAfterBlocks: 12, fillAfterBlocks: 20 }
     const before = await fresh(options)
     const one = request('taken over')
@@ -123,7 +123,7 @@ describe('A pending transaction', () => {
     await becomes(again.pending, ({ kind }) => kind === 'included')
   })
 
-  test('is spent by an external transaction of the same key, once that is final', async () => {
+  test('a nonce is spent by an external transaction of the same key, once that is final', async () => {
     const agent = await fresh()
     const pending = await signedAndSent(agent, request('robbed'))
     const dear = { maxFee: '90000000000', tip: '20000000000' }
@@ -146,7 +146,7 @@ describe('A pending transaction', () => {
     expect((await ledger()).counts.external).toBe(1)
   })
 
-  test('is replaced by a no-op that outbids it when its owner cancels, also while its fee is being raised', async () => {
+  test('a cancelled call is replaced by a no-op that outbids it, also while its fee is being raised', async () => {
     const agent = await fresh({ bumpAfterBlocks: 1 })
     const one = request('cancelled')
     const pending = await signedAndSent(agent, one)
@@ -179,7 +179,7 @@ describe('A pending transaction', () => {
     expect((await signedAndSent(heir, request('heir'))).nonce).toBe(1)
   })
 
-  test('gives its nonce back when the key cannot sign; the next call gets it', async () => {
+  test('a transaction gives its nonce back if the key cannot sign, and the next call gets it', async () => {
     const key = await setting.key()
     let locked = true
     // A real signer that the test can lock, like a KMS that cannot be reached for a while.

@@ -39,7 +39,7 @@ describe('The limits of a key', () => {
     for (const { maxFeePerGas } of await pool()) expect(maxFeePerGas).toBeLessThanOrEqual(limit)
   }
 
-  test('an order to replace with a fee beyond them is not signed, nor recorded; raises within them go on', async () => {
+  test("a replace order beyond the key's limits is neither signed nor recorded; lower raises go on", async () => {
     const one = request('replaced')
     const agent = await fresh({ maxCostPerTransactionWei: String(first.cost * 2n) }, [one.intent.to])
     const pending = await signedAndSent(agent, one)

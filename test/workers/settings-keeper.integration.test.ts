@@ -101,7 +101,7 @@ describe('Settings that are kept outside Temporal', () => {
     expect(watch.current().halts).toHaveLength(1)
   })
 
-  test('of two files the first is in force, and the newer one adds restrictions', async () => {
+  test('of two settings files the first is in force, and the newer one adds restrictions', async () => {
     const old = await start('c')
     await old.change(halt('ethereum'))
     await until(async () => (await kept('c')).settings?.version === 1, { timeoutMs, what: 'the older file' })

@@ -275,7 +275,7 @@ describe("Temporal's own commands", () => {
     await handle.terminate()
   })
 
-  test('the lines of the other documents run as written', async () => {
+  test("Temporal's command lines in the other documents run as written", async () => {
     expect(new Set(elsewhere.map((line) => line.split(' ').slice(0, 3).join(' ')))).toEqual(
       new Set(
         ['reset', 'terminate', 'describe', 'show', 'signal', 'update-options']
@@ -312,5 +312,5 @@ describe("Temporal's own commands", () => {
     expect(types.get('transfer')).toBeGreaterThan(10)
   })
 
-  test('no act of the page was left out', () => expect([...done].toSorted()).toEqual([...page.keys()].toSorted()))
+  test("every command of the documentation's page was run", () => expect([...done].toSorted()).toEqual([...page.keys()].toSorted()))
 })

@@ -75,7 +75,7 @@ describe('A transfer', () => {
       expect(new Set(on.asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
     })
 
-    test('a new run knows the deadline', async () => {
+    test('a new run of a transfer knows the deadline', async () => {
       on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const { handle } = await on.startWithDeadline(broadcast)

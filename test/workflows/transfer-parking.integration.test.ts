@@ -89,7 +89,7 @@ describe('A transfer whose rounds fail', () => {
     await handle.terminate()
   })
 
-  test('waits as long as the lane says if recipient or token are quarantined there, and not at admission', async () => {
+  test('a transfer waits as long as the lane says if the lane alone quarantines its recipient or token', async () => {
     const retryInMs = 20 * 60_000
     const { handle } = await started(() => ({ kind: 'no-slot', code: 'QUARANTINED', reason: 'a quarantine', retryInMs }))
     await environment.sleep(60 * 60_000)

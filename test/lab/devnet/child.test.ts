@@ -24,7 +24,7 @@ describe('a child of the devnet', () => {
     await expect.poll(() => alive(childPid)).toBe(false)
   })
 
-  test('is killed when it does not heed SIGTERM in time, also when it is stopped', async () => {
+  test('a child that does not end by SIGTERM in time is killed, also while it is suspended', async () => {
     const child = await startChild('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 0.1; done'])
     await expect.poll(() => child.tail()).toBe('ready')
     child.kill('SIGSTOP')
@@ -32,7 +32,7 @@ describe('a child of the devnet', () => {
     expect(child.ended).toBe('ended by SIGKILL')
   })
 
-  test('is an error, not a crash, when its program does not exist', async () => {
+  test('a child whose program does not exist is an error and no crash', async () => {
     await expect(startChild('/nonexistent/program', [])).rejects.toThrow('ENOENT')
   })
 

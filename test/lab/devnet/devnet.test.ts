@@ -32,7 +32,7 @@ describe('the devnet', () => {
     return redeem(chainOf(transfer.target), outsider, vaa, { unwrap: transfer.asset === 'coin', ...(nonce === undefined ? {} : { nonce }) })
   }
 
-  test('gives a config that the relayer accepts, with a key for every lane', () => {
+  test("the devnet's config is accepted by the relayer, with a key for every lane", () => {
     const config = configSchema.parse(devnet.relayerConfig())
     const lanes = Object.values(config.chains).flatMap((chain) => chain.lanes)
     expect(lanes).toHaveLength(4)
@@ -40,7 +40,7 @@ describe('the devnet', () => {
     for (const { signer } of lanes) expect(devnet.env).toHaveProperty(signer?.kind === 'environment' ? signer.variable : '')
   })
 
-  test('carries transfers of all kinds both ways: users, guardian, spy, REST', async () => {
+  test('the devnet carries transfers of all kinds both ways: users, guardian, spy, REST', async () => {
     const { ethereum, bsc } = devnet.chains
     const emitterAddress = Buffer.from(ethereum.tokenBridge.slice(2).padStart(64, '0')).toString()
     const stream = subscribe(devnet.guardian.spy.address, [{ emitterFilter: { chainId: ethereum.wormholeChainId, emitterAddress } }])
@@ -79,7 +79,7 @@ describe('the devnet', () => {
     expect([verdict[1], verdict[2], verdict[0][9].length]).toEqual([true, '', 13])
   })
 
-  test('answers over REST as a guardian does when there is nothing, or nothing sensible', async () => {
+  test("the devnet's guardian answers REST requests for missing and malformed messages like a real one", async () => {
     const emitter = 'ab'.repeat(32)
     const ask = async (path: string) => {
       const response = await fetch(`${devnet.guardian.apiUrl}/v1/signed_vaa/${path}`)
@@ -94,7 +94,7 @@ describe('the devnet', () => {
     expect(await ask(`2/${emitter}/-1`)).toMatchObject([400, { code: 3 }])
   })
 
-  test('has a judge that sees what is missing, doubled by nobody, and delivered by whom', async () => {
+  test('the checker finds missing and repeated deliveries, and who delivered', async () => {
     const before = await devnet.check(sent)
     expect(before).toMatchObject({ transfers: 8, delivered: 0, lost: 8, duplicates: 0, wrongBalances: 0 })
     const nonces = { ethereum: 0, bsc: 0 }
@@ -121,7 +121,7 @@ describe('the devnet', () => {
     expect(wrong).toMatchObject({ delivered: 0, wrongBalances: 1 })
   })
 
-  test('has a judge of lanes that sees deliveries, reverts, holes and what waits', async () => {
+  test('the checker finds deliveries, reverts, missing nonces and pending transactions of lanes', async () => {
     const transfer = sent[7] as SentTransfer
     const { bytes } = await devnet.guardian.waitFor(transfer.emitterChain, transfer.emitter, transfer.sequence)
     const lane = devnet.lanes.find(({ chain }) => chain === transfer.target)
@@ -139,7 +139,7 @@ describe('the devnet', () => {
     expect(result.gasPaid[transfer.target]).toBeGreaterThan(0n)
   })
 
-  test('signs what was published during an outage of the guardian', async () => {
+  test('the guardian signs messages that were published during its outage', async () => {
     const { guardian, users } = devnet
     await guardian.pause()
     const [late] = (await users.bsc.send([{ kind: 'coin', amount: ether }])) as [SentTransfer]

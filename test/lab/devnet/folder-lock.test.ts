@@ -16,7 +16,7 @@ beforeEach(() => {
 
 // Each test starts node, which takes seconds on a busy machine.
 describe('two devnets', { timeout: 120_000 }, () => {
-  test('a second one in the same folder is refused, with the process of the first and the way to have both', async () => {
+  test('a second devnet in a folder is refused, and the error names the first process and a way out', async () => {
     const unlock = await lockFolder(dir)
     const second = await run(process.execPath, ['--import', 'tsx', join(root, 'lab/devnet/main.ts'), '--dir', dir])
     expect(second.code).toBe(1)
@@ -32,7 +32,7 @@ describe('two devnets', { timeout: 120_000 }, () => {
     )()
   })
 
-  test('the lock of a process that was killed, and one that was cut off, hold nobody back', async () => {
+  test('the lock of a killed process, or a truncated lock, stops no devnet', async () => {
     const program = `import('${new URL('../../../lab/devnet/folder-lock.ts', import.meta.url).href}').then(async ({ lockFolder }) => {
       await lockFolder(${JSON.stringify(dir)}); console.log('locked'); setInterval(() => {}, 1000) })`
     const holder = spawn(process.execPath, ['--import', 'tsx', '-e', program], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })

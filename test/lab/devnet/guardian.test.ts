@@ -62,7 +62,7 @@ describe('the guardian', () => {
     expect(signed.map(({ message }) => message.payload.slice(4, 68))).toEqual([(2n * 10n ** 8n).toString(16).padStart(64, '0')])
   })
 
-  test('signs at once what asks for no finality, and again what a reorg changed', async () => {
+  test('the guardian signs messages without finality at once, and again after a reorg changed them', async () => {
     const { source, target, guardian } = await start(200)
     const snapshot = await source.anvil.rpc('evm_snapshot')
     const [first] = await startUsers(source, target).send([{ kind: 'coin', amount: ether }])

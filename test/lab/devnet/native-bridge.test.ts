@@ -42,11 +42,11 @@ describe('the strict native bridge, with the defects of the deployed one', () =>
   const at = setting('strict')
   sharedBehaviour(at)
 
-  test('can not be paused', async () => {
+  test('the deployed native bridge cannot be paused', async () => {
     expect(await refusal(at, at.source, at.source.deployer.address, 'togglePause', [])).toBe('ExpectedPause')
   })
 
-  test('lets anyone spend the budget of the day', async () => {
+  test("the deployed native bridge lets anyone spend the day's budget", async () => {
     const { source, target, abi } = at
     const day = BigInt(Math.floor((await timestamp(target)) / 86_400))
     const [before] = (await read(at, target, 'inboundRateLimitBudget', [day])) as [bigint]
@@ -72,7 +72,7 @@ function setting(variant: NativeBridgeVariant): At {
 }
 
 function sharedBehaviour(at: At): void {
-  test('numbers transfers from 1, records them, and lets the other side complete them once', async () => {
+  test('the deployed native bridge numbers transfers from 1, and completes each once on the other side', async () => {
     const { source, target } = at
     const to = freshAddress()
     const [first, second] = await initiate(source, [
@@ -90,7 +90,7 @@ function sharedBehaviour(at: At): void {
     expect(await refusal(at, target, relayer.address, 'completeBridgeTransfer', completion)).toBe('CompletedBridgeTransferId')
   })
 
-  test('checks in this order: role, budget, nonce, done, id', async () => {
+  test('the deployed native bridge checks role, budget, nonce, completion and id, in this order', async () => {
     const { source, target } = at
     const [one] = await initiate(source, [{ to: freshAddress(), amount: 5n }])
     const [id, initiator, recipient, , nonce] = completionOf(one!)
@@ -109,7 +109,7 @@ function sharedBehaviour(at: At): void {
     expect(await refusal(at, target, relayer.address, 'completeBridgeTransfer', wrong)).toBe('CompletedBridgeTransferId')
   })
 
-  test('completes a batch whole or not at all', async () => {
+  test('the deployed native bridge completes a batch whole or not at all', async () => {
     const { source, target } = at
     const sent = await initiate(
       source,
@@ -127,7 +127,7 @@ function sharedBehaviour(at: At): void {
     for (const { id, nonce } of sent) expect(await read(at, target, 'idsToInboundNonces', [id])).toEqual([nonce])
   })
 
-  test('refuses what may never be: no amount, and a risk denominator below 4', async () => {
+  test('the deployed native bridge refuses an amount of 0, and a risk denominator below 4', async () => {
     const { source } = at
     expect(await refusal(at, source, source.user.address, 'initiateBridgeTransfer', [`0x${'11'.repeat(32)}`, 0n])).toBe('ZeroAmount')
     expect(await refusal(at, source, source.deployer.address, 'setRiskDenominator', [3n])).toBe('InvalidRiskDenominator')

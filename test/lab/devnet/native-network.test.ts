@@ -39,7 +39,7 @@ describe('the native bridge of the devnet', () => {
     expect(streams).toMatchObject({ auditMinutes: 0.1, checkpoints: { kind: 'directory' } })
   })
 
-  test('has users who know what they sent', () => {
+  test('users of the native bridge know what they sent', () => {
     expect(sent.map(({ source, target, nonce, amount }) => [source, target, nonce, amount])).toEqual([
       ['ethereum', 'bsc', 1n, 500n],
       ['ethereum', 'bsc', 2n, 600n],
@@ -48,7 +48,7 @@ describe('the native bridge of the devnet', () => {
     expect(new Set(sent.map(({ id }) => id)).size).toBe(3)
   })
 
-  test('has a judge that sees what is missing, what came in one batch, and by whom', async () => {
+  test('the checker of native transfers finds missing and batched deliveries, and who delivered', async () => {
     expect(await devnet.check(sent)).toMatchObject({ transfers: 3, delivered: 0, lost: 3, foreignCompletions: 0 })
     const { ethereum, bsc } = native.ends
     await complete(bsc, lane('bsc'), sent.slice(0, 2).map(completion))
@@ -67,7 +67,7 @@ describe('the native bridge of the devnet', () => {
     expect(await devnet.check(twice)).toMatchObject({ delivered: 0, wrongBalances: 1, lost: 1 })
   })
 
-  test('has a judge that finds a lost transfer that is missing from the list it is given', async () => {
+  test('the checker of native transfers finds a lost transfer that is missing from its list', async () => {
     const [first, second, third] = sent as [SentNativeTransfer, SentNativeTransfer, SentNativeTransfer]
     expect(await devnet.check([first])).toMatchObject({ transfers: 1, delivered: 1, lost: 0, duplicates: 0 })
     const [forgotten] = await native.users.bsc.send([{ amount: 3n }])
@@ -77,7 +77,7 @@ describe('the native bridge of the devnet', () => {
     sent.push(forgotten!)
   })
 
-  test('has a judge that sees a contract which completes twice, and one that lies', async () => {
+  test('the checker of native transfers finds a contract that completes twice, and one that lies', async () => {
     const { bsc } = native.ends
     const key = lane('bsc')
     const [twice, elsewhere, less, unpaid] = (await native.users.ethereum.send([21n, 22n, 23n, 24n].map((amount) => ({ amount })))) as [
@@ -113,7 +113,7 @@ describe('the native bridge of the devnet', () => {
     expect(await devnet.check(all)).toMatchObject({ ...before, delivered: sent.length + 2, lost: 0, foreignCompletions: 2 })
   })
 
-  test('has a judge that sees completions that nobody initiated', async () => {
+  test('the checker of native transfers finds completions that nobody initiated', async () => {
     const { ends } = native
     const made = { initiator: freshAddress(), recipient: freshAddress(), amount: 7n, nonce: 77n }
     const id = keccak256(

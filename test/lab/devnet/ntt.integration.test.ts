@@ -63,7 +63,7 @@ describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
       sample = parseVaa((await vaaOf(sent!)).bytes)
     })
 
-    test('carries a transfer each way: locked, minted, burnt and released, with 18 and 9 decimals', async () => {
+    test('an NTT transfer is carried each way: locked, minted, burnt, released, with 18 and 9 decimals', async () => {
       const { ethereum, bsc } = ntt.ends
       const [there] = await ntt.users.ethereum.send([{ amount: 7n * one }])
       const vaa = await vaaOf(there!)

@@ -39,7 +39,7 @@ async function dial(): Promise<{ socket: Socket; told(): string; closed: Promise
   return { socket, told: () => text, closed }
 }
 
-test('passes bytes on both ways, and an end of either', async () => {
+test('the TCP proxy passes on bytes and ends both ways', async () => {
   const { socket, told, closed } = await dial()
   socket.write('one')
   await expect.poll(told).toBe('<one>')
@@ -48,7 +48,7 @@ test('passes bytes on both ways, and an end of either', async () => {
   await expect.poll(() => proxy.connections).toBe(0)
 })
 
-test('a cut resets what is open and what comes; then all is well again', async () => {
+test('a cut of the TCP proxy resets open and new connections until it ends', async () => {
   const before = await dial()
   before.socket.write('one')
   await expect.poll(before.told).toBe('<one>')
@@ -66,7 +66,7 @@ test('a cut resets what is open and what comes; then all is well again', async (
   await expect.poll(after.told).toBe('<two>')
 })
 
-test('stalled: no byte, no end; what was said meanwhile comes afterwards', async () => {
+test('a stalled TCP proxy passes on nothing, and sends the held bytes afterwards', async () => {
   const before = await dial()
   before.socket.write('one')
   await expect.poll(before.told).toBe('<one>')
