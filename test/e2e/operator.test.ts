@@ -204,7 +204,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
     const [first] = await inPool(anvil(), lane, 2)
     await stage.temporal('workflow', 'terminate', '--workflow-id', sent[0].id, '--reason', 'by mistake')
-    // The transaction has left the pool too. The lane must still use its nonce.
+    // The pool loses the transaction. The lane must still use its nonce.
     await anvil().rpc('anvil_dropTransaction', [first!.hash])
     await startMining(anvil())
     await stage.outcomes([sent[1]])

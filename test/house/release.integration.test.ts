@@ -89,7 +89,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
       code: 1,
       stderr: expect.stringContaining('SETUP_INCOMPLETE') as string,
     })
-    // An author's own tests import the plug-in like this.
+    // The tests of a plug-in's author import the plug-in in the same way.
     expect(
       await run(process.execPath, ['-e', `import(${JSON.stringify(plugin)}).then((one) => console.log(one.default.name))`]),
     ).toMatchObject({

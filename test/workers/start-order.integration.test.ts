@@ -68,7 +68,7 @@ describe('a process whose dependencies are not there yet', () => {
     await temporal.kill('SIGKILL')
     const away = await process.ask('/v1/transfers', { headers: process.admin })
     expect([away.status, JSON.parse(away.text)]).toMatchObject([503, { code: 'TEMPORAL_UNAVAILABLE' }])
-    // The process caches its answer for a second.
+    // The process caches its answer about Temporal for a second, so the test waits for a new one.
     await process.waitsFor('Temporal server cannot be reached')
     expect(await process.ask('/health')).toMatchObject({ status: 200 })
     await temporal.restart()

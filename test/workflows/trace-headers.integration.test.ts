@@ -94,7 +94,7 @@ describe('The trace of a transfer', () => {
       await handle.fetchHistory(),
       handle.workflowId,
     )
-    // When the lines of another transfer are there, lines of the replay would be there too.
+    // Lines of the replay would come before those of a later transfer.
     const next = await on.start()
     await next.result()
     await until(() => said(next).length >= 2, { ...waiting, what: 'the lines of the next one' })
