@@ -75,7 +75,6 @@ const cases: readonly (readonly [Line, readonly string[]])[] = [
   [['deny', 're'], ['recipient']],
   [['transfer', 'show', 'sub'], []],
 ]
-/** Each line has further completions, which are not listed here. */
 const among: readonly (readonly [Line, readonly string[]])[] = [
   [
     ['transfer', ''],
@@ -88,7 +87,6 @@ const among: readonly (readonly [Line, readonly string[]])[] = [
   [['--config', 'packa'], ['package.json']],
 ]
 
-// Each test starts shells, which takes seconds on a busy machine.
 for (const shell of completedShells) {
   test.runIf(hasShell(shell))(`${shell} completes commands, options, and what options and arguments may be`, async () => {
     const lines = [...cases, ...among].map(([words]) => words)

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { chains, bridges } = deadConfig(await freePort())
   const temporal = { address: ledgers.server.address }
   const api = { port: await freePort() }
-  // JSON drops the undefined fields, so the file has no defaults of the config.
+  // The file has only the fields that this test sets. The other fields get their defaults.
   await writeFile(file, stringify(JSON.parse(JSON.stringify({ temporal, chains, bridges, api }))))
   config = await loadConfig(file, {})
 })

@@ -293,7 +293,6 @@ test('the version is the one of the package', async () => {
   expect([code, out]).toEqual([0, `${version}\n`])
 })
 
-// Each test starts one or two processes, which takes seconds on a busy machine.
 const slow = { timeout: 120_000 }
 
 test('a closed pipe is no error', slow, async () => {

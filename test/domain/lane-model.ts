@@ -78,7 +78,6 @@ export class Network {
     this.#ask(process, requests, true, true)
   }
 
-  /** Repeats a request: as the retry of a waiting one, or as a late copy of an answered one. */
   repeat(p: number, which: number): void {
     const process = this.#process(p)
     const one = pick(process.asked, which)

@@ -9,7 +9,6 @@ import { assertSame, freeze, json } from './lane-books.ts'
  * unpacking.
  */
 export class PagedLane {
-  /** Sum of the number of pages over all steps. */
   pages = 0
   #state: LaneState
 

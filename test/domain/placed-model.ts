@@ -32,7 +32,6 @@ export class PlacedModel {
   /** Counts the numbers that requests have reopened. A reopened number may be counted again. */
   #reopened = 0
 
-  /** Replaces blocks that are not final, and `depth` final ones. */
   reorg(depth: number, index: number): void {
     const deep = this.#isUnbound() ? 0 : depth
     if (this.chain.fork(deep, index)) this.#forget()

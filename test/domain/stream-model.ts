@@ -43,7 +43,6 @@ export class StreamModel {
     this.final = Math.min(this.blocks.length - 1, this.final + blocks)
   }
 
-  /** Replaces the blocks that are not final, and `depth` final ones. */
   reorg(depth: number, transfers: number): void {
     const deep = this.#isUnbound() ? 0 : depth
     const keep = Math.max(1, deep > 0 ? this.final + 1 - deep : this.final + 1)

@@ -165,7 +165,6 @@ describe('Burns of CCTP, delivered by a Portage process', () => {
     const ids: string[] = []
     for await (const { workflowId } of stage.client.workflow.list({ query: `WorkflowId STARTS_WITH "cctp:"` })) ids.push(workflowId)
     expect(ids.filter((id) => passed.some((place) => id.includes(`:${place}:`)))).toEqual([])
-    // A repeated id would show that an audit started a transfer again.
     expect(new Set(ids).size).toBe(ids.length)
   })
 })

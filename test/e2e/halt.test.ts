@@ -75,7 +75,6 @@ describe('Settings that operators change at run time', () => {
       status: 200,
       body: { id: sent[0]!.id, status: 'known', halted: 'by night-shift: an exercise' },
     })
-    // Temporal's list lags behind the workflows.
     const waiting = async () => ((await cli('transfer', 'list', '--state', 'waiting')) as { transfers: { id: string }[] }).transfers
     const listed = async () => (await waiting()).length === 2
     await until(listed, { timeoutMs: 60_000, everyMs: 200, what: 'both to be listed as waiting' })

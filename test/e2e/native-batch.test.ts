@@ -112,7 +112,6 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
       const members = batched.filter(({ batch }) => batch === id)
       expect(new Set(members.map(({ txHash, nonce, delivery }) => `${txHash} ${nonce} ${delivery?.gasPaid}`)).size).toBe(1)
     }
-    // Temporal's list lags behind starts and ends of workflows.
     const listed = await until(
       async () => {
         const rows = await listBatches()

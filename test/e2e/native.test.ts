@@ -165,7 +165,6 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     await Promise.all(more.map(submit))
     for (const outcome of await stage.outcomes(more.map(idFor)))
       expect(outcome).toMatchObject({ state: 'delivered', delivery: { ours: true } })
-    // The lane uses the forged nonce for a no-op at an honest price.
     await until(async () => ((await lane()).observed?.latest ?? 0) > nonce, { timeoutMs: 90_000, what: 'the forged nonce to be used' })
     expect(await attack.spendAtMost()).toEqual([])
     expect(await attack.stolen()).toBe(0n)

@@ -60,7 +60,6 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
       const { out } = await runCli(['transfer', ...args, '--json', '--config', portage.configPath], { env: process.env })
       return JSON.parse(out) as { id?: string; transfers?: { id: string }[] }
     }
-    // Temporal lists ended workflows a little later.
     const listed = async (hash: string) => (await portageTransfer('list', '--tx', hash)).transfers?.map(({ id }) => id)
     await expect.poll(() => listed(txHash)).toEqual([sent.id])
     expect(await listed(sent.txHash)).toEqual([])

@@ -50,7 +50,6 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await field.fill(await token('read'))
     await field.press('Enter')
     await part(page, 'Stuck').waitFor()
-    // Nothing that outlives the tab may store the token.
     expect(await page.evaluate(`[localStorage.length, document.cookie, location.href.includes('eyJ')]`)).toEqual([0, '', false])
     await page.getByRole('button', { name: 'Forget token' }).click()
     await field.waitFor()
@@ -77,7 +76,6 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await stage.reaches(parked.id, 'parked')
     const lanes = part(page, 'Lanes')
     await lanes.getByText('paused', { exact: true }).waitFor()
-    // The page must show the hostile text and not run it.
     await lanes.getByText(hostile).waitFor()
     const stuck = part(page, 'Stuck')
     await stuck.getByText('LANE_PAUSED').first().waitFor()

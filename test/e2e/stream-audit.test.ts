@@ -75,7 +75,6 @@ describe('A native bridge', { timeout: 300_000 }, () => {
     const [api] = await Promise.all([stage.portage({ role: 'api', name: 'api' }), stage.portage({ role: 'ledger', name: 'ledger' })])
     await stage.temporal('workflow', 'terminate', '--workflow-id', id, '--reason', 'a test')
 
-    // Temporal's list may still show the first audit as running.
     const again = async () => {
       const { code, answer } = await stream('audit', there)
       return answer['started'] === 1 && { code, answer }

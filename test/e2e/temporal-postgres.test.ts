@@ -204,7 +204,6 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     await until(some, { timeoutMs: 60_000, everyMs: 50, what: 'some of the second lot to be delivered' })
     await server.postgres.crash()
     await Promise.all([send('ethereum', 3), send('bsc', 3)])
-    // Both pending and new transfers must meet the missing database.
     const noticed = async () => (await logLines(relayer.logFile)).some(({ message }) => message === 'messages cannot be submitted and wait')
     await until(noticed, { timeoutMs: 60_000, everyMs: 100, what: 'a new transfer to find no database' })
     await server.postgres.restart()

@@ -14,7 +14,6 @@ export function textOf(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-/** The bodies of the `sh` blocks of a document, in order. */
 export function shellBlocks(text: string): string[] {
   return [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, body = '']) => body)
 }

@@ -5,7 +5,6 @@ import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 
 export const networkId = 31_337
 
-/** Starts an anvil whose blocks come only when a test mines them. */
 export async function startManualAnvil(): Promise<Anvil & { mine(blocks?: number): Promise<void> }> {
   const anvil = await startAnvil({ chainId: networkId, blockTimeSeconds: 86_400 })
   return {

@@ -48,7 +48,6 @@ export async function startOtlpReceiver() {
   return {
     url,
     spans: spans as readonly ReceivedSpan[],
-    /** The received bodies, undecoded. */
     bodies: bodies as readonly string[],
   }
 }

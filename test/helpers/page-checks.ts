@@ -21,7 +21,6 @@ export function overflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
 
-/** Links to other hosts. */
 export function outward(page: Page): Promise<readonly { readonly href: string; readonly rel: string; readonly target: string }[]> {
   const links = '[...document.links].filter((one) => one.protocol !== location.protocol || one.host !== location.host)'
   return page.evaluate(`${links}.map(({ href, rel, target }) => ({ href, rel, target }))`)

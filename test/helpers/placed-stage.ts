@@ -68,7 +68,6 @@ export interface PlacedStage {
   readonly target: EvmChain
   readonly anvil: Anvil
   readonly targetAnvil: Anvil
-  /** The source's nodes. Most of them must agree. */
   readonly nodes: readonly FaultProxy[]
   relay(...sent: Sent[]): Promise<void>
   /** Three blocks come per second, or none. */

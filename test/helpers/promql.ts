@@ -2,7 +2,6 @@ import { parser } from '@prometheus-io/lezer-promql'
 
 export interface Asked {
   readonly metric: string
-  /** Names of the labels in the metric's matchers. */
   readonly labels: readonly string[]
   /** Functions around the metric, the innermost first. */
   readonly functions: readonly string[]

@@ -3,7 +3,6 @@ import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { type Message, signVaa as sign, type SignedVaa } from '../../lab/devnet/wormhole/vaa.ts'
 import mainnet from '../fixtures/mainnet-vaas.json' with { type: 'json' }
 
-/** A VAA of Wormhole's mainnet, stored in the fixture. */
 export type MainnetVaa = (typeof mainnet.vaas)[number]
 export const mainnetVaas: readonly MainnetVaa[] = mainnet.vaas
 /** Guardian sets of the mainnet by index. Addresses are lower-case. */

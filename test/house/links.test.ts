@@ -107,7 +107,6 @@ test('a broken link, a missing heading and a page that is gone are found', () =>
   expect(brokenMentions('docs/ARCHITECTURE.md, "Rules that always hold", and docs/ARCHITECTURE.md.')).toEqual([])
 })
 
-/** A runbook is about one code. The index of runbooks is none. */
 function isRunbook(path: string): boolean {
   return path.startsWith('docs/runbooks/') && path !== 'docs/runbooks/README.md'
 }

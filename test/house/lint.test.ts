@@ -24,7 +24,6 @@ function lint(files: Record<string, string>): { code: number | null; output: str
   return { code: status, output: stdout + stderr }
 }
 
-// Each test starts the linter, which takes seconds on a busy machine.
 describe('the lint gate', { timeout: 120_000 }, () => {
   test('the linter lets good code pass', () => {
     expect(

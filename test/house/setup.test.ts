@@ -34,7 +34,6 @@ function setup(args: readonly string[] = [], { env = {}, nodeArgs = [] }: { env?
   return { status, stdout, stderr }
 }
 
-// Each test starts node or npm, which takes seconds on a busy machine.
 describe('npm run setup', { timeout: 120_000 }, () => {
   test('npm run setup -- --help says what it does, and does nothing', () => {
     const { status, stdout } = setup(['--help'])

@@ -34,12 +34,10 @@ describe('A pending transaction under a policy', () => {
     await setting.passUntil('the limit', () => pending.atFeeLimit)
     expect(pending.offered.every(({ maxFee }) => BigInt(maxFee) <= BigInt(policy.maxFeePerGas!))).toBe(true)
     const raises = pending.attempts
-    // An order to raise the fee also respects the limit.
     await pending.bump()
     await setting.passBlock()
     expect(pending.attempts).toBe(raises)
     expect(agent.atFeeLimit).toBe(1)
-    // If the pool drops the transaction, it is sent again unchanged.
     const isLast = async () => (await pool())[0]?.hash === pending.tried.at(-1)?.hash
     await until(isLast, { ...waitLimit, what: 'the best attempt to replace those before it' })
     const [best] = await pool()

@@ -85,7 +85,6 @@ export async function startLedgers({
   }
 }
 
-/** A client that counts its pending updates. */
 export function countingClient({ connection, namespace }: Temporal): {
   client: Client
   readonly sent: number

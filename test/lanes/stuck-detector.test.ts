@@ -13,7 +13,6 @@ test('only the lowest nonce is raised, some blocks after it became the lowest or
   detector.attempted(24)
   expect(detector.check({ height: 26, ...calm, lowest: true })).toBeUndefined()
   expect(detector.check({ height: 27, ...calm, lowest: true })).toBe('stuck')
-  // When the transaction falls out of its block, the wait begins again.
   detector.restart()
   expect(detector.check({ height: 28, ...calm, lowest: true })).toBeUndefined()
 })

@@ -68,7 +68,6 @@ export function giveUp(child: Child) {
   return () => child.ended && `${child.ended}: ${child.tail()}`
 }
 
-/** The complete lines of a log. The last line may be incomplete. */
 export async function linesOf(logFile: string) {
   const lines = (await readFile(logFile, 'utf8')).split('\n').slice(0, -1)
   return lines

@@ -135,7 +135,6 @@ describe('The settings', () => {
   test('every process sees new settings without a restart', async () => {
     const seen: [Settings[], Settings[]] = [[], []]
     const watches = await Promise.all([0, 1].map(() => watchSettings({ client: client(), logger: silentLogger() })))
-    // A listener that fails does not affect the others.
     for (const watch of watches) {
       watch.subscribe(() => {
         throw new Error('this listener always fails')
@@ -250,7 +249,6 @@ describe('The settings', () => {
       const { events } = await handle().fetchHistory()
       const failures = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => (failed ? [failed.failure?.message] : []))
       expect(new Set(failures)).toEqual(new Set(['Encoded failure']))
-      // With the key, the retried task succeeds and the workflow continues.
       await served(encryption(['two', 'one']), async (client) => {
         const goesOn = async () => !(await handle().describe()).raw.pendingWorkflowTask
         await until(goesOn, { timeoutMs: 120_000, what: 'the task to be done' })

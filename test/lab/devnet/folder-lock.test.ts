@@ -14,7 +14,6 @@ beforeEach(() => {
   dir = temporaryFolder()
 })
 
-// Each test starts node, which takes seconds on a busy machine.
 describe('two devnets', { timeout: 120_000 }, () => {
   test('a second devnet in a folder is refused, and the error names the first process and a way out', async () => {
     const unlock = await lockFolder(dir)
@@ -24,7 +23,6 @@ describe('two devnets', { timeout: 120_000 }, () => {
       `A devnet runs in ${dir} already (process ${process.pid}). Stop it (Ctrl-C), or give this one a folder of its own`,
     )
     expect(second.stderr).toContain('npm run devnet -- --dir')
-    // The second devnet must not have changed the lock.
     expect(JSON.parse(await readFile(join(dir, 'running.json'), 'utf8'))).toMatchObject({ pid: process.pid })
     await unlock()
     await (
