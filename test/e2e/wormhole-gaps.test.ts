@@ -25,8 +25,8 @@ function muteAllBut(count: number): () => Treatment {
 }
 
 /**
- * Portage finds messages that the spy loses by the core contract's count, and fetches them from servers, long before
- * its next audit.
+ * The core contract's count shows which messages the spy lost. Portage fetches them from servers, long before its next
+ * audit.
  */
 describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, () => {
   let stage: Stage
