@@ -231,8 +231,8 @@ describe('classify', () => {
   })
 
   /**
-   * One text of each class. A class earlier in the list wins over later ones. A gateway's page is first, because it may
-   * quote anything.
+   * One text of each class. An earlier class wins over later ones. A gateway's page is first, because it may quote
+   * anything.
    */
   const inOrder: readonly (readonly [SendErrorClass, string])[] = [
     ['ambiguous', '503 Service Temporarily Unavailable'],

@@ -7,7 +7,6 @@ import { startHostileServer } from '../helpers/hostile-server.ts'
 const script = fileURLToPath(new URL('../helpers/ask-node.ts', import.meta.url))
 const megabyte = 1_000_000
 
-/** Asks a node for logs. Returns how many bytes of the answer stay in the process. */
 async function ask(result: string) {
   const url = await startHostileServer((body, response) => {
     const { id } = JSON.parse(body) as { id: number }

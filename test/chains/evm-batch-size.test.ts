@@ -7,7 +7,7 @@ const calls = [
 ]
 const says = (id: number | null, message: string, code = -32000) => ({ id, error: { code, message } })
 
-test('a batch is too large where the node says so of the batch itself', () => {
+test("a batch counts as too large only if the node's error is about the batch", () => {
   expect(isTooLarge(undefined, 413, calls)).toBe(true)
   expect(isTooLarge([says(null, 'batch too large')], 200, calls)).toBe(true)
   expect(isTooLarge([says(1, 'batch too large', -32600)], 200, calls)).toBe(true)
@@ -35,7 +35,7 @@ test('a refused batch size is tried again: twice as many calls each minute', () 
   expect(batches.size).toBe(100)
 })
 
-test('far more answers than calls are none', () => {
+test('an answer with far more results than calls is refused', () => {
   const answers = (count: number) => JSON.stringify(Array.from({ length: count }, () => ({ id: 1, result: '0x1' })))
   expect(parseAnswers(answers(4), 2)).toHaveLength(4)
   expect(parseAnswers(answers(5), 2)).toBeUndefined()

@@ -6,7 +6,7 @@ import type { UnsignedTransaction } from '../../chains/signing-port.ts'
 import { toWord } from '../../chains/crypto/curve.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 
-/** Numbers of every length that RLP encodes differently. */
+/** RLP encodes these numbers in different lengths. */
 const amount = fc.oneof(
   fc.bigInt({ min: 0n, max: 2n ** 96n }),
   fc.constantFrom(0n, 1n, 127n, 128n, 255n, 256n, 2n ** 64n, 2n ** 255n, 2n ** 256n - 1n),
@@ -34,7 +34,6 @@ const transactions = fc
     return { networkId: String(networkId), nonce, to: hex(to), data: hex(data), value: String(value), gasLimit: String(gasLimit), ...fees }
   })
 
-/** The same transaction, encoded by ethers. */
 function byEthers({ networkId, nonce, to, data, value, gasLimit, maxFee, tip }: UnsignedTransaction): Transaction {
   const fees =
     maxFee === tip ? { type: 0, gasPrice: BigInt(maxFee) } : { type: 2, maxFeePerGas: BigInt(maxFee), maxPriorityFeePerGas: BigInt(tip) }

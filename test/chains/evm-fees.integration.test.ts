@@ -29,7 +29,7 @@ describe('The fees of a chain', () => {
     return chain
   }
 
-  test('follow a spike of the base fee from block to block', async () => {
+  test('fees follow a spike of the base fee from block to block', async () => {
     const chain = await connected()
     const spike = 300n * gwei
     await anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${spike.toString(16)}`])
@@ -37,12 +37,11 @@ describe('The fees of a chain', () => {
     await anvil.mine()
     await head(chain, ({ latest }) => latest.height > height)
     const dear = await chain.quote()
-    // After an empty block, the base fee falls by an eighth.
     expect(BigInt(dear.baseFee ?? '0')).toBe((spike * 7n) / 8n)
     expect(BigInt(dear.maxFee)).toBe(2n * BigInt(dear.baseFee ?? '0') + BigInt(dear.tip))
   })
 
-  test('take the tip at the percentile, of as many blocks, that the config says', async () => {
+  test('the tip is at the percentile and over the number of blocks that the config sets', async () => {
     const signer = await devnetSigner(11)
     const [low, high] = await Promise.all([
       connected({ feeHistory: { blocks: 1, percentile: 5 } }),
@@ -59,7 +58,7 @@ describe('The fees of a chain', () => {
     expect((await high.quote()).tip).toBe(String(9n * gwei))
   })
 
-  test('of an OP stack chain count the data, by its oracle, with room', async () => {
+  test('fees of an OP stack chain include the data fee of its oracle with a margin', async () => {
     await anvil.rpc('anvil_setCode', [oracle, oracleCode])
     const chain = await connected({ feeModel: 'op-stack' })
     const fee = async (bytes: number) => BigInt(await chain.dataFee({ to: oracle, data: `0x${'ab'.repeat(bytes)}`, value: '0' }))
@@ -67,7 +66,6 @@ describe('The fees of a chain', () => {
     expect((await fee(160)) - (await fee(60))).toBe(100n * 16n + 100n * 8n)
     expect(await fee(60)).toBeGreaterThan(100n * 24n)
     expect(chain.raises).toBe(true)
-    // The key's signer checks the data fee against the limits.
     const key = await devnetSigner(10)
     const noop = { ...payment(key, 0), to: key.address, value: '0' }
     const wei = BigInt(await chain.dataFee({ to: key.address, data: '0x', value: '0' }))
@@ -97,7 +95,7 @@ describe('The fees of a chain', () => {
     expect(await (await connected()).noopGas(signer.address)).toBe('21000')
   })
 
-  test('of a legacy chain are its gas price', async () => {
+  test('fees of a legacy chain are its gas price', async () => {
     const berlin = await startAnvil({ chainId: networkId, blockTimeSeconds: 86_400, hardfork: 'berlin' })
     try {
       const chain = await connected({}, berlin)
@@ -105,7 +103,7 @@ describe('The fees of a chain', () => {
       expect(quote.baseFee).toBeUndefined()
       expect(quote.maxFee).toBe(quote.tip)
       expect(BigInt(quote.maxFee)).toBe(BigInt(await berlin.rpc<string>('eth_gasPrice')))
-      // The signer makes a legacy transaction, which such a chain accepts.
+      // A chain without EIP-1559 accepts only legacy transactions.
       const signer = await devnetSigner(13)
       const signed = await signer.sign(payment(signer, 0, { maxFee: quote.maxFee, tip: quote.tip }))
       expect(await chain.send(signed.raw)).toMatchObject({ kind: 'accepted' })

@@ -31,7 +31,7 @@ describe('forks, late nodes and chains that stop', () => {
   /** Prefix of the hashes on a fork. No true hash begins with it by chance. */
   const forkMark = '0xffffffffffff'
 
-  /** Puts a node on its own fork. Blocks from this height on have other hashes. */
+  /** Puts a node on a fork of its own: blocks from this height on have other hashes. */
   function forkAlone(node: RpcProxy, from: number): void {
     const other = (hash: string) => `${forkMark}${hash.slice(forkMark.length)}`
     node.alter = (method, result) => {
@@ -64,14 +64,14 @@ describe('forks, late nodes and chains that stop', () => {
       await inclusion(watch, ({ kind }) => kind === 'unseen')
       const finalities = events.map(({ finalized }) => finalized)
       expect(finalities).toEqual([...finalities].sort((a, b) => a - b))
-      // The same bytes are valid again. They are found in their new block.
+      // After the fork, the same bytes are valid again. The chain must find them in their new block.
       await chain.send(raw)
       await anvil.mine(depth + 1)
       expect(await inclusion(watch, (now) => now.kind === 'included' && now.final)).toMatchObject({ receipt: { hash } })
     },
   )
 
-  test('a fork below what was final: one node of three is not believed, two are', async () => {
+  test('a fork of final blocks is believed of two nodes of three, and not of one', async () => {
     const { chain, events, behind } = await connected(3)
     await anvil.mine(10)
     await caughtUp(chain)
@@ -87,7 +87,7 @@ describe('forks, late nodes and chains that stop', () => {
     expect(event.rolledBack.at(-1)?.height).toBe(from)
   })
 
-  test('final by tag is what more than half of the nodes tag, whichever of them is asked', async () => {
+  test('blocks are final by tag if more than half of the nodes tag them, whichever node is asked', async () => {
     const { chain, behind } = await connected(3, { finality: { kind: 'tag' } })
     const [first, second] = behind as [RpcProxy, RpcProxy]
     await anvil.mine(4)
@@ -108,7 +108,7 @@ describe('forks, late nodes and chains that stop', () => {
     await head(chain, (event) => event.finalized === latest.height + 3)
   })
 
-  test.each([3, 20])('a node that lags %i blocks behind takes nothing back, and costs no head', async (blocks) => {
+  test.each([3, 20])('a node that lags by %i blocks rolls nothing back and delays no head', async (blocks) => {
     const { chain, events, behind } = await connected(3)
     await anvil.mine(blocks)
     await caughtUp(chain)
@@ -122,7 +122,7 @@ describe('forks, late nodes and chains that stop', () => {
     }
     await anvil.mine(2)
     if (blocks > 5) {
-      // The chain notices this before it compares all nodes again. From then on it asks this node last.
+      // The chain must notice the lagging node before it compares all nodes again. From then on it asks this node last.
       expect((await caughtUp(chain)).latest.height).toBe(newest + 2)
       await expect.poll(() => chain.nodes()[0]?.lag).toBeGreaterThan(5)
     }

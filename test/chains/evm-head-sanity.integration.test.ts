@@ -6,11 +6,10 @@ import { headerHash } from '../../chains/evm/heads/blocks.ts'
 
 const absurd = `0x${(5_000_000).toString(16)}`
 
-/** Blocks that do not link to known blocks are the word of only one node. */
+/** One node alone claims the blocks that do not link to known blocks. */
 describe('a node that always shows a head far above the chain’s', () => {
   const { anvil, proxy, connect } = evmSetting(10)
 
-  /** Connects a chain of three nodes. Returns it with the node that is asked first. */
   async function behind(lying: boolean) {
     const first = await proxy()
     const all = [first, await proxy(), await proxy()]
@@ -28,7 +27,7 @@ describe('a node that always shows a head far above the chain’s', () => {
 
   const height = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
 
-  test('while it runs: its head is not taken, and the others’ are', async () => {
+  test("a false high head is refused while the chain runs, and the other nodes' heads are taken", async () => {
     const { chain, first } = await behind(false)
     const heights: number[] = []
     chain.heads.subscribe(({ latest }) => heights.push(latest.height))
@@ -41,17 +40,16 @@ describe('a node that always shows a head far above the chain’s', () => {
     await head(chain, ({ latest }) => latest.height === now + 2)
   })
 
-  test('when it starts: the same', async () => {
+  test("a false high head is refused at the start, and the other nodes' heads are taken", async () => {
     const { chain } = await behind(true)
     expect(chain.heads.current?.latest.height).toBe(await height())
   })
 
-  test('a chain that has really come so far between two looks is followed', async () => {
+  test('a chain that really grew that far between two polls is followed', async () => {
     const { chain, first, all } = await behind(false)
     for (const node of all) node.mode = 503
     await anvil.rpc('anvil_mine', ['0x5dc'])
     for (const node of all) node.mode = 'pass'
-    // One of the three nodes is still down.
     first.mode = 503
     const now = await height()
     expect((await head(chain, ({ latest }) => latest.height === now)).latest.height).toBe(now)
@@ -60,7 +58,7 @@ describe('a node that always shows a head far above the chain’s', () => {
 
 type Raw = Record<string, unknown> & { hash: string; number: string; timestamp: string }
 
-/** Times decide when a native bridge's budget renews, and when a guardian set expires. */
+/** Block times decide when a native bridge's budget renews, and when a guardian set expires. */
 describe('one node of three lies about times', () => {
   const { anvil, proxy, connect } = evmSetting(10)
 

@@ -2,7 +2,6 @@ import { describe, expect, test, vi } from 'vitest'
 import { headerHash, readBlock } from '../../chains/evm/heads/blocks.ts'
 import { createHeaderCheck } from '../../chains/evm/heads/header-check.ts'
 
-/** Ethereum's first block. */
 const genesis = {
   parentHash: `0x${'0'.repeat(64)}`,
   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
@@ -49,7 +48,7 @@ describe('headers', () => {
     }
   })
 
-  test('a block that most nodes agree on decides whether they are checked; one node alone decides nothing', () => {
+  test('a block of most nodes decides whether header hashes are checked; one node decides nothing', () => {
     const info = vi.fn()
     const check = createHeaderCheck('one', () => 2, { info, warn: vi.fn() })
     check.ofPoll([block(5, false), block(5, true), block(4, true)])
@@ -61,7 +60,7 @@ describe('headers', () => {
     expect(check.accepts(block(6, false))).toBe(false)
   })
 
-  test('where the chain hashes its headers in another way they are not checked', () => {
+  test('headers are not checked on a chain that hashes them in another way', () => {
     const check = createHeaderCheck('arbitrum', () => 2)
     check.ofPoll([block(5, false), block(5, false), block(5, false)])
     expect(check.kind).toBe('unchecked')

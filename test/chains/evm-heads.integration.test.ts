@@ -15,7 +15,6 @@ describe('head tracker', () => {
     node = await proxy()
   })
 
-  /** Connects a chain through the proxy. Records all events of its head tracker. */
   async function connected(options: Partial<EvmChainOptions> = {}): Promise<{ chain: EvmChain; events: HeadEvent[] }> {
     const chain = await connect(node.url, options)
     const events: HeadEvent[] = []
@@ -35,10 +34,7 @@ describe('head tracker', () => {
     return { height: Number(block.number), hash: block.hash }
   }
 
-  /**
-   * Mines blocks, the first with a payment. Otherwise replacing blocks would not differ, because anvil repeats equal
-   * empty blocks.
-   */
+  /** Mines blocks, the first with a payment. Without it, anvil would mine the same empty blocks again after a reorg. */
   async function minePaid(chain: EvmChain, blocks: number): Promise<void> {
     const signer = await devnetSigner(32)
     const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [signer.address, 'latest']))
@@ -46,7 +42,6 @@ describe('head tracker', () => {
     await anvil.mine(blocks)
   }
 
-  /** Applies the events to a plain list, as a listener would. */
   function replay(first: HeadEvent, events: readonly HeadEvent[]): string[] {
     const chain = [first.latest.hash]
     for (const { applied, rolledBack } of events) {
@@ -62,7 +57,7 @@ describe('head tracker', () => {
   test('a poll is one HTTP request, of two reads at most, and nothing else while no block comes', async () => {
     const { chain, events } = await connected()
     node.requests.length = 0
-    // Whether the tag was read less than three quarters of a block time ago.
+    // A poll reads the final tag only if its last reading is old. So there are two kinds of polls.
     const kinds = ['eth_getBlockByNumber', 'eth_getBlockByNumber,eth_getBlockByNumber']
     await expect.poll(() => [...new Set(node.requests.map(String))].sort()).toEqual(kinds)
     expect(events).toEqual([])
@@ -79,7 +74,7 @@ describe('head tracker', () => {
     }
     const tagged = Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])).number)
     const lag = (chain.heads.current?.latest.height ?? 0) - tagged
-    // A block that comes between the two reads of a poll makes the difference smaller.
+    // A block between the two reads of a poll makes the lag look smaller, so only the maximum is exact.
     expect(Math.max(...events.map(({ latest, finalized }) => latest.height - finalized))).toBe(lag)
   })
 
@@ -121,7 +116,7 @@ describe('head tracker', () => {
     await anvil.rpc('anvil_reorg', [depth, []])
     const now = await latest()
     await head(chain, (event) => event.latest.hash === now.hash)
-    // This comes in one event, or in several if the node was read in the middle of the change.
+    // The tracker reports the reorg in one event, or in several if it reads during the change.
     const since = events.slice(reported)
     const rolledBack = since.flatMap((event) => event.rolledBack)
     expect(rolledBack.map(({ height }) => height)).toEqual(Array.from({ length: depth }, (_, index) => before.height - index))
@@ -159,7 +154,6 @@ describe('head tracker', () => {
     const before = (await inclusion(watch, ({ kind }) => kind === 'included')) as Inclusion & { kind: 'included' }
     await head(chain, ({ latest: { height } }) => height === first.latest.height + 4)
     await anvil.rpc('evm_revert', [snapshot])
-    // Makes another block at the same height, with other transactions and another time.
     await anvil.rpc('evm_increaseTime', [1000])
     await anvil.mine(1)
     await inclusion(watch, ({ kind }) => kind === 'unseen')
@@ -207,7 +201,7 @@ describe('head tracker', () => {
   })
 
   test('finality by tag lags as the node says, and the wait is estimated by that', async () => {
-    // Such long blocks make the duration of the reads irrelevant.
+    // With such long blocks, the duration of the reads does not matter.
     const { chain } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent
     await anvil.mine(4)

@@ -8,7 +8,6 @@ import { evmSetting, unknownHash } from './setting.ts'
 describe('the HTTP of a hostile node', () => {
   const { anvil, connect } = evmSetting(2)
 
-  /** Connects a chain of two nodes. Then the first one turns hostile. The second stays honest. */
   async function turning(answer: (response: ServerResponse, id: number) => void) {
     let turned = false
     const url = await startHostileServer((body, response) => {
@@ -36,7 +35,6 @@ describe('the HTTP of a hostile node', () => {
     await anvil.mine()
   })
 
-  /** An answer with code of this length. */
   const code = (id: number, bytes: number) => ({ jsonrpc: '2.0', id, result: `0x${'60'.repeat(bytes)}` })
 
   test.each([
@@ -57,7 +55,7 @@ describe('the HTTP of a hostile node', () => {
     expect(chain.nodes()[0]).toMatchObject({ failures: 1 })
   })
 
-  test('a body without an end: given up in time, whatever was sent of it', async () => {
+  test('a body without an end is given up in time, whatever part of it has come', async () => {
     const sent: number[] = []
     const chain = await turning((response) => {
       response.writeHead(200)

@@ -39,7 +39,7 @@ describe('one node of three is hostile, and is asked first', () => {
       ['an error', (node) => (node.refuse = (method) => (method === 'eth_chainId' ? undefined : { code: -32_000, message: 'boom' }))],
     ]
 
-    test.each(answers)('%s: the next node is asked, for the head as for all else', async (_, lie) => {
+    test.each(answers)('%s: the next node is asked, for heads and for other reads', async (_, lie) => {
       const { chain, first } = await connectBehind(3)
       lie(first)
       await anvil.mine(2)
@@ -53,8 +53,8 @@ describe('one node of three is hostile, and is asked first', () => {
       expect(await chain.simulate({ to: address, data: '0x', value: '1' }, address)).toMatchObject({ ok: true })
     })
 
-    test('a start with such a node is as any other; its answers count as its failures', async () => {
-      // Polls are far apart, because each poll would add a failure.
+    test('a start with a malformed node succeeds, and its answers count as failures', async () => {
+      // Each poll would add a failure, so polls are far apart.
       const { chain, first } = await connectBehind(3, { blockTimeMs: 60_000 })
       expect(chain.nodes()[0]?.failures).toBe(0)
       first.alter = (method) => (method === 'eth_chainId' ? undefined : null)
@@ -64,13 +64,13 @@ describe('one node of three is hostile, and is asked first', () => {
       expect(second.heads.current?.latest.height).toBe(await height())
     })
 
-    test('its answer alone vetoes no majority', async () => {
+    test('a malformed answer of one node vetoes no majority', async () => {
       const { chain, behind } = await connectBehind(3)
       const [reverts, , malformed] = behind as [RpcProxy, RpcProxy, RpcProxy]
       reverts.refuse = (method) => (method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined)
       malformed.alter = (method) => (method === 'eth_estimateGas' ? '' : method === 'eth_getTransactionCount' ? null : undefined)
       expect(await chain.pendingNonce(address)).toBe(0)
-      // One node reverts and one does not answer. Neither has a majority, and Portage must throw no error.
+      // One node reverts and one does not answer. Neither has a majority, and Portage must not throw.
       expect(await chain.simulate({ to: address, data: '0x', value: '1' }, address)).toMatchObject({ ok: false })
     })
   })
@@ -90,7 +90,7 @@ describe('one node of three is hostile, and is asked first', () => {
   describe('heads', () => {
     const depth = 10
 
-    /** Blocks above the true head. Each has the right hash of its invented header. */
+    /** Invented blocks above the true head, whose hashes fit their headers. */
     async function invented(count: number): Promise<Raw[]> {
       const top = await anvil.rpc<Raw>('eth_getBlockByNumber', ['latest', false])
       const blocks: Raw[] = []
@@ -155,7 +155,7 @@ describe('one node of three is hostile, and is asked first', () => {
       )
     })
 
-    test('it says that nothing is final, or shows old heads for ever: the chain goes on', async () => {
+    test('one node that says that nothing is final, or repeats old heads, does not stop the chain', async () => {
       const { chain, first } = await connectBehind(3)
       const old = await anvil.rpc<Raw>('eth_getBlockByNumber', ['latest', false])
       first.alter = (method, _, [at]) => (method !== 'eth_getBlockByNumber' ? undefined : at === 'finalized' ? null : old)
@@ -164,7 +164,7 @@ describe('one node of three is hostile, and is asked first', () => {
       expect((await head(chain, ({ latest, finalized }) => latest.height === now && finalized === now - 2)).finalized).toBe(now - 2)
     })
 
-    test('a header that it altered is refused, and the next node is asked', async () => {
+    test('an altered header is refused, and the next node is asked', async () => {
       const lines: [string, unknown][] = []
       const log = { info: (text: string, fields?: object) => void lines.push([text, fields]), warn: () => undefined }
       const { chain, first } = await connectBehind(3, { log })
@@ -176,7 +176,7 @@ describe('one node of three is hostile, and is asked first', () => {
       expect((await head(chain, ({ latest }) => latest.height === now)).latest.timestamp).toBeGreaterThan(1)
     })
 
-    test('it leaves transactions out of a block, under its true hash: the others list them', async () => {
+    test('transactions that one node leaves out of a block with a true hash are read from the others', async () => {
       const { chain, first } = await connectBehind(3)
       first.alter = (method, result) => (method === 'eth_getBlockByNumber' && result ? { ...result, transactions: [] } : undefined)
       const signer = await devnetSigner(33)
@@ -205,7 +205,7 @@ describe('one node of three is hostile, and is asked first', () => {
       }
     }
 
-    test('its prices are not ours, and its history makes no cap', async () => {
+    test('prices of one hostile node are not used, and its fee history makes no cap', async () => {
       const honest = await (await connect(anvil.url)).quote()
       const { chain, first } = await connectBehind(3)
       overprice(first)
@@ -224,11 +224,10 @@ describe('one node of three is hostile, and is asked first', () => {
       const market = await chain.quote()
       expect(BigInt(market.tip)).toBe(5_000n * gwei)
       expect(firstOffer(market, {}, { gasLimit: '500000' })).toMatchObject({ kind: 'wait', code: 'FEE_LIMIT' })
-      // An operator's own cap overrides the default one.
       expect(firstOffer(market, { maxFeePerGas: String(6_000n * gwei) }, { gasLimit: '500000' })).toMatchObject({ kind: 'offer' })
     })
 
-    test('too little gas, or too much, of it alone is not believed', async () => {
+    test('a gas estimate that is far too low or high is not believed of one node', async () => {
       const { chain, first } = await connectBehind(3)
       const intent = { to: address, data: '0x', value: '1' }
       const truth = await (await connect(anvil.url)).simulate(intent, address)
@@ -279,7 +278,7 @@ describe('one node of three is hostile, and is asked first', () => {
     disable('node-1')
     for (const at of reads) await expect(chain.call(identity, word, at)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
     disable('node-1', 'node-2')
-    // A read of heads that began earlier may still be pending. One that begins now sees this block.
+    // A read that began before this block may still be pending. The next read has the block.
     await anvil.mine(1)
     const next = await height()
     await head(chain, ({ latest }) => latest.height === next)

@@ -30,14 +30,14 @@ describe('inclusions', () => {
 
   const receiptCalls = () => node.requests.flat().filter((method) => /receipt/i.test(method))
 
-  test('forty that are sent and land in one block cost one read, and none while they wait', async () => {
+  test('forty own transactions in one block cost one read, and none while they wait', async () => {
     await connect()
     const signer = await devnetSigner(accounts++)
     const signed = await Promise.all(Array.from({ length: 40 }, (_, nonce) => signer.sign(payment(signer, nonce))))
     const hashes = signed.map(({ hash }) => hash)
-    // Stop the polls: one between the watch and the send would read an unsent transaction.
+    // A poll between the watch and the send would read an unsent transaction.
     chain.heads.stop()
-    // Watch before the send, as pending transactions do.
+    // Pending transactions watch a hash before they send.
     const watches = hashes.map((hash) => chain.watch([hash]))
     expect(new Set((await Promise.all(signed.map(({ raw }) => chain.send(raw)))).map(({ kind }) => kind))).toEqual(new Set(['accepted']))
     node.requests.length = 0
@@ -53,7 +53,7 @@ describe('inclusions', () => {
     expect(receiptCalls()).toEqual(['eth_getBlockReceipts'])
   })
 
-  test('forty that others sent cost one batch when they are watched, and none while they wait', async () => {
+  test('forty transactions of others cost one batch at the start of the watch, and no read while they wait', async () => {
     await connect()
     const signer = await devnetSigner(accounts++)
     const signed = await Promise.all(Array.from({ length: 40 }, (_, nonce) => signer.sign(payment(signer, nonce))))
@@ -70,7 +70,7 @@ describe('inclusions', () => {
     expect(receiptCalls()).toEqual(['eth_getBlockReceipts'])
   })
 
-  test('a node without eth_getBlockReceipts gives them one by one, in one batch', async () => {
+  test('a node without eth_getBlockReceipts is asked for single receipts in one batch', async () => {
     await connect()
     node.refuse = 'eth_getBlockReceipts'
     const watches = (await sendMany(await devnetSigner(accounts++), 12)).map((hash) => chain.watch([hash]))
@@ -80,7 +80,7 @@ describe('inclusions', () => {
     expect(receiptCalls()).toHaveLength(13)
   })
 
-  test('attached after it was mined: matched with the kept blocks, without a read by hash', async () => {
+  test('a watch of a mined transaction finds it in the cached blocks, without a read by hash', async () => {
     await connect()
     const before = chain.heads.current?.latest.height ?? 0
     const [hash = ''] = await sendMany(await devnetSigner(accounts++), 1)
@@ -125,7 +125,7 @@ describe('inclusions', () => {
     await expect.poll(() => seen).toHaveLength(1)
     const height = before.kind === 'included' ? before.receipt.block.height : 0
     node.mode = 503
-    // Wait until no poll has an answer on its way.
+    // After one more poll, no answer is on its way any more.
     const polls = node.requests.length
     await expect.poll(() => node.requests.length).toBeGreaterThan(polls)
     // The fork replaces three blocks. The transaction is then in the second of them.

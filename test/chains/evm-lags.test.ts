@@ -18,7 +18,7 @@ test('the middle of two values is the lower, and one of three cannot choose it',
 })
 
 describe('how far nodes lag', () => {
-  test('behind the head that more than half of them have reached', () => {
+  test('nodes lag behind the head that more than half of them have reached', () => {
     expect(lagsOf([100, 98, 90], 3)).toEqual([0, 0, 8])
     expect(lagsOf([100, undefined, 90], 3)).toEqual([0, undefined, 0])
     expect(lagsOf([undefined, undefined], 2)).toEqual([undefined, undefined])
@@ -32,11 +32,11 @@ describe('how far nodes lag', () => {
     expect(lagsOf([950 + 49, 950, 950], 3)).toEqual([0, 0, 0])
   })
 
-  test('after a sleep most of them are far above our head, and right', () => {
+  test('after a sleep, most nodes are far above the cached head, and are believed', () => {
     expect(lagsOf([90_000, 90_001, 100], 3)).toEqual([0, 0, 89_900])
   })
 
-  test('of two without a head of ours the higher one: the other may be syncing', () => {
+  test('without a cached head, the higher of two nodes counts, because the other may be syncing', () => {
     expect(lagsOf([90_000, 100], 2)).toEqual([0, 89_900])
   })
 })

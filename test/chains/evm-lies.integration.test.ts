@@ -20,7 +20,7 @@ describe('receipts that lie', () => {
     return { signer, hash }
   }
 
-  /** Changes the next `times` receipts that are not null. The returned function returns how many it has changed. */
+  /** The returned function returns the number of changed receipts. */
   function lie(node: RpcProxy, times: number, changed: (receipt: Record<string, unknown>) => unknown): () => number {
     let lies = 0
     node.alter = (method, result) => {
@@ -47,7 +47,7 @@ describe('receipts that lie', () => {
   ]
   let parent: { blockNumber: string; blockHash: string }
 
-  test.each(lies)('one node, one lie (%s): never reported', async (_, changed) => {
+  test.each(lies)('a lie of the only node is never reported: %s', async (_, changed) => {
     const { chain, first } = await connected(1)
     const block = await anvil.rpc<{ number: string; hash: string }>('eth_getBlockByNumber', ['latest', false])
     parent = { blockNumber: block.number, blockHash: block.hash }
@@ -65,7 +65,7 @@ describe('receipts that lie', () => {
     expect(new Set(all)).toEqual(new Set(['success']))
   })
 
-  test('one of three nodes always says reverted: the others are believed', async () => {
+  test('one of three nodes that always says reverted is not believed', async () => {
     const { chain, first } = await connected(3)
     const { hash } = await sent()
     const watch = chain.watch([hash])
@@ -77,7 +77,7 @@ describe('receipts that lie', () => {
     expect(all).toEqual(['success'])
   })
 
-  test('one of three nodes never knows a receipt, for ever: the others are asked', async () => {
+  test('if one of three nodes never knows a receipt, the others are asked', async () => {
     const { chain, first } = await connected(3)
     const lies = lie(first, Infinity, () => null)
     const { hash } = await sent()
@@ -115,7 +115,7 @@ describe('receipts that lie', () => {
     const watch = chain.watch([hash])
     await expect.poll(count).toBe(1)
     await anvil.mine()
-    // The block is older than all cached ones. So two equal answers are needed, one block apart.
+    // The block is older than all cached ones. So the chain needs two equal answers, one block apart.
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height === height)
     await anvil.mine()
@@ -139,7 +139,7 @@ describe('receipts that lie', () => {
     expect(await inclusion(watch, ({ kind }) => kind === 'included')).toMatchObject({ receipt: { hash } })
   })
 
-  test('mined before we looked: of three nodes the first says another block, for ever', async () => {
+  test('a block that one of three nodes keeps claiming for an earlier transaction is not believed', async () => {
     const { hash } = await sent()
     await anvil.mine(3)
     const { chain, first } = await connected(3)

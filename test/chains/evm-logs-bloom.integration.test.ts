@@ -12,7 +12,6 @@ const contract = '0x00000000000000000000000000000000000000aa'
 const emitter = '0x6020355f355f5fa200'
 const empty = `0x${'0'.repeat(512)}`
 const event = id('Happened(uint256)')
-/** Number of blocks to finality. */
 const finality = { kind: 'depth', blocks: 2 } as const
 
 describe('logs of final blocks', () => {
@@ -20,7 +19,6 @@ describe('logs of final blocks', () => {
   const { anvil, connect, connectBehind } = setting
   const asked = callsOf
 
-  /** Mines a block with a log of the contract. Returns the block's height. */
   async function emit(value: number): Promise<number> {
     await anvil.rpc('anvil_setCode', [contract, emitter])
     const data = `${event}${toBeHex(value, 32).slice(2)}`
@@ -36,7 +34,7 @@ describe('logs of final blocks', () => {
     toBlock,
   })
 
-  test('no node is asked where the headers prove that there are none, and every log that there is is found', async () => {
+  test('logs that headers exclude are not read from nodes, and every existing log is found', async () => {
     const chain = await connect(anvil.url, { finality })
     const first = await emit(0)
     for (let value = 1; value < 10; value++) await emit(value)
@@ -52,13 +50,13 @@ describe('logs of final blocks', () => {
     expect(await chain.logs(range(first, last + 2, [event, toBeHex(77, 32)]))).toEqual([])
     expect(await chain.logs({ ...range(first, last + 2, []), address: from.toLowerCase() })).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(20)
-    // These blocks are not final, or are not in the cache.
+    // These blocks are not final, or not in the cache, so the chain must ask a node.
     expect(await chain.logs(range(last + 3, last + 4))).toEqual([])
     expect(await chain.logs(range(0, 1))).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(22)
   })
 
-  test('a final block that is kept is not read again', async () => {
+  test('a cached final block is not read again', async () => {
     const chain = await connect(anvil.url, { finality })
     await anvil.mine(4)
     const latest = Number(await anvil.rpc<string>('eth_blockNumber'))
@@ -71,7 +69,7 @@ describe('logs of final blocks', () => {
     expect(await block).toMatchObject({ height: latest - 2, hash, parentHash })
   })
 
-  test('a node that shows an empty filter is not believed: the hash of the header has it', async () => {
+  test("a node with a false empty bloom filter is not believed, because the header's hash covers it", async () => {
     const { chain, first, behind } = await connectBehind(3, { finality })
     first.alter = (method, result) => (method === 'eth_getBlockByNumber' && result ? { ...result, logsBloom: empty } : undefined)
     const height = await emit(1)
@@ -81,7 +79,7 @@ describe('logs of final blocks', () => {
     expect(behind.map(({ requests }) => requests.flat().includes('eth_getLogs'))).toContain(true)
   })
 
-  test('where hashes are made in another way the nodes are asked', async () => {
+  test('nodes are asked for logs on a chain that hashes its headers in another way', async () => {
     const { proxy } = setting
     const node = await proxy()
     node.alter = (method, result) =>

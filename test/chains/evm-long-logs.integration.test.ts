@@ -18,7 +18,9 @@ const from = devnetAccount(0).address
 
 describe('a block whose logs are longer than any answer may be', { timeout: 120_000 }, () => {
   const { anvil, connectBehind } = evmSetting(1)
-  /** The heights of two blocks: 13 logs of a megabyte and a short one, and one short log. */
+  /**
+   * `long` is the height of a block with 13 logs of a megabyte and a short one, `next` of a block with one short log.
+   */
   const heights = { long: 0, next: 0 }
   const sent: string[] = []
 
@@ -48,7 +50,7 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     await head(setting.chain, ({ finalized }) => finalized >= heights.next)
     return { ...setting, warnings: () => lines.filter(({ level }) => level === 'warn') }
   }
-  /** Reads again while nodes are too slow for a majority, as streams do. */
+  /** Nodes may be too slow for a majority. Then reads again, as streams do. */
   const bytesIn = async (chain: EvmChain, height: number, at?: 'agreed' | 'majority'): Promise<number[][]> => {
     const range = { address: contract, topics: [topic], fromBlock: height, toBlock: height }
     try {
@@ -78,13 +80,12 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     expect(statesOf(chain)).toEqual(Array.from({ length: nodes }, () => ['up', 0]))
   })
 
-  test('a range with it is refused, so that the caller reads less', async () => {
+  test('a range with a block of too long logs is refused, so that the caller reads less', async () => {
     const { chain } = await connected(3)
     const range = { address: contract, topics: [topic], fromBlock: heights.long, toBlock: heights.next }
     expect(await codeOfAsync(() => chain.logs(range, 'majority'))).toBe('NODE_REFUSED')
   })
 
-  /** The receipt of the first transaction, with logs of 26 MB in all. */
   const longReceipt: RpcProxy['alter'] = (method, result) => {
     const { transactionHash, logs = [] } = (result ?? {}) as { transactionHash?: string; logs?: { data: string }[] }
     if (method !== 'eth_getTransactionReceipt' || transactionHash !== sent[0]) return undefined
@@ -99,7 +100,7 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     expect(warnings()).toMatchObject([{ code: 'RECEIPT_TOO_LONG', height: heights.long, txHash: sent[0] }])
   })
 
-  test('the word of one node passes over nothing', async () => {
+  test('the word of one node passes over no transaction', async () => {
     const { chain, first, warnings } = await connected(3)
     first.alter = longReceipt
     expect(await bytesIn(chain, heights.long, 'majority')).toEqual(all())

@@ -13,7 +13,7 @@ describe('reads of contracts that leave together', () => {
   const { anvil, connect, connectBehind } = evmSetting(5)
   const asked = (chain: EvmChain) => callsOf(chain, 'eth_call')
 
-  test('are one call per block that they look at, and a hundred at most; each has its own answer', async () => {
+  test('contract reads share one call per block, a hundred at most, and each has its own answer', async () => {
     const chain = await connect(anvil.url)
     const latest = words.map((word) => chain.call(identity, word, 'latest'))
     const finalized = [chain.call(identity, '0x', 'finalized'), chain.call(identity, '0x01', 'finalized')]
@@ -22,7 +22,7 @@ describe('reads of contracts that leave together', () => {
     expect(asked(chain)).toBe(3)
   })
 
-  test('one that fails is asked again alone, for what the node says of it', async () => {
+  test('a failed read of a merged call is repeated alone, so that its own error is known', async () => {
     const chain = await connect(anvil.url)
     const { address } = await deployReverting(anvil, 'no')
     const [first, failed, last] = await Promise.allSettled([

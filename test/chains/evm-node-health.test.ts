@@ -8,9 +8,7 @@ describe('circuit breaker', () => {
     return {
       clock,
       health,
-      /** Makes a probe that succeeds. Calls `during` meanwhile. */
       probe: (during = () => {}) => health.probe('1', async () => (during(), '1'), true),
-      /** Makes a probe fail together with the call that started it. */
       failingProbe: async (retryAfterMs?: number) => {
         const read = async () => {
           health.failed(retryAfterMs)
@@ -35,7 +33,7 @@ describe('circuit breaker', () => {
     expect(health.state).toBe('up')
   })
 
-  test('its figures are as old as the call that ended last, whether it was answered or not', () => {
+  test('figures of a node are as old as its last ended call, answered or not', () => {
     const { clock, health } = at()
     expect(health.figures).not.toHaveProperty('askedAt')
     health.answered(5)
@@ -76,7 +74,7 @@ describe('circuit breaker', () => {
     expect(health.due).toBe(true)
   })
 
-  test('Retry-After holds everything back, for 30 s at most', async () => {
+  test('Retry-After holds back all calls, for 30 s at most', async () => {
     const { clock, health, failingProbe } = at()
     health.failed()
     health.failed(4_000)
@@ -97,7 +95,7 @@ describe('rate limit', () => {
     for (let call = 0; call < 1_000; call++) expect(limiter.take()).toBe(0)
   })
 
-  test('a second of calls at once, then one place after the other', () => {
+  test('the rate limit lets a second of calls through at once, and then one after the other', () => {
     let now = 0
     const limiter = createLimiter(10, () => now)
     for (let call = 0; call < 10; call++) expect(limiter.take()).toBe(0)
@@ -110,7 +108,7 @@ describe('rate limit', () => {
     expect(limiter.take()).toBe(100)
   })
 
-  test('less than one call per second', () => {
+  test('a rate below one call per second is kept', () => {
     let now = 0
     const limiter = createLimiter(0.5, () => now)
     expect(limiter.take()).toBe(0)

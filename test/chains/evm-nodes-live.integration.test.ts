@@ -17,7 +17,7 @@ describe('nodes while everything runs', () => {
   const status = (chain: EvmChain, name: string) => chain.nodes().find((node) => node.name === name) as NodeStatus
   const methods = (node: RpcProxy) => new Set(node.requests.flat())
 
-  test('each use gets what it is for, and nothing else', async () => {
+  test('each use of a node gets the calls that it is for, and no others', async () => {
     const [all, read, send, hidden] = [await proxy(), await proxy(), await proxy(), await proxy()]
     const nodes: EvmNodeOptions[] = [
       { url: all.url, name: 'all' },
@@ -39,7 +39,7 @@ describe('nodes while everything runs', () => {
     expect(methods(hidden)).toEqual(new Set(['eth_chainId']))
   })
 
-  test('a private transaction is shown to private nodes only, also while none of them answers', async () => {
+  test('a private transaction is sent to private nodes only, also while none of them answers', async () => {
     const [open, hidden] = [await proxy(), await proxy()]
     const signer = await devnetSigner(21)
     const chain = await connected([{ url: open.url }, { url: hidden.url, use: 'private' }], { send: 'private' })
@@ -53,7 +53,7 @@ describe('nodes while everything runs', () => {
     expect(methods(hidden)).toEqual(new Set(['eth_chainId', 'eth_sendRawTransaction']))
   })
 
-  test('a relay that does not say its network takes transactions all the same', async () => {
+  test('a relay that does not name its network still takes transactions', async () => {
     const [open, relay] = [await proxy(), await proxy()]
     relay.refuse = 'eth_chainId'
     const chain = await connected([{ url: open.url }, { url: relay.url, use: 'private', name: 'relay' }], { send: 'private' })
@@ -70,14 +70,13 @@ describe('nodes while everything runs', () => {
       for (let round = 0; round < 3; round++) expect(await chain.transactionSender(unknownHash)).toBeUndefined()
       first.mode = 'pass'
       first.requests.length = 0
-      // The head tracker reads from this node again.
       await expect.poll(() => methods(first)).toContain('eth_getBlockByNumber')
     }
     expect(status(chain, 'node-1').failures).toBeGreaterThanOrEqual(2)
     expect(status(chain, 'node-2').failures).toBe(0)
   })
 
-  test.each([429, 503])('a storm of %i at all nodes: retriable, and over within seconds of its end', async (mode) => {
+  test.each([429, 503])('errors during a storm of %i at all nodes are retriable, and end within seconds after it', async (mode) => {
     const nodes = [await proxy(), await proxy(), await proxy()]
     const chain = await connected(nodes.map(({ url }) => ({ url })))
     for (const node of nodes) node.mode = mode
@@ -107,7 +106,7 @@ describe('nodes while everything runs', () => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(6_000)
   })
 
-  test('a limit that comes as a JSON-RPC error counts as one: the next node serves, alone', async () => {
+  test('a rate limit in a JSON-RPC error counts as one, and the next node serves alone', async () => {
     const [first, second] = [await proxy(), await proxy()]
     const chain = await connected([{ url: first.url }, { url: second.url }], { blockTimeMs: 60_000 })
     first.refuse = () => ({ code: 429, message: 'Your app has exceeded its compute units per second capacity.' })
@@ -115,11 +114,11 @@ describe('nodes while everything runs', () => {
     expect(status(chain, 'node-1')).toMatchObject({ state: 'failing', failures: 1 })
     first.requests.length = 0
     expect(await chain.transactionSender(unknownHash)).toBeUndefined()
-    // Probes may reach this node, but calls may not.
+    // The chain may probe this node, but sends no calls to it.
     expect(methods(first)).not.toContain('eth_getTransactionByHash')
   })
 
-  test('over the rate of one node the next one is asked; over that of all, the call waits for its turn', async () => {
+  test('over the rate of one node the next one is asked; over the rate of all, the call waits', async () => {
     const [first, second] = [await proxy(), await proxy()]
     const chain = await connected(
       [
@@ -172,10 +171,10 @@ describe('nodes while everything runs', () => {
     const disabled = { chain: 'test', name: 'main', disabled: true }
     chain.adjustNodes([added, disabled])
     expect(status(chain, 'main').state).toBe('disabled')
-    // The config has no other node, and a node that was added decides nothing alone.
+    // A node that an operator added decides nothing alone, and the config has no other node.
     const isRefused = () => expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     await isRefused()
-    // A read of heads that began earlier may still be pending.
+    // A read of heads that began before the change may still be pending.
     await anvil.rpc('eth_blockNumber')
     first.requests.length = 0
     await isRefused()
@@ -234,7 +233,7 @@ describe('nodes while everything runs', () => {
     chain.adjustNodes([])
     first.mode = 503
     await expect.poll(() => status(chain, 'main').failures).toBeGreaterThan(0)
-    // Each poll fails again. Repeat the comparison, because a poll may come while the number is written.
+    // Each poll fails again. A poll may come while the number is written, so the comparison is repeated.
     let text = ''
     const isSo = async () => {
       const { failures } = status(chain, 'main')

@@ -38,7 +38,7 @@ describe('nodes', () => {
     expect(node.requests).toHaveLength(1)
   })
 
-  test('a batch is bounded: what is more goes in the next one', async () => {
+  test('a batch is bounded, and further calls go into the next one', async () => {
     const node = await proxy()
     const nodes = testNodes(node.url)
     await nodes.verify()
@@ -71,12 +71,12 @@ describe('nodes', () => {
     first.mode = mode
     expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(asked()).toBe(2)
-    // Probes may reach this node, but calls may not.
+    // The chain may probe this node, but sends no calls to it.
     for (let round = 0; round < 3; round++) expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(asked()).toBe(2)
   })
 
-  test('a node that was down is tried next to the calls and comes back first', async () => {
+  test('a node that was down is probed besides the calls, and is first again', async () => {
     const [first, second] = [await proxy(), await proxy()]
     const nodes = testNodes(first.url, second.url)
     await nodes.verify()
@@ -113,17 +113,17 @@ describe('nodes', () => {
     nodes.close()
   })
 
-  test('starts with one dead node of two, and sends; but one is not more than half', async () => {
+  test('a chain starts and sends with one dead node of two, but has no majority', async () => {
     const chain = await connected(['http://127.0.0.1:9', anvil.url])
     const signer = await devnetSigner(20)
     const { raw } = await signer.sign(payment(signer, 0))
     expect(await chain.send(raw)).toEqual({ kind: 'accepted' })
-    // One of two nodes is not more than half. The other node's pool is unknown.
+    // The answering node is one of two, which is not more than half.
     await expect(chain.pendingNonce(signer.address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', facts: { nodes: 2, answered: 1 } })
     await anvil.mine()
   })
 
-  test('a node that hangs since the start delays what asks all nodes once, not twice', async () => {
+  test('a node that hangs from the start delays calls to all nodes once, not twice', async () => {
     const node = await proxy()
     const chain = await connected([anvil.url, (await proxy()).url, node.url], { timeoutMs: 2_000 })
     node.mode = 'hang'
@@ -134,7 +134,7 @@ describe('nodes', () => {
     expect(node.requests.flat()).not.toContain('eth_getTransactionCount')
   })
 
-  test('one connection that is cut fails no call, also where there is one node', async () => {
+  test('one cut connection fails no call, also with a single node', async () => {
     const node = await proxy()
     const chain = await connected(node.url, { blockTimeMs: 60_000 })
     node.mode = 'cut'
@@ -184,12 +184,12 @@ describe('nodes', () => {
     const signer = await devnetSigner(21)
     node.mode = 'hang'
     expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
-    // The other node has not answered. The call did not wait for its time-out.
+    // The second node has not answered, and the call did not wait for its time-out.
     expect(chain.nodes().map(({ failures }) => failures)).toEqual([0, 0])
     await anvil.mine()
   })
 
-  test('a silent node keeps a refusal from being final; one that was surely not reached does not', async () => {
+  test('a silent node keeps a refusal from being final; a node that was not reached does not', async () => {
     const silent = await proxy()
     const signer = await devnetSigner(22)
     const { raw } = await signer.sign(payment(signer, 0, { gasLimit: '20000' }))
@@ -199,13 +199,12 @@ describe('nodes', () => {
     const gone = await proxy()
     const withGone = await connected([gone.url, anvil.url], { blockTimeMs: 60_000 })
     gone.stop()
-    // Wait until this process has also noticed the end of its connection. Otherwise the connection might have received
-    // the request.
+    // This process must have noticed the end of its connection. Otherwise the node might have received the request.
     await until(async () => !(await accepts(Number(new URL(gone.url).port))), { timeoutMs: 60_000, what: 'the node to be gone' })
     expect(await withGone.send(raw)).toMatchObject({ error: 'fatal', message: 'intrinsic gas too low' })
   })
 
-  test('credentials, path and query of a URL are in no error', async () => {
+  test('no error contains credentials, path or query of a URL', async () => {
     const node = await proxy()
     const { host } = new URL(node.url)
     const url = `http://someone:hunter22@${host}/v3/4f5e6d7c8b9a0011?apikey=s3cret%2Bkey99`
@@ -244,7 +243,7 @@ describe('nodes', () => {
     expect(texts.join('\n')).not.toMatch(secrets)
   })
 
-  test('closing ends timers and pending calls', async () => {
+  test('closing a chain ends its timers and pending calls', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
     const node = await proxy()
     const before = timers()

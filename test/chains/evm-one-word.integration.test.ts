@@ -14,14 +14,13 @@ const intent = { to: address, data: '0x', value: '1' }
 const dear = `0x${(5_000n * gwei).toString(16)}`
 
 /**
- * Usually one node answers these reads. If its answer would stop deliveries, or would be stored, the others are asked
- * too.
+ * Usually one node answers these reads. The chain asks the others too if the answer would stop deliveries or would be
+ * stored.
  */
 describe('one node of three lies, and is asked first', () => {
   const { anvil, connect, connectBehind } = evmSetting(60)
 
   const truth = async () => connect(anvil.url)
-  /** Makes the other nodes refuse this method. */
   const without = (others: readonly RpcProxy[], refused: string) => {
     for (const other of others) other.refuse = refused
   }
@@ -40,7 +39,7 @@ describe('one node of three lies, and is asked first', () => {
     await head(chain, ({ latest }) => latest.height === now)
   }
 
-  test('that a call reverts: the others are asked, and a true revert stays one', async () => {
+  test('a revert of one node is checked with the others, and a true revert stays one', async () => {
     const { chain, first } = await connectBehind(3)
     const { address: contract } = await deployReverting(anvil, 'no')
     await nextHead(chain)
@@ -52,7 +51,7 @@ describe('one node of three lies, and is asked first', () => {
     await expect(chain.call(contract, '0x', 'latest')).rejects.toMatchObject({ code: 'NODE_REFUSED' })
   })
 
-  test('that the sender cannot pay: the others are asked, and a true lack of funds stays one', async () => {
+  test('a lack of funds that one node claims is checked with the others', async () => {
     const { chain, behind } = await connectBehind(3)
     const expected = await (await truth()).simulate(intent, address)
     const unpaid = (method: string) =>
@@ -63,10 +62,10 @@ describe('one node of three lies, and is asked first', () => {
     await expect(chain.simulate(intent, address)).rejects.toMatchObject({ code: 'TRANSACTION_REFUSED' })
   })
 
-  test('a balance of coins or tokens: most nodes decide, in one request per node', async () => {
+  test('most nodes decide about a balance of coins or tokens, in one request per node', async () => {
     const { chain, behind, first } = await connectBehind(3)
     const { balance } = await (await truth()).account(address)
-    // Every contract with this code answers each call with the number 42.
+    // Each call to a contract with this code returns 42.
     const [token, other] = [`0x${'70'.repeat(20)}`, `0x${'71'.repeat(20)}`]
     for (const contract of [token, other]) await anvil.rpc('anvil_setCode', [contract, '0x602a60005260206000f3'])
     first.alter = (method) => (method === 'eth_getBalance' ? '0x0' : method === 'eth_call' ? `0x${'0'.repeat(64)}` : undefined)
@@ -79,7 +78,7 @@ describe('one node of three lies, and is asked first', () => {
     await expect(chain.balanceOf(address, address)).rejects.toMatchObject({ code: 'NODE_REFUSED' })
   })
 
-  test('that the account is empty: at the start, and later', async () => {
+  test("one node's claim of an empty account is not believed, at the start and later", async () => {
     const { chain, first } = await connectBehind(3)
     const { balance } = await (await truth()).account(address)
     const empty = (method: string) => (method === 'eth_getBalance' ? '0x0' : undefined)
@@ -95,7 +94,7 @@ describe('one node of three lies, and is asked first', () => {
     expect((await chain.account(address)).balance).toBe(balance)
   })
 
-  test('prices, quickly, while the others take their time', async () => {
+  test('prices of one quick node are not used while the others take their time', async () => {
     const honest = await (await truth()).quote()
     const { chain, first, behind } = await connectBehind(3)
     overprice(first)
@@ -103,7 +102,7 @@ describe('one node of three lies, and is asked first', () => {
     expect(await chain.quote()).toEqual(honest)
   })
 
-  test('prices, while the others have none: they make no cap', async () => {
+  test('prices of one node make no cap while the others have none', async () => {
     const { chain, first, behind } = await connectBehind(3)
     overprice(first)
     for (const other of behind.slice(1))
@@ -112,7 +111,7 @@ describe('one node of three lies, and is asked first', () => {
     expect(BigInt(cap ?? 0)).toBeLessThan(100n * gwei)
   })
 
-  test('an estimate, while the others have none: it is not remembered', async () => {
+  test('an estimate of one node is not remembered while the others have none', async () => {
     const { chain, first, behind } = await connectBehind(3)
     const others = behind.slice(1)
     const expected = await (await truth()).simulate({ ...intent, value: '3' }, address)

@@ -47,7 +47,7 @@ describe('the pace of polls', () => {
     expect(most).toBeLessThan(ms / 2)
   })
 
-  test('blocks that are a little early or late', () => {
+  test('blocks that are a little early or late are seen soon, in few polls', () => {
     const { perBlock, mean } = run(1_000, regular(400, 1_000, 80))
     expect(perBlock).toBeLessThan(2)
     expect(mean).toBeLessThan(250)
@@ -66,7 +66,7 @@ describe('the pace of polls', () => {
     const after = before.map((at) => at + 60_000)
     const { most, perBlock } = run(1_000, [...before, ...after])
     expect(most).toBeLessThanOrEqual(500)
-    // The minute without blocks needs a hundred and twenty polls.
+    // The limit includes the 120 polls of the minute without blocks.
     expect(perBlock).toBeLessThan(3.4)
   })
 
@@ -76,7 +76,7 @@ describe('the pace of polls', () => {
     expect(run(12_000, [...before, last + 100, last + 200, last + 300]).most).toBeLessThanOrEqual(8_000)
   })
 
-  test('the chain goes back: nothing that was measured holds', () => {
+  test('after a chain goes back, its measured pace counts no more', () => {
     const pace = createPollPace(1_000, () => 0)
     for (let height = 1; height < 20; height++) pace.after(height * 1_000, height)
     expect(pace.after(20_000, 5)).toBe(20_500)

@@ -10,8 +10,7 @@ import { evmSetting } from './setting.ts'
 const to = devnetAccount(1).address
 
 /**
- * A lone node waits for the next block, or for four block times. Here a block time is so long that the next block
- * always comes first. Polls come every two seconds.
+ * A lone node waits for the next block, or for four block times. At this block time, the next block always comes first.
  */
 const patient = { blockTimeMs: 4_000 }
 
@@ -24,7 +23,6 @@ describe('verdicts of more than half of the nodes', () => {
   const word = `0x${'7'.padStart(64, '0')}`
   const lie = `0x${'8'.padStart(64, '0')}`
 
-  /** Height of the node, once the chain has reached it. */
   async function heightOf(chain: EvmChain): Promise<number> {
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height === height)
@@ -90,7 +88,7 @@ describe('verdicts of more than half of the nodes', () => {
     }
   })
 
-  test('two of three that are silent, or two of two that differ, make no verdict', async () => {
+  test('two silent nodes of three, or two nodes that differ, make no verdict', async () => {
     const { chain, behind } = await connected(3)
     at(behind[0]).mode = 503
     at(behind[2]).mode = 'cut'
@@ -113,8 +111,8 @@ describe('verdicts of more than half of the nodes', () => {
     const truth = await chain.simulate(intent, to)
     expect(truth).toMatchObject({ ok: true })
     const estimates = () => behind.map(({ requests }) => requests.flat().filter((method) => method === 'eth_estimateGas').length)
-    // The first estimate for a function is the median of all nodes. Then only one node is asked, while its estimates
-    // are similar.
+    // All nodes estimate the first call of a function, and the median counts. Similar estimates then come from one
+    // node.
     expect(estimates()).toEqual([2, 1, 1])
     expect(await chain.simulate({ ...intent, data: lie }, to)).toMatchObject({ ok: true })
     expect(estimates()).toEqual([3, 1, 1])
@@ -132,7 +130,7 @@ describe('verdicts of more than half of the nodes', () => {
     })
   })
 
-  test('one node alone: two equal answers a block apart', async () => {
+  test("a chain's only node needs two equal answers, one block apart", async () => {
     const { chain, behind } = await connected(1, patient)
     const node = at(behind[0])
     let asked = 0
@@ -150,7 +148,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(asked).toBe(3)
   })
 
-  test('one node alone that says another thing in each block', async () => {
+  test("a chain's only node that changes its answer with each block makes no verdict", async () => {
     const { chain, behind } = await connected(1, patient)
     let asked = 0
     at(behind[0]).alter = (method) => (method === 'eth_call' ? `0x${(++asked).toString(16).padStart(64, '0')}` : undefined)
@@ -162,7 +160,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await verdict).toMatchObject({ code: 'NODES_DISAGREE' })
   })
 
-  test('mined: which transaction used a nonce, in few reads, however far back', async () => {
+  test('the transaction that used a nonce is found in few reads, however far back', async () => {
     const { chain, behind } = await connected(3)
     const signed = await spend(20, 4)
     await anvil.rpc('anvil_mine', ['0x64'])
@@ -182,7 +180,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await chain.mined(devnetAccount(21).address, 0)).toBeUndefined()
   })
 
-  test('mined: beyond 128 blocks an archive node finds the transaction, a pruned node does not', async () => {
+  test('beyond 128 blocks, an archive node finds the transaction of a nonce, and a pruned node does not', async () => {
     const { chain, behind } = await connected(3)
     const [first] = await spend(22, 1)
     await anvil.rpc('anvil_mine', ['0x190'])
@@ -209,7 +207,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await chain.mined(address, 1)).toBeUndefined()
   })
 
-  test('code: a node that lies is not heard, and a chain of one node answers at once', async () => {
+  test("a node that lies about code is not believed, and a chain's only node answers at once", async () => {
     const { chain, behind } = await connected(3)
     at(behind[0]).alter = (method, result) => (method === 'eth_getCode' ? (result === '0x' ? '0x60' : '0x') : undefined)
     const { address: contract } = await deployReverting(anvil, 'no')
@@ -220,12 +218,12 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await lone.chain.hasCode(contract)).toBe(true)
   })
 
-  test('code of a block: what its parent or itself shows, and an account whose nonce was used in it counts', async () => {
+  test('code of a block counts by the block, its parent, or a nonce that was used in it', async () => {
     const { chain, first } = await connected(1)
     const account = `0x${'7702'.repeat(10)}`
     const height = async () => Number(await anvil.rpc<string>('eth_blockNumber', []))
     const before = await height()
-    // anvil changes the state at its latest block.
+    // anvil changes the state of its latest block, so each change needs a block of its own.
     await anvil.rpc('anvil_setCode', [account, '0x60'])
     await anvil.mine()
     await anvil.rpc('anvil_setCode', [account, '0x'])
@@ -233,7 +231,7 @@ describe('verdicts of more than half of the nodes', () => {
     await anvil.rpc('anvil_setNonce', [account, '0x2'])
     await anvil.mine()
     await anvil.mine()
-    // The code exists from `before` on, and the nonce changes at `before + 2`.
+    // Only `before` has code, which also counts during `before + 1`. At `before + 2` the changed nonce counts as code.
     const heights = Array.from({ length: 6 }, (_, index) => before + index - 1)
     expect(await Promise.all(heights.map((at) => chain.hasCode(account, at)))).toEqual([false, true, true, true, false, false])
     expect(await chain.hasCode(account)).toBe(false)
@@ -242,7 +240,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await chain.hasCode(account, before + 1)).toBe(false)
   })
 
-  test('mined: a node that lies about a transaction, or shows another block, is not heard', async () => {
+  test('a node that lies about the transaction of a nonce, or shows another block, is not believed', async () => {
     const { chain, behind } = await connected(3)
     const [first] = await spend(23, 1)
     const { address } = await devnetSigner(23)
@@ -258,7 +256,7 @@ describe('verdicts of more than half of the nodes', () => {
     }
   })
 
-  test('denies: another block at its height, or a chain far below it; never one that is only late', async () => {
+  test('a block is denied by another block at its height or a much shorter chain, not by a late chain', async () => {
     const { chain, behind } = await connected(3)
     const { latest } = await head(chain, () => true)
     const other = `0x${'ab'.repeat(32)}`
@@ -274,7 +272,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await chain.denies({ height: latest.height + 10_000, hash: other })).toBe(false)
   })
 
-  test('denies: one node that shows another chain denies nothing', async () => {
+  test('one node that shows another chain denies no block', async () => {
     const { chain, behind } = await connected(3)
     const { latest } = await head(chain, () => true)
     const asked = { height: 1, hash: (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', ['0x1', false])).hash }

@@ -11,7 +11,7 @@ const panicData = (code: number) => `0x4e487b71${coder.encode(['uint256'], [code
 const rpcError = (error: { code?: number; message: string; data?: unknown }) => new RpcError('http://node', 'eth_estimateGas', error)
 
 describe('reverts', () => {
-  test('reasons: text, panic, custom error, nothing, malformed', () => {
+  test('the reason of a revert is read from a text, panic or custom error, also if missing or malformed', () => {
     expect(decodeReason(errorData('transfer already completed'))).toBe('transfer already completed')
     expect(decodeReason(panicData(0x11))).toBe('panic 17: arithmetic overflow')
     expect(decodeReason(panicData(0x99))).toBe('panic 153: unknown code')
@@ -33,7 +33,7 @@ describe('reverts', () => {
     expect(revertOf(rpcError(error))).toEqual({ data, reason: 'no' })
   })
 
-  test('without data the message is the reason', () => {
+  test('the message is the reason of a revert without data', () => {
     expect(revertOf(rpcError({ code: 3, message: 'execution reverted: paused', data: '0x' }))).toEqual({ data: '0x', reason: 'paused' })
     expect(revertOf(rpcError({ code: -32000, message: 'execution reverted' }))).toEqual({ data: '0x', reason: 'execution reverted' })
     expect(revertOf(rpcError({ code: -32603, message: 'EVM error InvalidFEOpcode' }))).toEqual({
@@ -42,7 +42,7 @@ describe('reverts', () => {
     })
   })
 
-  test('an answer that is no revert is none', () => {
+  test('an answer that is no revert is not read as one', () => {
     for (const message of ['missing trie node', 'header not found', 'internal error', 'rate limit exceeded']) {
       expect(revertOf(rpcError({ code: -32000, message, data: '0xdeadbeefdeadbeef' }))).toBeUndefined()
     }
@@ -51,14 +51,14 @@ describe('reverts', () => {
 })
 
 describe('gas and fees', () => {
-  test('the factor rounds up, within the block and never below the estimate', () => {
+  test("the gas factor rounds up, within the block's limit and never below the estimate", () => {
     expect(withFactor(100_001, 1.2, 30_000_000n)).toBe(120_002n)
     expect(withFactor(29_000_000, 1.2, 30_000_000n)).toBe(30_000_000n)
     expect(withFactor(31_000_000, 1.2, 30_000_000n)).toBe(31_000_000n)
     expect(withFactor(21_000, 1, undefined)).toBe(21_000n)
   })
 
-  test("the next block's base fee, and the median tip of the blocks that were used", () => {
+  test("a quote has the next block's base fee, and the median tip of the blocks that were used", () => {
     const history = {
       baseFeePerGas: ['0xa', '0xb', '0xc', '0xd', '0x64'],
       gasUsedRatio: [0.5, 0, 0.9, 0.1],
@@ -72,7 +72,7 @@ describe('gas and fees', () => {
   })
 })
 
-test('redaction takes credentials, path and query, and leaves words alone', () => {
+test('redaction removes credentials, path and query of URLs, and no words', () => {
   const redact = createRedactor(new URL('https://user:pa%40ssword@node.example/v2/AbCdEf0123456789?token=tok3n&x=1'))
   expect(redact('at https://user:pa%40ssword@node.example/v2/AbCdEf0123456789?token=tok3n&x=1')).toBe('at [redacted]')
   expect(redact('key AbCdEf0123456789, tok3n, pa@ssword')).toBe('key [redacted], [redacted], [redacted]')

@@ -51,7 +51,7 @@ describe('answers of anvil to a send', () => {
     expect(await chain.send(raw)).toEqual({ kind: 'refused', error, message })
   })
 
-  test('the same bytes again are known', async () => {
+  test('the same bytes sent again are known', async () => {
     expect(await chain.send((await signer.sign(payment(signer, 1))).raw)).toEqual({ kind: 'known' })
   })
 
@@ -63,7 +63,7 @@ describe('answers of anvil to a send', () => {
     })
   })
 
-  test('a nonce ahead of its turn waits in the pool', async () => {
+  test('a transaction with a nonce ahead of its turn waits in the pool', async () => {
     expect(await chain.send((await signer.sign(payment(signer, 9))).raw)).toEqual({ kind: 'accepted' })
   })
 
@@ -84,9 +84,7 @@ describe('answers of anvil to a send', () => {
 
     beforeAll(async () => (other = await startRpcProxy(anvil.url)))
 
-    /**
-     * Sends through two nodes. The node behind the proxy, first or last, refuses with this text and forwards nothing.
-     */
+    /** Sends through two nodes. The node behind the proxy refuses with `message` and forwards nothing. */
     async function sendBeside(message: string, account: number, place: 'first' | 'last'): Promise<SendOutcome> {
       const urls = place === 'first' ? [other.url, anvil.url] : [anvil.url, other.url]
       const both = testChain(urls)
@@ -99,7 +97,7 @@ describe('answers of anvil to a send', () => {
       return outcome
     }
 
-    test('one node accepts, the other says fatal: accepted in either sequence', async () => {
+    test('a send is accepted if one node accepts it and the other says fatal, in either order', async () => {
       expect(await sendBeside('exceeds block gas limit', 42, 'first')).toEqual({ kind: 'accepted' })
       expect(await sendBeside('invalid sender', 43, 'last')).toEqual({ kind: 'accepted' })
     })

@@ -32,7 +32,7 @@ describe('a key in AWS KMS', () => {
       (reason: Error) => reason,
     )
 
-  test('signs; the hash differs from call to call, what was signed does not', async () => {
+  test('a KMS key signs the same content with a different hash each time', async () => {
     const signer = await open()
     const signed = await Promise.all(Array.from({ length: 12 }, () => signer.sign(unsigned)))
     expect(new Set(signed.map(({ hash }) => hash)).size).toBe(12)
@@ -44,14 +44,14 @@ describe('a key in AWS KMS', () => {
     }
   })
 
-  test('signs a message', async () => {
+  test('a KMS key signs a message', async () => {
     const spec = { kind: 'aws-kms' as const, keyId: kmsKeyId(mine), endpoint: kms.url, region: 'us-east-1' }
     const message = Buffer.from('EQ01 and more')
     const signature = await (await createMessageSigner(spec, mine.address))(message)
     expect(recoverAddress(keccak256(message), hexlify(signature)).toLowerCase()).toBe(mine.address)
   })
 
-  test('by an alias too', async () => {
+  test('a KMS key is found by an alias too', async () => {
     expect((await open(`alias/${kmsKeyId(mine)}`)).address).toBe(mine.address)
   })
 
@@ -86,7 +86,7 @@ describe('a key in AWS KMS', () => {
     },
   )
 
-  test('an outage is SIGNER_OFFLINE, and passes', async () => {
+  test('an outage of KMS is SIGNER_OFFLINE until it passes', async () => {
     const signer = await open()
     kms.mode = 500
     expect(await failure(open())).toMatchObject({ code: 'SIGNER_OFFLINE' })
@@ -97,7 +97,7 @@ describe('a key in AWS KMS', () => {
     expect((await signer.sign(unsigned)).signingHash).toMatch(/^0x/)
   })
 
-  test("another address than the lane's is refused", async () => {
+  test("a KMS key of another address than the lane's is refused", async () => {
     expect(await failure(open(kmsKeyId(other)))).toMatchObject({ code: 'SIGNER_UNAVAILABLE', facts: { actual: other.address } })
   })
 })
@@ -105,7 +105,7 @@ describe('a key in AWS KMS', () => {
 describe('ECDSA signatures in DER', () => {
   const number = fc.bigInt({ min: 1n, max: order - 1n })
 
-  test('are read as they were written, whatever their leading zeros', () => {
+  test('DER signatures are read as they were written, whatever their leading zeros', () => {
     const some = fc.oneof(number, fc.bigInt({ min: 1n, max: 1n << 16n }), fc.constantFrom(0x7fn, 0x80n, 0xffn, 1n << 247n, 1n << 255n))
     fc.assert(
       fc.property(some, some, (r, s) => {
@@ -114,7 +114,7 @@ describe('ECDSA signatures in DER', () => {
     )
   })
 
-  test('nothing else is read, nor does it throw', () => {
+  test('bytes that are no DER signature are read as none, without an error', () => {
     fc.assert(
       fc.property(number, number, fc.nat(), (r, s, cut) => {
         const der = toDer({ r, s })
@@ -124,7 +124,7 @@ describe('ECDSA signatures in DER', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         const read = readDerSignature(bytes)
-        // Every accepted form is read by value. A longer form of the same numbers has more zeros.
+        // An accepted form may be longer than DER's, because it may have more zeros.
         if (read) expect(bytes.length).toBeGreaterThanOrEqual(toDer(read).length)
         else expect(read).toBeUndefined()
       }),

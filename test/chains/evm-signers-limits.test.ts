@@ -92,7 +92,7 @@ describe('limits of a transaction', () => {
     await refusedAt(4, 'maxSpendingPerDayWei')
     expect(signed).toHaveLength(4)
     expect(signer.spending?.()).toContainEqual({ kind: 'payment', window: 'day', spent: 3n * ether, limit: 3n * ether })
-    // The refused payments count nothing.
+    // Refused payments do not count.
     const spent = (ether / 21_000n) * 21_000n + 3n * 21_000n
     expect(signer.spending?.()).toContainEqual({ kind: 'cost', window: 'day', spent, limit: 3n * ether })
   })
@@ -122,7 +122,7 @@ describe('limits of a transaction', () => {
     await expect(signer.check!(much)).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: 'maxPaymentWei' } })
   })
 
-  test('where the data fee cannot be read nothing is signed', async () => {
+  test('nothing is signed while the data fee cannot be read', async () => {
     const away = new RelayerError('NODE_UNAVAILABLE', { detail: 'a test' })
     const { signer, signed } = keyWith(
       {},
@@ -148,7 +148,7 @@ describe('limits of a transaction', () => {
     expect(signed).toHaveLength(2)
   })
 
-  test('whatever is requested, the sums of an hour and a day hold, and so does every single limit', async () => {
+  test('the sums of an hour and a day and every single limit hold, whatever is requested', async () => {
     const asked = fc.record({
       nonce: fc.nat(6),
       gasLimit: fc.integer({ min: 21_000, max: 60_000 }),
@@ -166,7 +166,6 @@ describe('limits of a transaction', () => {
           { ...texts, maxSpendingPerHourWei: String(hour), maxSpendingPerDayWei: String(day) },
           { clock: () => now },
         )
-        /** Records when the highest cost of a nonce grew, and by how much. */
         const steps: { at: number; wei: bigint }[] = []
         const dearest = new Map<number, bigint>()
         for (const { laterMs, ...one } of list) {

@@ -49,7 +49,7 @@ describe('limits of coins to other lanes', () => {
   }
   const beyond = (field: string) => ({ code: 'SIGNING_REFUSED', message: expect.stringContaining(`exceeds topUpLimits.${field}.`) })
 
-  test('hold for each payment and for the day, and do not limit payments to the treasury', async () => {
+  test('payment limits hold for each payment and for the day, but not for payments to the treasury', async () => {
     const signer = setting(temporaryFolder())
     for (const ask of [signer.check!, signer.sign]) await expect(ask(coins('61', 1))).rejects.toMatchObject(beyond('maxPaymentWei'))
     await signer.sign(coins('60', 1))
@@ -62,7 +62,7 @@ describe('limits of coins to other lanes', () => {
     expect(signer.spending?.()).toContainEqual({ kind: 'top-up', window: 'day', spent: 100n, limit: 100n })
   })
 
-  test('are kept across a restart, and end after a day', async () => {
+  test('counted payments survive a restart, and end after a day', async () => {
     const folder = temporaryFolder()
     await setting(folder).sign(coins('60', 1))
     await expect(setting(folder).check!(coins('41', 2))).rejects.toMatchObject(beyond('maxPerDayWei'))
@@ -127,7 +127,7 @@ describe('signing policy', () => {
     expect(asked).toBe(0)
   })
 
-  test('without anything allowed, no-ops are', () => {
+  test('a policy that allows nothing allows no-ops', () => {
     expect(judge(unsigned(self, '0x'), self, testPolicy())).toBe('own')
     expect(judge(unsigned(bridge, complete), self, testPolicy())).toMatchObject({ by: 'calls' })
   })
@@ -136,7 +136,6 @@ describe('signing policy', () => {
 describe('a delivery is proved before the key is asked', () => {
   const delivery = unsigned(bridge, `${complete}00ff`)
 
-  /** A key that counts its signatures, and a proof that records its calls. */
   function setting(answer: () => Promise<ProvedRoute[]>, clock?: () => number) {
     const seen = { signed: 0, asked: [] as string[] }
     const key = { address: self, sign: () => Promise.resolve({ raw: String(++seen.signed) } as SignedTransaction) }
@@ -147,7 +146,7 @@ describe('a delivery is proved before the key is asked', () => {
     return { seen, signer: withPolicy(key, { ...policy, proveCall }, clock) }
   }
 
-  test('once for each call, whatever its fee and nonce; no-ops, payments and operators calls need no proof', async () => {
+  test("each call is proved once, whatever its fee and nonce; no-ops, payments and operators' calls never", async () => {
     const { seen, signer } = setting(() => Promise.resolve([]))
     await signer.check?.(delivery)
     await signer.sign(delivery)
@@ -193,7 +192,7 @@ describe('a delivery is proved before the key is asked', () => {
     for (const nonce of [5, 6, 7]) await expect(signer.sign({ ...delivery, nonce })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 
-  test('one that nothing justifies is not signed, however often it is asked for', async () => {
+  test('a call that nothing proves is not signed, however often it is requested', async () => {
     const { seen, signer } = setting(() => Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
     for (const ask of [signer.check!, signer.sign, signer.sign])
       await expect(ask(delivery)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED', retriable: false })
@@ -202,7 +201,7 @@ describe('a delivery is proved before the key is asked', () => {
     expect(seen).toMatchObject({ signed: 1 })
   })
 
-  test('a proof that could not be read is asked for again', async () => {
+  test('a proof that could not be read is requested again', async () => {
     let away = true
     const { seen, signer } = setting(() => (away ? Promise.reject(new RelayerError('NODE_UNAVAILABLE')) : Promise.resolve([])))
     await expect(signer.sign(delivery)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', retriable: true })
@@ -218,7 +217,6 @@ describe('a call that carries coins is signed for one nonce at a time', () => {
     ...{ nonce, ...changes },
   })
 
-  /** A key, the nonces that it signed, and an account whose nonces below `final` are final. */
   function setting(prove = () => Promise.resolve<ProvedRoute[]>([])) {
     const seen = { signed: [] as number[], proofs: 0, final: 0, isAway: false }
     const key = {
@@ -235,7 +233,7 @@ describe('a call that carries coins is signed for one nonce at a time', () => {
   }
   const waits = { code: 'NONCE_NOT_FINAL', retriable: true }
 
-  test('another nonce waits until the first is final, and is proved again; a raise of the fee is not', async () => {
+  test('a second nonce of a call with coins waits until the first is final; a raise does not wait', async () => {
     const { seen, signer } = setting()
     await signer.sign(paid(5))
     await signer.sign(paid(5, { maxFee: '40' }))
@@ -252,7 +250,7 @@ describe('a call that carries coins is signed for one nonce at a time', () => {
     await expect(signer.sign(paid(7))).rejects.toMatchObject(waits)
   })
 
-  test('also of nonces that are asked for at once', async () => {
+  test('of nonces that are requested at once, one is signed for a call with coins', async () => {
     const { seen, signer } = setting()
     const outcomes = await Promise.allSettled([5, 6, 7].map((nonce) => signer.sign(paid(nonce))))
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])

@@ -29,7 +29,7 @@ describe('a remote signer of the web3signer kind', () => {
       (reason: Error) => reason,
     )
 
-  test('finds its key by the address of the lane, and signs both kinds of transactions', async () => {
+  test("a remote signer finds its key by the lane's address, and signs both kinds of transactions", async () => {
     const signer = await open()
     expect(signer.address).toBe(mine.address)
     for (const transaction of [unsigned, { ...unsigned, tip: unsigned.maxFee }]) {
@@ -50,7 +50,7 @@ describe('a remote signer of the web3signer kind', () => {
     expect(service.signatures).toBe(2)
   })
 
-  test('signs a message, and gives no signature of another one', async () => {
+  test('a remote signer signs a message, and a signature of another message is refused', async () => {
     const sign = await createMessageSigner(spec(), mine.address)
     const message = Buffer.from('EQ01 and more')
     expect(recoverAddress(keccak256(message), hexlify(await sign(message))).toLowerCase()).toBe(mine.address)
@@ -58,7 +58,7 @@ describe('a remote signer of the web3signer kind', () => {
     expect(await failure(sign(message))).toMatchObject({ code: 'SIGNER_OFFLINE' })
   })
 
-  test('finds it by an identifier, with 0x or without, in any case', async () => {
+  test('a remote signer finds its key by an identifier, with or without 0x, in any case', async () => {
     const keys = (await (await fetch(`${service.url}/api/v1/eth1/publicKeys`)).json()) as string[]
     const identifier = keys[1] ?? ''
     for (const one of [identifier, identifier.slice(2), identifier.toUpperCase().replace('0X', '0x')]) {
@@ -68,7 +68,7 @@ describe('a remote signer of the web3signer kind', () => {
     expect(error).toMatchObject({ code: 'SIGNER_UNAVAILABLE', facts: { expected: mine.address, actual: other.address } })
   })
 
-  test('a path before the API is kept; user info becomes basic authentication and is in no error', async () => {
+  test("a remote signer's URL keeps its path; user info becomes basic authentication and is in no error", async () => {
     const url = new URL(service.url)
     expect((await open({ url: `http://user:p%40ss@${url.host}/?key=secret-query` })).address).toBe(mine.address)
     const error = await failure(open({ url: `http://user:secret-password@${url.host}/secret-path?key=secret-query` }))
@@ -76,7 +76,7 @@ describe('a remote signer of the web3signer kind', () => {
     expect(`${error?.stack} ${JSON.stringify(error)} ${String(error?.cause)}`).not.toContain('secret')
   })
 
-  test('a key that it does not have is SIGNER_UNAVAILABLE', async () => {
+  test('a key that the remote signer lacks is SIGNER_UNAVAILABLE', async () => {
     expect(await failure(open({}, absent.address))).toMatchObject({ code: 'SIGNER_UNAVAILABLE', facts: { address: absent.address } })
   })
 
@@ -93,7 +93,7 @@ describe('a remote signer of the web3signer kind', () => {
     expect(Transaction.from((await signer.sign(unsigned)).raw).from?.toLowerCase()).toBe(mine.address)
   })
 
-  test('a signer that cannot be reached is SIGNER_OFFLINE', async () => {
+  test('a remote signer that cannot be reached is SIGNER_OFFLINE', async () => {
     await service.stop()
     expect(await failure(open())).toMatchObject({ code: 'SIGNER_OFFLINE', message: expect.stringContaining('cannot be reached') })
   })
@@ -112,7 +112,7 @@ describe('a remote signer of the web3signer kind', () => {
     expect(await failure(signer.sign(unsigned))).toMatchObject({ code: 'SIGNER_OFFLINE', retriable: true })
   })
 
-  test('s in the upper half and any v are put right', async () => {
+  test("a remote signer's s in the upper half and any v are corrected", async () => {
     const signer = await open()
     const wanted = await signer.sign(unsigned)
     service.lies.answer = (text) => {

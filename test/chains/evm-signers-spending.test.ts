@@ -22,7 +22,7 @@ describe('the spending of a key', () => {
       (await readdir(place)).find((name) => name.endsWith('.log'))!,
     )
 
-  test('counts each nonce once, by its dearest attempt, in an hour and in a day', async () => {
+  test('spending counts each nonce once, by its dearest attempt, in an hour and in a day', async () => {
     let now = start
     const { signer, signed } = keyWith(hourly, { clock: () => now })
     const half = ether / 2n
@@ -60,7 +60,6 @@ describe('the spending of a key', () => {
     const later = open()
     await later.signer.sign(costing(ether, 2))
     expect(await codeOfAsync(() => later.signer.sign(costing(ether, 3)))).toBe('SIGNING_REFUSED')
-    // Records that are older than all windows are removed.
     now += 30 * windows.day
     for (let hour = 1; hour <= 300; hour++) await writeFile(join(folder, 'lane', `${start - hour * windows.hour}.log`), '')
     await open().signer.sign(costing(ether, 4))
@@ -101,7 +100,7 @@ describe('the spending of a key', () => {
     const one = open()
     for (const nonce of [0, 1]) await one.signer.sign(costing(ether, nonce))
     await repair(await fileIn(folder))
-    // The file also grows otherwise, so its size alone shows nothing.
+    // The other process's records make the file as long as before, so its size does not show the repair.
     const other = open()
     for (let nonce = 2; nonce < 7; nonce++) await other.signer.sign(costing(ether / 5n, nonce))
     const spent = async ({ signer }: typeof one) => {
@@ -123,12 +122,12 @@ describe('the spending of a key', () => {
     await one.signer.check!(costing(ether, 2))
     for (const nonce of [0, 1]) await other.signer.sign(costing(ether, nonce))
     expect(await codeOfAsync(() => one.signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
-    // The attempt made the signer read all records, so it knows the spending.
+    // The refused attempt made the signer read all records, so `check` knows the spending.
     expect(await codeOfAsync(() => one.signer.check!(costing(ether, 3)))).toBe('SIGNING_REFUSED')
     expect(one.signed).toEqual([])
   })
 
-  test('of many at once, each sees those before it', async () => {
+  test('of many simultaneous signatures, each counts those before it', async () => {
     const { signer, signed } = keyWith(hourly, { spendingFolder: folder, clock: () => start })
     const results = await Promise.allSettled(Array.from({ length: 40 }, (_, nonce) => signer.sign(costing(ether / 10n, nonce))))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
@@ -230,7 +229,7 @@ describe('the spending of a key', () => {
     expect(signed).toHaveLength(1)
   })
 
-  test('a nonce that is signed again after thousands of others counts again: never too little', () => {
+  test('a nonce that is signed again after thousands of others counts twice', () => {
     const spending = new SpendingCounter()
     for (let nonce = 0; nonce < 3_000; nonce++) spending.charge(1n, nonce, start)
     expect(spending.spent('hour', start)).toBe(3_000n)

@@ -17,7 +17,7 @@ describe('signers', () => {
 
   beforeAll(async () => {
     file = join(folder, 'key.json')
-    // A weak key derivation of the same format, which makes the test faster.
+    // A weak key derivation of the same format makes the test faster.
     await writeFile(file, await encryptKeystoreJson(new Wallet(privateKey), password, { scrypt: { N: 1024, r: 8, p: 1 } }))
     await writeFile(join(folder, 'password'), `${password}\nanother line\n`)
     await writeFile(join(folder, 'wrong'), 'a wrong one')
@@ -59,7 +59,7 @@ describe('signers', () => {
     await expect(foreign).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE' })
   })
 
-  test('a key without 0x is taken too', async () => {
+  test('a private key without 0x is accepted', async () => {
     process.env[variable] = privateKey.slice(2)
     expect((await createSigner({ kind: 'environment', variable })).address).toBe(address)
   })
@@ -98,7 +98,7 @@ describe('signers', () => {
     expect(`${error?.stack} ${JSON.stringify(error)}`).not.toMatch(/correct horse|a wrong one/)
   })
 
-  test('junk in the variable is not quoted', async () => {
+  test('an error about an invalid key variable does not quote it', async () => {
     process.env[variable] = 'not-a-key-but-secret'
     const error = await createSigner({ kind: 'environment', variable }).then(
       () => undefined,

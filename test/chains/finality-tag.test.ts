@@ -5,7 +5,6 @@ import { readBlock } from '../../chains/evm/heads/blocks.ts'
 
 const hashOf = (branch: string, height: number) => `0x${branch}${String(height).padStart(63, '0')}`
 const block = (branch: string, height: number) => ({ height, hash: hashOf(branch, height) })
-/** A block in the form of a node's answer. */
 const raw = (branch: string, height: number) => ({
   number: `0x${height.toString(16)}`,
   hash: hashOf(branch, height),
@@ -15,7 +14,7 @@ const raw = (branch: string, height: number) => ({
   transactions: [],
 })
 
-/** Nodes on their own branches, each with its finalized height. The cached blocks of branch `a` end below `head`. */
+/** Nodes on branches of their own, each with its finalized height. The cached blocks of branch `a` end below `head`. */
 function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
   const kept = createBlockCache()
   const rises: number[] = []
@@ -29,7 +28,6 @@ function setting(nodes: readonly { branch: string; final: number }[], head = 60)
     kept,
     (height) => void rises.push(height),
   )
-  /** Follows another branch, as after a fork below all cached blocks. */
   const follow = (branch: string, from: number, to: number) => {
     kept.rollBackTo(-1)
     kept.append(Array.from({ length: to - from + 1 }, (_, index) => readBlock(raw(branch, from + index))))
@@ -40,7 +38,7 @@ function setting(nodes: readonly { branch: string; final: number }[], head = 60)
 
 const all = (branch: string, final: number, count = 3) => Array.from({ length: count }, () => ({ branch, final }))
 
-test('a height is final where the block that is tagged is the one that we keep', async () => {
+test('a height is final if the tagged block is the cached one', async () => {
   const { tag, rises } = setting([
     { branch: 'a', final: 58 },
     { branch: 'a', final: 59 },
@@ -50,7 +48,7 @@ test('a height is final where the block that is tagged is the one that we keep',
   expect(rises).toEqual([58])
 })
 
-test.each([1, 3])('our block is not final before a fork on %i nodes is followed, and the new one is final after it', async (count) => {
+test.each([1, 3])('during a fork on %i nodes the cached block is not final; after it, the new one is', async (count) => {
   const { tag, follow } = setting(all('b', 58, count))
   expect(await tag.update(block('b', 58))).toBeUndefined()
   follow('b', 50, 60)
@@ -72,7 +70,7 @@ test.each([1, 3])('a head below the tag is final where the nodes have it (%i of 
   await expect.poll(() => rises).toEqual([61, 63])
 })
 
-test('nothing of ours becomes final by a tag below all that is kept', async () => {
+test('a tag below all cached blocks makes no cached block final', async () => {
   const { tag, follow } = setting(all('b', 40))
   follow('a', 60, 60)
   expect(await tag.update(block('b', 40))).toBe(40)

@@ -3,12 +3,12 @@ import type { EvmChain, EvmChainOptions, EvmNodeOptions } from '../../chains/evm
 import { startManualAnvil, testChain } from '../helpers/evm.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
-/** A hash for calls that any one node can answer. */
+/** The hash of no transaction. Any one node can answer calls about it. */
 export const unknownHash = `0x${'0'.repeat(64)}`
 
 type ManualAnvil = Awaited<ReturnType<typeof startManualAnvil>>
 
-/** One anvil with this number of blocks for the tests of a suite. After each test its proxies and chains are closed. */
+/** After each test, its proxies and chains are closed. */
 export function evmSetting(blocks: number) {
   let started: ManualAnvil | undefined
   const chains: EvmChain[] = []
@@ -31,7 +31,6 @@ export function evmSetting(blocks: number) {
     return startRpcProxy(running().url)
   }
 
-  /** Connects a chain with these nodes. */
   async function connect(
     nodes: string | readonly string[] | readonly EvmNodeOptions[],
     options: Partial<EvmChainOptions> = {},

@@ -11,12 +11,12 @@ import { temporaryFolder } from '../helpers/folders.ts'
 type Shell = (typeof completedShells)[number]
 type Line = readonly string[]
 
-/** Time limit of a shell, because a shell whose prompt never comes would block this process and the whole run. */
+/** A shell whose prompt never comes would block this process and the whole run. */
 const ended = { timeout: 120_000, killSignal: 'SIGKILL' } as const
 
 const scriptFor = async (shell: Shell) => (await runCli(['completion', shell])).out
 
-/** For each shell: the completions of each line. The last word of a line is incomplete. */
+/** The completions of each line, by shell. The last word of a line is incomplete. */
 const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) => string[][]>> = {
   bash: (script, lines) =>
     lines.map((words) => {
@@ -27,7 +27,7 @@ const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) =>
     inFolder((folder) => {
       const [scriptFile, linesFile] = [join(folder, 'script'), join(folder, 'lines')]
       writeFileSync(scriptFile, script)
-      // End each line with a dot, because a line may end with a space.
+      // A line may end with a space, so each line gets a final dot.
       writeFileSync(linesFile, lines.map((words) => `portage ${words.join(' ')}.\n`).join(''))
       const driver = fileURLToPath(new URL('./offers.zsh', import.meta.url))
       const env = { ...process.env, HOME: folder, ZDOTDIR: folder, TMPDIR: folder, TERM: 'xterm', COLUMNS: '1000' }
@@ -75,7 +75,6 @@ const cases: readonly (readonly [Line, readonly string[]])[] = [
   [['deny', 're'], ['recipient']],
   [['transfer', 'show', 'sub'], []],
 ]
-/** Lines with further completions that are not listed here. */
 const among: readonly (readonly [Line, readonly string[]])[] = [
   [
     ['transfer', ''],
@@ -88,7 +87,6 @@ const among: readonly (readonly [Line, readonly string[]])[] = [
   [['--config', 'packa'], ['package.json']],
 ]
 
-// Each test starts one or more shells, which takes seconds on a busy machine.
 for (const shell of completedShells) {
   test.runIf(hasShell(shell))(`${shell} completes commands, options, and what options and arguments may be`, async () => {
     const lines = [...cases, ...among].map(([words]) => words)
@@ -109,7 +107,6 @@ test.runIf(hasShell('fish'))('fish says what a command is for', async () => {
   expect(answer.toString()).toMatch(/^expedite\tRaise the fee /)
 })
 
-/** Texts that a shell must neither run nor expand. */
 const hostile = ['$(echo hidden >&2)', '`echo hidden >&2`', ']', '*', '(e:echo hidden:)']
 
 test.runIf(hasShell('bash'))('bash runs nothing of what is being typed, and loads the script twice', async () => {

@@ -13,7 +13,6 @@ beforeEach(async () => {
   file = keyFile({ dataFolder })
 })
 
-/** The doctor's finding about the key file, without Temporal. */
 async function check(access: object = {}) {
   const config = configSchema.parse({ chains: {}, bridges: {}, dataFolder, access })
   const checks = await checkAccess(config, { address: `127.0.0.1:${await freePort()}`, namespace: 'n' })
@@ -21,7 +20,6 @@ async function check(access: object = {}) {
   return checks[0]!
 }
 
-/** Changes the days on which the keys were made. */
 async function agesOf(...days: number[]): Promise<void> {
   const { keys } = JSON.parse(await readFile(file, 'utf8')) as { keys: object[] }
   const old = keys.map((key, index) => ({ ...key, createdAt: new Date(Date.now() - days[index]! * 86_400_000).toISOString() }))

@@ -29,7 +29,6 @@ const right = {
   },
 }
 
-/** A chain whose contracts give these answers. */
 function finding(answers: Partial<Record<keyof typeof right, unknown>> = {}, code: readonly string[] = [transmitter, messenger]) {
   const all: Readonly<Record<string, unknown>> = { ...right, ...answers }
   const reader = {
@@ -43,7 +42,7 @@ function finding(answers: Partial<Record<keyof typeof right, unknown>> = {}, cod
   return cctpFinding(reader, ends[0]!, { version: 2, own: contractsOf(messenger), ends })
 }
 
-test('contracts as in the config are fine, and a paused one is a warning', async () => {
+test("portage doctor accepts the config's CCTP contracts, and warns of a paused one", async () => {
   expect(await finding()).toBe(`${transmitter}, 1 of 1 attesters must sign`)
   expect(await finding({ paused: true })).toMatchObject({ status: 'warn', detail: expect.stringContaining('it is paused') })
 })
@@ -58,6 +57,6 @@ test.each([
   expect(await finding(answers)).toMatchObject({ status: 'fail', detail: expect.stringContaining(detail) })
 })
 
-test('an address without code fails', async () => {
+test('portage doctor fails for a CCTP address without code', async () => {
   expect(await finding({}, [transmitter])).toMatchObject({ status: 'fail', detail: `${messenger} has no code` })
 })

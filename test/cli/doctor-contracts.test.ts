@@ -16,7 +16,6 @@ const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   [other]: {},
 }
 
-/** A chain whose two contracts have the addresses above. */
 const reader = {
   name: 'ethereum',
   async call(to: string, data: string) {

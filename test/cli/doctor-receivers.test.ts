@@ -8,7 +8,7 @@ import { answering, startReceiver, type TestReceiver, testSecrets } from '../ope
 import { freePort } from '../../lab/devnet/ports.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
-/** Nothing listens there, so no notifier is queried. */
+/** Nothing listens at this address, so the doctor asks no notifier. */
 const temporal = { address: '127.0.0.1:9', namespace: 'none' }
 const dir = temporaryFolder()
 let receiver: TestReceiver
@@ -30,7 +30,7 @@ async function checks({ url = receiver.url, secrets = [{ secretFile: secret() }]
   return Object.fromEntries(found.map(({ name, ...rest }) => [name.split(' ')[0], rest]))
 }
 
-test('without --send-test nothing is sent, and host and secret are checked', async () => {
+test("without --send-test the doctor sends nothing, and checks a receiver's host and secret", async () => {
   expect(await checks()).toMatchObject({
     url: { status: 'ok', detail: expect.stringContaining('can be reached') },
     secret: { status: 'ok' },
@@ -38,12 +38,12 @@ test('without --send-test nothing is sent, and host and secret are checked', asy
   expect([receiver.received, receiver.forged]).toEqual([[], []])
 })
 
-test('with --send-test the receiver gets one signed notification.test', async () => {
+test('with --send-test the doctor sends the receiver one signed notification.test', async () => {
   expect(await checks({ sendTest: true })).toMatchObject({ test: { status: 'ok', detail: expect.stringMatching(/^has accepted test_/) } })
   expect(receiver.received.map(({ type, data }) => [type, data['by']])).toEqual([['notification.test', 'portage doctor']])
 })
 
-test('a malformed secret fails; a missing one is a warning, and no test is sent without it', async () => {
+test("a receiver's malformed secret fails; a missing one is a warning and prevents the test", async () => {
   await writeFile(secret(), 'whsec_short')
   expect(await checks({ sendTest: true })).toMatchObject({
     secret: { status: 'fail', detail: expect.stringContaining('24 to 64 bytes'), remedy: expect.stringContaining('openssl') },
@@ -57,7 +57,7 @@ test('a malformed secret fails; a missing one is a warning, and no test is sent 
   expect(receiver.received).toEqual([])
 })
 
-test('a secret that cannot be read fails', async () => {
+test("a receiver's secret that cannot be read fails", async () => {
   const found = await checks({ secrets: [{ secretFile: dir }] })
   expect(found).toMatchObject({ secret: { status: 'fail', detail: 'cannot be read: EISDIR', remedy: expect.stringContaining('can read') } })
 })
@@ -81,7 +81,7 @@ test.each<[string, () => void, string, string]>([
   })
 })
 
-test('an unreachable host fails: unknown name, closed port, no TLS', async () => {
+test("a receiver's unreachable host fails: unknown name, closed port, no TLS", async () => {
   const port = await freePort()
   const url = async (text: string) => (await checks({ url: text }))['url']
   expect(await url(`http://127.0.0.1:${port}/path-secret`)).toMatchObject({

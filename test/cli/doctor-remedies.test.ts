@@ -15,7 +15,7 @@ test('no remedy of the doctor leads back to the doctor', async () => {
     const check = await look('area', 'name', () => Promise.reject(new RelayerError(code, { detail: 'as it was found' })))
     expect([code, check.remedy]).not.toEqual([code, expect.stringContaining('doctor')])
     expect(check).toMatchObject({ status: 'fail', detail: expect.stringContaining('as it was found'), remedy: expect.stringMatching(/\w/) })
-    // The catalogue's remedy would repeat this text, or would name the doctor again.
+    // An arrow would show that the detail repeats the catalogue's remedy.
     expect(check.detail).not.toContain('→')
   }
 })

@@ -9,7 +9,6 @@ const heard = [1, 21, 22, 30].map((emitterChain) => ({
   emitter: (known[emitterChain as keyof typeof known] ?? 'ee').repeat(32),
   sourceChain: `wormhole-${emitterChain}`,
 }))
-/** A target whose token bridge has these registered emitters. */
 const target = (registered: Readonly<Record<number, string>>) => ({
   name: 'ethereum',
   async call(_: string, data: string) {

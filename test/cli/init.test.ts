@@ -11,7 +11,6 @@ const cwd = temporaryFolder()
 
 const init = (line: string, more: CliSetting = {}) => runCli(['init', ...line.split(' ').filter(Boolean)], { cwd, ...more })
 const text = (file: string) => readFile(join(cwd, file), 'utf8')
-/** Replaces the values that a person must fill in. */
 const filledIn = (config: string) => config.replaceAll("'0x…'", `'0x${'1'.repeat(40)}'`)
 
 describe('portage init', () => {
@@ -34,7 +33,7 @@ describe('portage init', () => {
     })
     const before = await runCli(['config', 'check', '--config', 'mine.yaml'], { cwd })
     const problems = before.err.split('\n').filter((line) => line.startsWith('  - '))
-    // The remaining problems: each of three chains needs a variable and an address.
+    // Each of three chains still needs a variable and an address.
     expect(problems).toHaveLength(6)
     for (const problem of problems) expect(problem).toMatch(/_RPC_URL, which is not set|lanes\[0\]\.address must be an address/)
 
@@ -52,7 +51,7 @@ describe('portage init', () => {
     })
   })
 
-  test('takes addresses, ids and finality from the tables', async () => {
+  test('portage init takes addresses, ids and finality from its tables', async () => {
     await init('--chain bsc --out tables.yaml')
     const { chains } = parseConfig(filledIn(await text('tables.yaml')), { BSC_RPC_URL: 'https://node.example' }, 'tables.yaml')
     expect(chains['bsc']).toMatchObject({
@@ -63,7 +62,7 @@ describe('portage init', () => {
     })
   })
 
-  test('never overwrites a file without --force', async () => {
+  test('portage init never overwrites a file without --force', async () => {
     await writeFile(join(cwd, 'portage.yaml'), 'mine')
     const refused = await init('--chain bsc')
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('The file exists already: --force overwrites it') })
@@ -74,7 +73,7 @@ describe('portage init', () => {
     expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining('The file cannot be written.') })
   })
 
-  test('a chain that there is not, one of another kind and no chain at all are misuse', async () => {
+  test('portage init refuses an unknown chain, a chain of another kind, and no chain', async () => {
     expect(await init('--chain atlantis')).toMatchObject({
       code: 2,
       err: expect.stringMatching(/no EVM chain of mainnet with a token bridge is called "atlantis"; there are: ethereum, bsc/),
@@ -106,7 +105,7 @@ describe('portage init', () => {
     const env = Object.fromEntries(Object.keys(made.json()['variables'] as object).map((name) => [name, 'https://node.example']))
     const config = parseConfig(filledIn(await text(`${network}.yaml`)), env, network)
     expect(Object.keys(config.chains)).toEqual(names)
-    // The network includes the chains without a node.
+    // `everySource` must include the network's chains without a node.
     expect(config.bridges['wormhole-token-bridge']?.everySource).toBe(network)
   })
 })

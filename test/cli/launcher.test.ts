@@ -40,23 +40,20 @@ test('packages are compiled once for all versions of the sources', async () => {
   ])
 })
 
-/**
- * Lists the files without V8's code caches that processes are still writing: `main.cjs.run-v20.20.2-x64.v8.<pid>-<ms>`.
- */
+/** Leaves out V8's code caches that processes are still writing: `main.cjs.run-v20.20.2-x64.v8.<pid>-<ms>`. */
 function filesOf(at: string): string[] {
   return readdirSync(at)
     .filter((name) => !/\.v8(\.|$)/.test(name))
     .toSorted()
 }
 
-/** Output of `program` when it runs in the compiled command line. */
 async function compiled(program: string): Promise<string> {
   const load = `const { loadMain, keepCode } = require(${JSON.stringify(join((await compiledFolder()) ?? '', 'load.cjs'))})`
   return (await run(process.execPath, ['-e', `${load}; const { main } = loadMain('test'); ${program}`])).stdout
 }
 
-// load.cjs reads the files as ASCII, and esbuild does not escape regular expressions. Otherwise a short id such as
-// `0x5290…9ee7` would not be recognized.
+// load.cjs reads the files as ASCII, and esbuild does not escape regular expressions. With another character, a short
+// id such as `0x5290…9ee7` would not be recognized.
 test('every compiled file is ASCII', async () => {
   const at = (await compiledFolder()) ?? ''
   const { packages } = createRequire(import.meta.url)(join(at, 'root.cjs')) as { packages: string }
@@ -65,7 +62,7 @@ test('every compiled file is ASCII', async () => {
   expect(files.filter((file) => /[^\0-\x7f]/.test(readFileSync(file, 'latin1')))).toEqual([])
 })
 
-// The default export of a module that is not CommonJS is separate. Tables use such a module, string-width.
+// Tables need string-width, a module that is not CommonJS. Its default export must survive the compilation.
 test('the compiled command line prints tables: packages of every kind are the same there as in the sources', async () => {
   const file = join(folder, 'portage.yaml')
   const { chains, bridges } = deadConfig(1)
@@ -84,7 +81,6 @@ test('a stack of the compiled code names the source', async () => {
 
 const version = `main(['--version'], process).then(() => keepCode())`
 
-/** Runs a first process. Returns its output, and the path of its stored copy of V8's code. */
 async function firstCopy(): Promise<{ printed: string; copy: string }> {
   const at = (await compiledFolder()) ?? ''
   const copies = () => readdirSync(at).filter((name) => /^main\.cjs\.test-.*\.v8$/.test(name))
@@ -109,7 +105,7 @@ test('a second process takes what V8 compiled in the first one, and one with a d
 test('a code cache with one changed bit is rejected, which V8 itself would not notice', async () => {
   const { printed, copy } = await firstCopy()
   const damaged = readFileSync(copy)
-  // The last byte belongs to the code's data. V8 does not check the data before it accepts the file.
+  // The last byte belongs to the code's data, which V8 does not check before it accepts the file.
   damaged.writeUInt8(damaged.readUInt8(damaged.length - 1) ^ 1, damaged.length - 1)
   writeFileSync(copy, damaged)
   expect(await compiled(version)).toBe(printed)

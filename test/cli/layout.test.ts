@@ -32,7 +32,7 @@ describe('no line is wider than it may be', () => {
     expect(linesOn({})).toHaveLength(2)
   })
 
-  test('of any table and any facts, down to a terminal of 40 columns', () => {
+  test('no line of any table or facts is too wide, down to 40 columns', () => {
     const names = ['one', 'two', 'a third', 'status', 'transaction']
     const named = (cells: readonly Cell[]) => Object.fromEntries(names.map((name, at) => [name, cells[at]]))
     const isKept = fc.property(
@@ -46,7 +46,7 @@ describe('no line is wider than it may be', () => {
     fc.assert(isKept)
   })
 
-  test('with --wide a row is a line, and ids are whole', () => {
+  test('with --wide a row of a table is a line, and ids are whole', () => {
     const shown = render(table([{ lane, mined: 7, reason }], { wide: ['mined'] }), undefined)
     expect(shown.split('\n')).toEqual([`${'lane'.padEnd(lane.full.length)}  mined  reason`, `${lane.full}  7      ${reason}`])
   })
@@ -131,7 +131,7 @@ describe('texts of strangers cannot steer the terminal', () => {
     expect(render(table([{ note: 'one\nlane  paused' }]), at80)).toBe('note\none lane paused')
   })
 
-  test('letters of every script stay', () => {
+  test('letters of every script are shown', () => {
     expect(harmless('née 水 → …')).toBe('née 水 → …')
   })
 })

@@ -14,7 +14,6 @@ const devnetAddress = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const cwd = temporaryFolder()
 let deadConfigs = 0
 
-/** A config in which nothing listens on any server's port. */
 async function writeDeadConfig(): Promise<string> {
   const port = await closedPort()
   const lane = { address: devnetAddress, signer: { kind: 'environment', variable: 'DEVNET_KEY' } }
@@ -40,7 +39,7 @@ async function writeDeadConfig(): Promise<string> {
     },
     api: { port },
   }
-  // Each call writes its own file, because tests run at the same time and must not read half-written files.
+  // Tests run at the same time and must not read half-written files.
   const file = join(cwd, `dead-${++deadConfigs}.yaml`)
   await writeFile(file, stringify(config))
   return file
@@ -124,16 +123,13 @@ describe('config check', () => {
   })
 })
 
-/**
- * Opening a keystore is slow by design. Failing connections wait for their time-outs, which come late on a busy
- * machine.
- */
+/** Opening a keystore is slow by design. On a busy machine, failing connections end late. */
 const slow = { timeout: 120_000 }
 
 describe('keystore', slow, () => {
   const env = { PORTAGE_KEYSTORE_PASSWORD: 'correct horse' }
 
-  test('import writes an encrypted file that only its owner may read, and never the key', async () => {
+  test('keystore import writes an encrypted file that only its owner may read, and never the key', async () => {
     const { code, out, err } = await runCli(['keystore', 'import', '--out', 'a.json', '--json'], { cwd, env, stdin: `0x${devnetKey}\n` })
     expect([code, err]).toEqual([0, ''])
     expect(JSON.parse(out)).toEqual({ address: devnetAddress, file: join(cwd, 'a.json') })
@@ -147,7 +143,7 @@ describe('keystore', slow, () => {
     expect(again.code).toBe(1)
   })
 
-  test('new makes a key of its own, with the password of a file, and the folder that it is to lie in', async () => {
+  test('keystore new makes a key with the password of a file, and makes the folder for it', async () => {
     await writeFile(join(cwd, 'password'), 'from a file\nsecond line')
     const { code, json } = await runCli(['keystore', 'new', '--out', 'keystore/of/b.json', '--password-file', 'password', '--json'], {
       cwd,
@@ -170,7 +166,7 @@ describe('keystore', slow, () => {
   })
 })
 
-/** Each test waits for a connection that never comes. Together they wait only once. */
+/** Each test waits for a connection that never comes. Concurrent tests wait only once. */
 describe.concurrent('where nothing answers', slow, () => {
   test('the doctor names every part with its remedy, and no secret', async ({ expect }) => {
     const file = await writeDeadConfig()
@@ -186,19 +182,18 @@ describe.concurrent('where nothing answers', slow, () => {
       'bridge wormhole-token-bridge: guardian API http://127.0.0.1',
       'bridge wormhole-token-bridge: Wormholescan http://127.0.0.1',
     ])
-    // A remedy must not name the doctor itself again.
     expect(failed.filter(({ remedy }) => !remedy || remedy.includes('doctor'))).toEqual([])
     expect(out).not.toContain('secret-path')
   })
 
-  test('submit says that the API is needed', async ({ expect }) => {
+  test('without an API, transfer submit says that it needs one', async ({ expect }) => {
     const { code, err } = await runCli(['transfer', 'submit', 'AQ==', '--config', await writeDeadConfig()])
     expect(err).toContain('API_UNAVAILABLE: The REST API of Portage cannot be reached.')
     expect(err).toContain('→ Start it (run `portage run --role api`), or name its URL with `--api`.')
     expect(code).toBe(1)
   })
 
-  test('list says that Temporal is needed', async ({ expect }) => {
+  test('without Temporal, transfer list says that it needs Temporal', async ({ expect }) => {
     const { code, err } = await runCli(['transfer', 'list', '--config', await writeDeadConfig()])
     expect(err).toContain('TEMPORAL_UNAVAILABLE: The Temporal server cannot be reached.')
     expect(code).toBe(1)

@@ -23,7 +23,7 @@ describe('in 80 columns', () => {
     }))
   })
 
-  test('a list of streams is a line for each, whose names commands take back', () => {
+  test('in 80 columns a list of streams is a line for each, with names that commands accept', () => {
     const lines = render(listText(rows), at80).split('\n')
     expect(lines[0]).toMatch(/^stream +cursor +lag +open +parked +gaps +watermark$/)
     expect([lines.length, widest(lines.join('\n')) <= 80]).toEqual([3, true])
@@ -33,7 +33,7 @@ describe('in 80 columns', () => {
     }
   })
 
-  test('a timeline is a table, though its notes have lanes and hashes', () => {
+  test('in 80 columns a timeline is a table, though its notes have lanes and hashes', () => {
     const hash = `0x${'ab'.repeat(32)}`
     const timeline = [{ at: 0, state: 'waiting', note: `no lane takes work now; ${lane} paused: a look; ${hash} is in no block` }]
     const report = { id: 'x', state: 'waiting', execution: 'RUNNING', transfer: {}, timeline } as unknown as TransferReport

@@ -7,21 +7,18 @@ export interface CliResult {
   readonly code: number
   readonly out: string
   readonly err: string
-  /** The output of --json. */
   json(): Record<string, unknown>
 }
 
 export interface CliSetting {
   readonly env?: NodeJS.ProcessEnv
   readonly stdin?: string
-  /** Whether stdin is a terminal. */
   readonly terminal?: boolean
   readonly cwd?: string
-  /** Gets every text on stderr. */
   readonly onError?: (text: string) => void
   /**
-   * Adds a token of the level admin with the name night-shift. Does so only if the command line names a valid config
-   * and `env` has no token. Default: true.
+   * Adds a token of the level admin with the name night-shift, if the command line names a valid config and `env` has
+   * no token. Default: true.
    */
   readonly asAdministrator?: boolean
 }
@@ -33,7 +30,6 @@ async function tokenFor(argv: readonly string[], env: NodeJS.ProcessEnv): Promis
   return config && makeToken(config)
 }
 
-/** Runs a command line in this process and collects its output. */
 export async function runCli(
   argv: readonly string[],
   { env = {}, stdin = '', terminal = false, cwd = process.cwd(), onError = () => {}, asAdministrator = true }: CliSetting = {},

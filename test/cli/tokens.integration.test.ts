@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { chains, bridges } = deadConfig(await freePort())
   const temporal = { address: ledgers.server.address }
   const api = { port: await freePort() }
-  // Write only the fields that this test sets, and not the config's defaults.
+  // The file has only the fields that this test sets. The other fields get their defaults.
   await writeFile(file, stringify(JSON.parse(JSON.stringify({ temporal, chains, bridges, api }))))
   config = await loadConfig(file, {})
 })
@@ -36,7 +36,6 @@ afterAll(async () => {
   await ledgers?.stop()
 })
 
-/** Runs the command line with this token. Without a token if it is undefined. */
 async function cli(token: string | undefined, ...argv: string[]) {
   const env = token === undefined ? {} : { PORTAGE_TOKEN: token }
   const { code, out, err } = await runCli([...argv, '--json', '--config', file], { env, asAdministrator: false })
@@ -135,9 +134,9 @@ test('a revocation names its author; an unlisted token is revoked by the token i
   expect((await cli(undefined, ...stolen)).json).toMatchObject({ jti, revoked: true })
   expect((await cli(unlisted, ...halt)).refused).toBe('ACCESS_TOKEN_REVOKED')
   expect((await settings()).tokens).toHaveLength(tokens.length + 1)
-  // The token's expiry is known, so its revocation is kept until then.
+  // The revocation is kept until the token expires, so the expiry must be known.
   expect((await settings()).tokens.at(-1)).toMatchObject({ jti, name: 'night-shift', expiresAt: expect.any(Number) })
-  // The export for a new Temporal has both tokens.
+  // A new Temporal must get both tokens.
   const { json } = await cli(undefined, 'settings', 'export')
   expect(json['orders']).toEqual(
     expect.arrayContaining([
@@ -184,7 +183,6 @@ test('without a worker that knows the revocations an order goes on with a warnin
   })
 })
 
-/** Starts the role `api` and stops it as soon as `done` resolves with true. Returns its output. */
 async function firstStart(configFile: string, isTTY: boolean, done: () => Promise<boolean>): Promise<string> {
   let shown = ''
   const listeners: (() => void)[] = []
@@ -236,7 +234,7 @@ test('the first start shows the first token on a terminal only; a start with Tem
   const shown = await start(true)
   expect(shown).toMatch(/The first access token \(level admin, for a day, id [0-9a-f-]{36}\), shown only now:\n\n[\w-]+\.[\w-]+\.[\w-]+\n/)
   expect(await start(true)).toBe('')
-  // Neither start reached Temporal. A start that reaches it lists the token and does not print it.
+  // Neither start reached Temporal. A start that reaches Temporal lists the token there and does not print it.
   await write(config.temporal)
   const noneIsLeft = async () => !(await readdir(dataFolder)).includes('first-token.json')
   expect(await noneIsLeft()).toBe(false)
@@ -255,8 +253,7 @@ const elsewhere =
   /^(run|codec-server|doctor|init|transfer watch|audit run|lane (top-up|sweep|send)|keystore|archive run --every|completion)\b/
 
 /**
- * Commands succeed if a ledger worker, Temporal and one lane are enough. All others may fail with a code of the
- * catalogue.
+ * Commands that a ledger worker, Temporal and one lane suffice for. All others may fail with a code of the catalogue.
  */
 const succeeds =
   /^(shadow|settings|halt|unhalt|deny|fees|setup temporal|config|token (create|list|keys|rotate-key)|transfer list|stream list|lane (show|pause|resume|drain|forbid|set-windows?|batches|transactions)|audit show)\b/

@@ -18,13 +18,12 @@ import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 import { runCli } from './run-cli.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
-/** Transfers on a real Temporal. Their chains have no worker, so all shown data and orders are in the server itself. */
+/** Transfers on a real Temporal. Their chains have no worker, so only the server knows them. */
 const folder = temporaryFolder()
 let file = ''
 let ledgers: Ledgers
 const emitter = 'ab'.repeat(32)
 
-/** A transfer with its own digest. Tests create them in order. */
 function wormholeTransfer(sequence: number): Transfer {
   const digest = `0x${createHash('sha256').update(`transfer ${sequence}`).digest('hex')}`
   return { ...nativeTransfer(sequence), bridge: 'wormhole-token-bridge', sourceId: '2', emitter, digest }
@@ -120,7 +119,7 @@ test('a token for one chain must name that target in the filter of an order', as
   expect(await order('--state', 'admitting', '--target', 'ethereum')).toBeUndefined()
 })
 
-/** The transfers are terminated, so that no test waits for a worker. */
+/** A terminated transfer answers from its history, so no test waits for a worker. */
 describe('found and shown', () => {
   beforeAll(async () => {
     const end = (id: string) => ledgers.temporal.client.workflow.getHandle(id).terminate('a test')

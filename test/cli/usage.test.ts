@@ -173,14 +173,13 @@ describe('help', () => {
     expect(out).toMatchSnapshot()
     expect(err).toBe('')
     expect(code).toBe(0)
-    // The minimum width of a terminal.
+    // A terminal has at least 80 columns.
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
-    // A group has its examples at its commands.
+    // A group of commands has no examples of its own.
     if (!out.includes('Commands:')) expect(out).toContain('Example')
   })
 })
 
-/** Every order needs a reason. */
 const noReason = [
   ['transfer', 'retry', 'id'],
   ['transfer', 'expedite', 'id'],
@@ -294,11 +293,10 @@ test('the version is the one of the package', async () => {
   expect([code, out]).toEqual([0, `${version}\n`])
 })
 
-// Each test starts one or two processes, which takes seconds on a busy machine.
 const slow = { timeout: 120_000 }
 
 test('a closed pipe is no error', slow, async () => {
-  // The reader closes the pipe before anything is written.
+  // `true` closes the pipe before anything is written.
   const { stdout, stderr } = await run('bash', ['-c', '"$0" "$1" --help | true; echo "${PIPESTATUS[0]}"', process.execPath, launcher])
   expect([stdout, stderr]).toEqual(['0\n', ''])
 })

@@ -8,7 +8,7 @@ interface Run {
   readonly sizes: readonly number[]
 }
 
-/** Bisects until no transfer is left. A batch fails if it has a bad transfer or is larger than a block allows. */
+/** Bisects until no transfer is left. A batch fails if it contains a bad transfer or has more than `room` transfers. */
 function run(start: Bisection<number>, transfers: readonly number[], bad: ReadonlySet<number>, room = Infinity): Run {
   const completed: number[] = []
   const isolated: number[] = []
@@ -24,7 +24,7 @@ function run(start: Bisection<number>, transfers: readonly number[], bad: Readon
     if (ok) completed.push(...batch)
     else if (batch.length === 1) isolated.push(...batch)
     state = tried(state, batch, ok ? 'completed' : 'failed')
-    // Histories of workflows store JSON, so the state must be JSON.
+    // Histories of workflows store the state as JSON.
     expect(JSON.parse(JSON.stringify(state))).toEqual(state)
   }
   return { completed, isolated, sizes }
@@ -47,8 +47,8 @@ describe('bisection of batches', () => {
           expect(ascending(completed)).toEqual(upTo(count).filter((one) => !bad.includes(one)))
           expect(ascending(isolated)).toEqual(ascending(bad))
           expect(Math.max(...sizes)).toBeLessThanOrEqual(most)
-          // Each bad transfer costs the steps down to it and its neighbours, and then the growth. The first growth
-          // begins at `size`.
+          // For each bad transfer, the bisection descends to it and its neighbours, and then grows again. The first
+          // growth begins at `size`.
           const levels = Math.ceil(Math.log2(most)) + 1
           expect(sizes.length).toBeLessThanOrEqual(Math.ceil(count / most) + levels + bad.length * (3 * levels + 2))
         },
@@ -82,8 +82,8 @@ describe('bisection of batches', () => {
       fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }), (room, count) => {
         const { completed, isolated, sizes } = run(bisection(), upTo(count), new Set(), room)
         expect([ascending(completed), isolated]).toEqual([upTo(count), []])
-        // The first tries go from 20 down to the size that fits. After that, at worst every third try is too large. Two
-        // tries with its halves follow.
+        // The first tries descend from 20 to the size that fits. After that, at worst every third try is too large and
+        // costs two halves.
         expect(sizes.filter((size) => size > room).length).toBeLessThanOrEqual(Math.ceil(sizes.length / 3) + 20)
       }),
     )
@@ -92,8 +92,8 @@ describe('bisection of batches', () => {
   test('batches start with 20, grow to 40, halve and grow again', () => {
     const { sizes } = run(bisection(), upTo(200), new Set([60]))
     expect(sizes.slice(0, 4)).toEqual([20, 40, 40, 20])
-    // Transfer 60 is the first of the third batch. The bisection finds it on the way down, and also tries the good
-    // halves.
+    // Transfer 60 is the first of the third batch. The bisection descends to it, and also tries the good halves on the
+    // way.
     expect(sizes).toEqual([20, 40, 40, 20, 10, 5, 3, 2, 1, 1, 1, 2, 5, 10, 20, 20, 40, 40])
     expect(run(bisection(), upTo(120), new Set()).sizes).toEqual([20, 40, 40, 20])
   })

@@ -23,7 +23,7 @@ const about: Required<FeeSubject> = {
   deliveries: 1,
   terms: {},
 }
-/** Scopes from the least to the most specific. */
+/** From the least to the most specific scope. */
 const scopes: readonly FeeScope[] = [
   { kind: 'global' },
   { kind: 'chain', chain: 'alpha' },
@@ -78,7 +78,7 @@ describe('resolveFees', () => {
   test('a rule for something else has no effect', () => {
     const rules = strangers.map((scope): FeeRule => ({ scope, policy: { maxFeePerGas: '1' } }))
     expect(resolveFees(rules, about)).toEqual({})
-    // A rule about an unknown fact does not apply. A payment has no selector, and a quote may have no lane yet.
+    // A payment has no selector, and a quote may have no lane yet. Rules about such unknown facts must not apply.
     expect(
       resolveFees(
         scopes.slice(2).map((scope) => ({ scope, policy: { maxTip: '1' } })),

@@ -42,7 +42,7 @@ describe('bumpFees', () => {
         const bumped = bumpFees(previous, market, percent)
         for (const field of ['maxFee', 'tip'] as const) {
           for (const before of previous) {
-            // go-ethereum demands 10 % more (PriceBump), and at least 1 wei more.
+            // go-ethereum accepts a replacement only at 10 % more (PriceBump), and at least 1 wei more.
             expect(BigInt(bumped[field]) * 100n >= BigInt(before[field]) * BigInt(100 + percent)).toBe(true)
             expect(BigInt(bumped[field]) > BigInt(before[field])).toBe(true)
           }
@@ -104,7 +104,6 @@ describe('marketFor', () => {
 describe('feeLimitReached', () => {
   const market = { maxFee: '100', tip: '10' }
 
-  /** Raises the fees up to the limit, in blocks that do not take the transaction. */
   function raised(first: { maxFee: string; tip: string }, at: { maxFee: string; tip: string }) {
     const offered = [first]
     while (!feeLimitReached(offered, at) && offered.length < 1_000) offered.push(bumpFees(offered, at))
@@ -140,7 +139,7 @@ describe('firstOffer', () => {
     expect(firstOffer(market, { maxFeePerGas: '110' }, cost)).toEqual({ kind: 'offer', maxFee: '110', tip: '10' })
     expect(firstOffer(market, { maxTip: '3' }, cost)).toEqual({ kind: 'offer', maxFee: '210', tip: '3' })
     expect(firstOffer(market, { maxFeePerTransaction: '150500' }, cost)).toEqual({ kind: 'offer', maxFee: '150', tip: '10' })
-    // The same balance must also pay the data fee of an L2.
+    // The balance must also pay the data fee of an L2.
     expect(firstOffer(market, { maxFeePerTransaction: '150500' }, { ...cost, dataFee: '30000' })).toMatchObject({ maxFee: '120' })
   })
 

@@ -23,7 +23,7 @@ import {
   withoutInterval,
 } from '../../domain/stream/intervals.ts'
 
-/** Above 2^53, where numbers of JavaScript are not exact. */
+/** Numbers above 2^53, where JavaScript's numbers are not exact. */
 const base = 2n ** 63n
 const size = 70
 const text = (offset: number) => String(base + BigInt(offset))
@@ -33,7 +33,6 @@ const spans = fc.array(
 )
 type Spans = readonly (readonly [number, number])[]
 
-/** The same set as a plain list. */
 function model(list: Spans): Set<number> {
   return new Set(list.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index)))
 }

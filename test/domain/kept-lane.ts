@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { type Attempt, type Entry, type LaneState, newLane, type LaneId } from '../../domain/lane/lane.ts'
 
 export const firstKept = 1_000_000
-/** Number of transfers in 15 minutes on one key, at 20 per second. They wait for finality. */
+/** Number of transfers of one key in 15 minutes, at 20 per second. */
 export const quarterHour = 15 * 60 * 20
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 const digits = (text: string, length: number) => Number.parseInt(hash(text).slice(0, length), 16)
 
 /**
- * An entry of a transfer in a block. Its ids, hashes, gas and fees are like those on real chains. `perBlock` transfers
- * have the same fees, as in one block.
+ * The ledger's entry of a transfer in a block, with ids, hashes, gas and fees as on real chains. `perBlock` successive
+ * entries have the same fees.
  */
 export function keptEntry(index: number, { attempts = 1, perBlock = 20 } = {}): Entry {
   const block = Math.floor(index / perBlock)
@@ -33,7 +33,7 @@ export function keptEntry(index: number, { attempts = 1, perBlock = 20 } = {}): 
   }
 }
 
-/** A ledger with these entries, whose blocks are not final. */
+/** A ledger with these entries in blocks that are not final. */
 export function laneThatKeeps(lane: LaneId, entries: readonly Entry[]): LaneState {
   const next = firstKept + entries.length
   const seen = { latest: next, finalized: firstKept, height: 250_000_000, hash: `0x${'f'.repeat(64)}`, balance: '9'.repeat(22) }

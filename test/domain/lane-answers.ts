@@ -5,7 +5,6 @@ import { worstCost } from '../../domain/fees/fees.ts'
 import { assertSame, type Books, worstOf } from './lane-books.ts'
 import assert from 'node:assert/strict'
 
-/** Checks the answer to a `find` request: the intent may already hold a nonce. */
 export function checkFound(
   books: Books,
   before: LaneState,
@@ -34,7 +33,6 @@ function holdsLaterRound(books: Books, before: LaneState, intentId: string): boo
   })
 }
 
-/** Checks the answer to a `grant` request. If a new nonce was granted, records it in the books. */
 export function checkGrant(
   books: Books,
   before: LaneState,
@@ -79,7 +77,7 @@ export function checkGrant(
   values.set(nonce, value)
 }
 
-/** @param id The id of the request, if the request drives the nonce. Undefined if the request only reads. */
+/** @param id of the request, if it drives the nonce. Undefined if it only reads */
 function checkHeld(answer: LaneAnswer, nonce: number, id: string | undefined): void {
   assert.ok(answer.kind === 'granted' && answer.entry.nonce === nonce, 'an intent that holds a nonce is given that one')
   if (id !== undefined) assert.ok(answer.entry.maybeSent || answer.entry.grantedTo === id, 'asked for twice = maybe sent')

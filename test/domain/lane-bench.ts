@@ -8,12 +8,11 @@ export const noop: Attempt = { kind: 'noop', gasLimit: '21', maxFee: '15', tip: 
 
 /**
  * A ledger with enough funds, whose account is at nonce 5 and block 100. The window is 3, and a nonce is filled after 4
- * blocks (K).
+ * blocks.
  */
 export class Bench {
   state: LaneState = newLane({ lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 })
   rolledBack: readonly RolledBack[] = []
-  /** Time of the ledger's clock, ms. */
   now = 0
   #seen: Observation = { latest: 5, finalized: 5, height: 100, hash: '0x1', balance: '1000000', claims: [], since: 0 }
 
@@ -32,7 +31,6 @@ export class Bench {
     return this.apply({ requests: [request] }).answers[0]
   }
 
-  /** Reports the account with these changes since the last report. */
   observe({ pending, ...change }: Partial<Observation>) {
     this.#seen = { ...this.#seen, ...change }
     return this.apply({ observe: { ...this.#seen, ...(pending !== undefined && { pending }) }, requests: [] })
@@ -63,7 +61,6 @@ export function owner(name: string): Owner {
   return { intentId: `transfer-${name}/1`, callHash: `0x${name}` }
 }
 
-/** The granted nonce, or the reason for the refusal. */
 export function nonceOf(answer: LaneAnswer | undefined): number | string | undefined {
   return answer?.kind === 'granted' ? answer.entry.nonce : answer?.kind === 'refused' ? answer.why : answer?.kind
 }

@@ -1,16 +1,13 @@
 import type { LaneState } from '../../domain/lane/lane.ts'
 import assert from 'node:assert/strict'
 
-/** The checker's own records. Only answers and observations change them. */
+/** The checker's own records of a ledger. Only answers and observations change them. */
 export interface Books {
-  /** By intent: the nonce that it holds. */
   readonly held: Map<string, number>
-  /** By nonce: the most that each of its attempts may cost, wei. */
   readonly costs: Map<number, bigint[]>
-  /** By nonce: wei that its call moves. */
+  /** Wei that the call of each nonce moves. */
   readonly values: Map<number, bigint>
   readonly withdrawn: Set<string>
-  /** By nonce: the intents for which something was signed. */
   readonly signed: Map<number, Set<string>>
 }
 
@@ -18,7 +15,6 @@ export function newBooks(): Books {
   return { held: new Map(), costs: new Map(), values: new Map(), withdrawn: new Set(), signed: new Map() }
 }
 
-/** The most that one attempt of the nonce may cost, wei. */
 export function worstOf({ costs }: Books, nonce: number): bigint {
   return (costs.get(nonce) ?? []).reduce((a, b) => (a > b ? a : b), 0n)
 }
@@ -28,8 +24,7 @@ export function json<T>(value: T): T {
 }
 
 /**
- * Asserts strict equality. Compares the JSON first, because Node's own comparison would take most of the time of a
- * property test.
+ * Asserts strict equality. Compares the JSON first: Node's own comparison would take most of a property test's time.
  */
 export function assertSame(a: unknown, b: unknown, message?: string): void {
   if (!isSameJson(a, b)) assert.deepEqual(a, b, message)

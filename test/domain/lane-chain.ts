@@ -17,12 +17,11 @@ interface ModelBlock {
 }
 
 /**
- * One account on a chain whose pool has go-ethereum's rules: nonces in order, and replacements that cost 10 % more in
+ * One account on a chain. The pool has go-ethereum's rules: nonces in order, and replacements that cost 10 % more in
  * both fields.
  */
 export class ModelChain {
   balance = 0n
-  /** Number of transactions before the lane existed. */
   readonly first: number
   readonly #finalDepth: number
   readonly #pool = new Map<number, ModelTx>()
@@ -42,7 +41,7 @@ export class ModelChain {
     return this.#countAt(this.height)
   }
 
-  /** The transaction count with the pool's transactions. It stops at the first gap, as in a node. */
+  /** The transaction count with the pool's transactions, up to the first gap, as a node counts. */
   get pending(): number {
     let nonce = this.latest
     while (this.#pool.has(nonce)) nonce++
@@ -70,7 +69,6 @@ export class ModelChain {
     return 'accepted'
   }
 
-  /** Mines a block with at most `room` of the account's transactions that pay the base fee. */
   mine(room: number, baseFee: bigint): void {
     const txs: ModelTx[] = []
     for (let nonce = this.latest; txs.length < room; nonce++) {
@@ -83,8 +81,8 @@ export class ModelChain {
   }
 
   /**
-   * Replaces up to `depth` blocks that are not final by as many empty ones. Their transactions return to the pool, or
-   * are lost if `forget`.
+   * Replaces up to `depth` blocks that are not final by empty ones. Their transactions return to the pool, or are lost
+   * if `forget`.
    */
   reorg(depth: number, forget: boolean): void {
     const gone = this.#blocks.splice(this.#blocks.length - Math.min(depth, this.#finalDepth, this.height))
@@ -100,12 +98,10 @@ export class ModelChain {
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
   }
 
-  /** Drops the transactions of a nonce from the pool. */
   evict(nonce: number): void {
     this.#pool.delete(nonce)
   }
 
-  /** Sends a transaction with this nonce, as a stranger with the key would. */
   external(nonce: number, fee: bigint): void {
     this.send({ id: `external ${nonce} ${++this.#hashes}`, nonce, maxFee: fee, tip: fee })
   }

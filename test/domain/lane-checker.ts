@@ -9,21 +9,20 @@ import { assertSame, freeze, hasInherited, json, newBooks, worstOf, type Books }
 import { PagedLane } from './paged-lane.ts'
 import assert from 'node:assert/strict'
 
-/** The ledger before a request. */
 interface Past {
   readonly state: LaneState
   readonly books: Books
   readonly request: ApplyRequest
-  /** Whether the request came as a signal instead of an update, as from batch tools. */
+  /** Whether the request came as a signal, as from batch tools, instead of an update. */
   readonly signal: boolean
 }
 
-/** A height that no process has repeated no longer counts at this age, ms. */
+/** A process must repeat a reported height within this time, ms. Otherwise the height does not count any more. */
 const believedMs = 60_000
 
 /**
- * A ledger that is checked at every step. Its state is frozen and goes through JSON. Single requests must have the same
- * result as the requests together. Every answer is compared with the checker's own records.
+ * Checks a ledger at every step. The state is frozen and goes through JSON. Requests one by one must have the same
+ * result as together. Every answer must fit the checker's own records.
  */
 export class CheckedLane {
   state: LaneState
@@ -31,13 +30,11 @@ export class CheckedLane {
   epoch = 0
   /** Number of the run. A reset and a continue-as-new increase it. */
   run = 1
-  /** ms. */
   now = 1_000_000
   readonly paged: PagedLane
   #books = newBooks()
   #past: Past[] = []
   #isReset = false
-  /** The state that the last step returned. */
   #stored: { readonly of: LaneState; readonly json: LaneState } | undefined
 
   constructor(config: LaneConfig) {
@@ -45,7 +42,6 @@ export class CheckedLane {
     this.paged = new PagedLane(this.state)
   }
 
-  /** Wipes Temporal. */
   wipe(): void {
     this.state = newLane(this.state.config)
     this.paged.restart(this.state)
@@ -54,9 +50,7 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /**
-   * Sets the ledger back to an earlier step of the same era, as a reset of the workflow or a restore of Temporal does.
-   */
+  /** Sets the ledger back to an earlier step of the same era, as a restore of Temporal does. */
   setBack(steps: number): void {
     const { state, books } = this.#past[Math.max(0, this.#past.length - steps)] ?? {}
     if (!state || !books) return
@@ -87,7 +81,6 @@ export class CheckedLane {
       for (const { request, signal } of since) if (signal === signals) this.apply(request, signal)
   }
 
-  /** Continues the run as new. */
   nextRun(): void {
     this.run += 1
     this.#isReset = false
@@ -95,7 +88,7 @@ export class CheckedLane {
     this.paged.nextRun(this.state)
   }
 
-  /** workflows/lane.ts determines it in the same way. */
+  /** Whether a process sent the request to the run before the reset, by the rule of workflows/lane.ts. */
   #isOfBefore({ run }: ApplyRequest): boolean {
     return this.#isReset && run !== undefined && run !== String(this.run)
   }
@@ -138,8 +131,8 @@ export class CheckedLane {
   }
 
   /**
-   * Records that a process will sign attempt `index` of a nonce. The ledger of `epoch` gave the nonce for `intentId`
-   * (undefined: for a no-op).
+   * Records that a process will sign attempt `index` of a nonce. The ledger of `epoch` gave the nonce to `intentId`;
+   * undefined: for a no-op.
    */
   signing(epoch: number, nonce: number, index: number, attempt: Attempt, intentId: string | undefined): void {
     if (epoch !== this.epoch) return
@@ -170,7 +163,7 @@ export class CheckedLane {
     const latest = after.observed?.latest ?? 0
     const finalized = after.observed?.finalized ?? 0
     assert.ok(seen.undone || finalized >= (before.observed?.finalized ?? 0), 'final stays final')
-    // The ledger has removed the records of final nonces. So after a lower final nonce it counts as another ledger.
+    // The entries of final nonces are gone. So if the final nonce falls, the checker treats the ledger as a new one.
     if (finalized < (before.observed?.finalized ?? 0)) this.epoch += 1
     for (const entry of Object.values(before.entries)) {
       const now = after.entries[entry.nonce]
@@ -209,7 +202,7 @@ export class CheckedLane {
       assert.deepEqual([after.next, after.synced, after.entries, after.observed], [0, false, {}, undefined])
       this.epoch += 1
       this.#past = []
-      // Withdrawn intents stay withdrawn, because a request from before the reset may still arrive.
+      // A request from before the reset may still arrive, so withdrawn intents stay withdrawn.
       this.#books = { ...newBooks(), withdrawn: this.#books.withdrawn }
       return
     }
@@ -246,7 +239,7 @@ export class CheckedLane {
     }
     if (request.kind === 'withdraw') {
       const nonce = held.get(request.intentId)
-      // A ledger that has not read its account, or that has found foreign transactions in the pool, cannot promise that
+      // Before a ledger has read its account, or while the pool has foreign transactions, it cannot promise that
       // nothing is mined.
       const unsure = request.how === 'cancel' && (!after.synced || hasInherited(after))
       const stale = this.now - (before.observed?.at ?? 0) > withoutWorkerMs

@@ -14,7 +14,6 @@ const granted = (state: LaneState, name: string): LaneState => {
   const attempt = { kind: 'call', gasLimit: '1000', maxFee: '100', tip: '1' } as const
   return apply(state, { requests: [{ kind: 'grant', id: name, owner: owner(name), attempt }] }, 0).state
 }
-/** The ledger of a new key. */
 const synced = apply(newLane(config), at(0, 1, { pending: 0 }), 0).state
 
 describe('nonces that a ledger did not give', () => {
@@ -27,7 +26,7 @@ describe('nonces that a ledger did not give', () => {
   test("nonces above the ledger's own, in blocks and in the pool, are forgotten ones, with a time", () => {
     const restored = apply(granted(synced, 'a'), at(3, 2, { pending: 5 }), 7).state
     expect(view(restored).forgotten).toEqual([{ from: 1, to: 5, at: 7 }])
-    // First the ledger's own nonces, then a stranger's.
+    // The ledger's own nonces come first, then nonces that a stranger used.
     const later = granted(apply(restored, at(5, 3), 8).state, 'b')
     expect(view(apply(later, at(7, 4), 9).state).forgotten).toEqual([
       { from: 1, to: 5, at: 7 },

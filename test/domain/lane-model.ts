@@ -11,9 +11,8 @@ export interface NetworkOptions {
   readonly window: number
   readonly fillAfterBlocks: number
   readonly finalDepth: number
-  /** Number of the account's transactions before the lane existed. */
   readonly first: number
-  /** Wei. */
+  /** In wei. */
   readonly minimumBalance: number
 }
 
@@ -23,12 +22,12 @@ const processes = 3
 
 /**
  * A chain, a ledger and some processes with the key. Each method is one possible event. Its numbers choose among the
- * existing things.
+ * existing processes, intents and transactions.
  */
 export class Network {
   chain: ModelChain
   readonly lane: CheckedLane
-  /** By nonce: intents whose calls a process signed because any ledger gave it the nonce. */
+  /** By nonce: intents whose calls some process signed. Any earlier ledger may have granted the nonce. */
   readonly signers = new Map<number, Set<string>>()
   readonly #options: NetworkOptions
   readonly #processes: Process[]
@@ -47,7 +46,7 @@ export class Network {
     return this.#processes
   }
 
-  /** Sends a request. `answered`: whether the answer arrives. If not, the process keeps waiting. */
+  /** Sends a request. If the answer does not arrive (`answered`), the process keeps waiting. */
   ask(
     p: number,
     intent: number,
@@ -66,7 +65,6 @@ export class Network {
     this.#ask(this.#process(p), [request], answered)
   }
 
-  /** Sends several requests within a few milliseconds, together with an observation. */
   askMany(p: number, from: number, count: number): void {
     const process = this.#process(p)
     const attempt: Attempt = { kind: 'call', gasLimit, ...market }
@@ -80,7 +78,6 @@ export class Network {
     this.#ask(process, requests, true, true)
   }
 
-  /** Repeats a request: as the retry of a waiting one, or as a late copy of an answered one. */
   repeat(p: number, which: number): void {
     const process = this.#process(p)
     const one = pick(process.asked, which)
@@ -104,7 +101,6 @@ export class Network {
     if (pending && pending.signed > 0) this.#raise(process, pending, answered)
   }
 
-  /** A try that has signed nothing gives its nonce back. */
   release(p: number, which: number, answered: boolean): void {
     const process = this.#process(p)
     const pending = pick(
@@ -125,7 +121,8 @@ export class Network {
   }
 
   /**
-   * Resets a devnet. All processes notice it, drop their nonces, and report it to a ledger that knows a final block.
+   * Resets a devnet. All processes notice the reset, drop their nonces, and report it to a ledger that knows a final
+   * block.
    */
   replaceChain(): void {
     const { final } = this.lane.state.observed ?? {}
@@ -150,7 +147,6 @@ export class Network {
     this.#process(p).head = { ...this.chain.head(), latest: less(latest), finalized: less(finalized) }
   }
 
-  /** Sends the process's last reading to the ledger. The reading may be old. */
   observe(p: number): void {
     this.#ask(this.#process(p), [], true, true)
   }
@@ -165,8 +161,8 @@ export class Network {
   }
 
   /**
-   * From here on nothing fails: funds and blocks come, and processes read, report, obey and raise stuck transactions.
-   * Ends when the ledger has nothing left to do. Throws if this does not happen.
+   * From here on nothing fails: the account has funds, blocks come, processes obey. Throws if the ledger still has work
+   * after many blocks.
    */
   settle(): void {
     this.chain.balance = 10n ** 18n
@@ -204,11 +200,10 @@ export class Network {
     process.transactions.set(nonce, pending)
     if (attempts.length > pending.attempts.length) pending.attempts = attempts
     if (pending.attempts.at(-1)?.kind !== 'noop') this.#append(process, pending, 'noop', true)
-    // The fees of an inherited transaction are unknown, so outbid it step by step.
+    // The fees of an inherited transaction are unknown, so the process outbids them step by step.
     for (let steps = 0; steps < 30 && this.#signAndSend(pending) === 'underpriced'; steps++) this.#append(process, pending, 'noop', true)
   }
 
-  /** Adds an attempt of the same kind as the last one, if there is one. */
   #raise(process: Process, pending: PendingTransaction, answered: boolean): void {
     const kind = pending.attempts.at(-1)?.kind
     if (kind) this.#append(process, pending, kind, answered)
@@ -219,7 +214,6 @@ export class Network {
     this.#ask(process, [{ kind: 'attempt', id: this.#id(), nonce: pending.nonce, index: pending.attempts.length, attempt }], answered)
   }
 
-  /** Signs the recorded attempts that have no signature, and sends the last signed one. */
   #signAndSend(pending: PendingTransaction): ReturnType<ModelChain['send']> | undefined {
     let last: Attempt | undefined
     if (pending.intentId) this.signers.set(pending.nonce, (this.signers.get(pending.nonce) ?? new Set()).add(pending.intentId))
@@ -267,7 +261,7 @@ export class Network {
     return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
   }
 
-  /** Determined as in lanes/account/account-observer.ts. The chain stands in for more than half of the nodes. */
+  /** Follows the rule of lanes/account/account-observer.ts, with the model's chain in place of most nodes. */
   #isUndone({ finalized, final }: Head): boolean {
     const { observed } = this.lane.state
     const { finalized: agreed } = this.chain.head()

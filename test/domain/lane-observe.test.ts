@@ -20,7 +20,7 @@ describe('observe', () => {
     lane.observe({ height: 102, latest: 5, claims: [5, 6] })
     expect(lane.state.observed).toMatchObject({ height: 103, latest: 6 })
     expect(lane.state.entries[6]?.claimedBlock).toBe(102)
-    // An entry does not age while it is in a block. After it has fallen out, its owner again has the full time.
+    // An entry in a block does not age. When the block goes away, the owner has the full time again.
     expect(lane.state.entries[5]?.claimedBlock).toBe(0)
     lane.observe({ height: 101, claims: [5, 6] })
     expect(lane.state.entries[6]?.claimedBlock).toBe(102)
@@ -33,7 +33,6 @@ describe('observe', () => {
     const waited = () => Object.values(lane.state.entries).map((entry) => blocksWaited(entry, view(lane.state)))
     lane.observe({ height: 102, claims: [5, 6] })
     lane.observe({ height: 103, claims: [6] })
-    // No process has driven the nonce since block 102.
     expect(waited()).toEqual([2, 0])
     lane.observe({ height: 104, claims: [5, 6] })
     lane.attempt(5, 1, bump)
@@ -60,7 +59,6 @@ describe('observe', () => {
     lane.observe({ height: 102 })
     expect(lane.state.observed).toMatchObject({ height: 102, latest: 6 })
     expect(lane.state.next).toBe(7)
-    // Nonces that were granted in between are treated like all others.
     for (const height of [104, 106]) lane.observe({ height })
     expect(lane.orders).toEqual([[6, 'orphaned']])
   })
@@ -117,7 +115,7 @@ describe('observe', () => {
     expect(lane.state.next).toBe(8)
   })
 
-  // Regression: no process claims a nonce in a block. So a reorg long after the grant filled the call at once.
+  // Regression: processes do not claim a nonce in a block. So a late reorg filled the call at once.
   test('an owner whose block went away gets K blocks to send again', () => {
     const lane = new Bench()
     lane.grant('a')
@@ -133,12 +131,12 @@ describe('observe', () => {
 })
 
 describe('after an outage that all processes had', () => {
-  // Regression: the first process that came back filled the nonces of others before they could claim them.
+  // Regression: the first process that came back filled the nonces of processes that had not come back yet.
   test('a nonce is not idle for the time of an outage of all processes', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     lane.observe({ height: 101, claims: [5, 6] })
-    // One process is back. The other one, which drives nonce 5, comes back a moment after it.
+    // One process is back. The process of nonce 5 comes back a moment later.
     lane.observe({ height: 120, claims: [6] })
     lane.observe({ height: 122, claims: [6] })
     expect(lane.orders).toEqual([])
@@ -231,7 +229,7 @@ describe('sync', () => {
     expect(Object.values(lane.state.entries).map((entry) => entry.fill)).toEqual([undefined, undefined])
   })
 
-  // Regression: after a reorg, externally used nonces had no entry. So they were not filled, and the lane was blocked.
+  // Regression: after a reorg, nonces of external transactions had no entry. They were not filled and blocked the lane.
   test('a nonce without an entry that falls out of its block is filled too', () => {
     const lane = new Bench()
     lane.observe({ latest: 7, height: 101 })

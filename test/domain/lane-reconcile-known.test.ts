@@ -55,7 +55,7 @@ describe('a ledger that was set back', () => {
 
   test('a process with equal knowledge, of another era or of another chain teaches the ledger nothing', () => {
     const state = granted(synced, 'a', 'b')
-    // A nonce came back, so fewer nonces are assigned, but the number of grants is the same.
+    // The returned nonce lowers `next`, but not the number of grants.
     const released = apply(state, { requests: [{ kind: 'release', id: 'r', intentId: owner('b').intentId, grantedTo: 'b1' }] }).state
     expect(released.next).toBe(6)
     for (const changes of [{}, { era: 1, granted: 9 }, { granted: 9, finalized: 6 }]) {
@@ -73,7 +73,6 @@ describe('a ledger that was set back', () => {
   })
 })
 
-/** Applies requests to the ledger. Returns the state, and the requests with what their process knew of the ledger. */
 function asked(from: LaneState, ...requests: readonly LaneRequest[]): { state: LaneState; sent: ApplyRequest[] } {
   const sent: ApplyRequest[] = []
   let state = from
@@ -85,7 +84,6 @@ function asked(from: LaneState, ...requests: readonly LaneRequest[]): { state: L
   return { state, sent }
 }
 
-/** Applies the earlier run's requests again, to the ledger as it was at the reset. */
 function again(from: LaneState, sent: readonly ApplyRequest[]): LaneState {
   return sent.reduce((state, request) => apply(state, request, true).state, from)
 }
@@ -101,7 +99,7 @@ describe('a ledger that was reset, and is asked once more what it was asked sinc
     const [pause, , resume] = sent
     const after = again(synced, [pause!, resume!, ...sent.filter(({ requests }) => requests[0]?.kind === 'grant')])
     expect(after).toMatchObject({ synced: false, entries: {} })
-    // The process of nonce 5 reports it, and the account is read. Nothing else blocks the lane.
+    // Once the process has claimed nonce 5 and read the account, nothing blocks the lane.
     const reconciled = apply(after, { requests: [], known: known(before) }).state
     const { state } = apply(reconciled, { requests: [], observe: { ...seen, height: 101, claims: [5], pending: 6 } })
     expect(state).toMatchObject({ synced: true, next: 6, counts: { granted: 1, external: 0 } })

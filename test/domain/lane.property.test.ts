@@ -69,7 +69,6 @@ const peaceful = fc.constantFrom(
 
 type Event = readonly [what: string, a: number, b: number, c: number]
 
-/** An intent that occurs in no history. */
 const newcomer = 100
 const small = fc.nat({ max: 11 })
 const anything = fc.oneof(...Object.entries(events).map(([what, [weight]]) => ({ weight, arbitrary: fc.constant(what) })))
@@ -83,10 +82,10 @@ const options: fc.Arbitrary<NetworkOptions> = fc.record({
 })
 const histories = fc.array(event, { maxLength: 80, size: 'max' })
 
-/** Seeds that broke a rule once. */
+/** Histories that once broke a rule. */
 const found: [NetworkOptions, Event[]][] = [
-  // All processes are silent for longer than a height is trusted. Then one of them reports a lower height. So a block
-  // must have been removed.
+  // All processes are silent for longer than a height is believed. Then one reports a lower height, so a block must
+  // have been removed.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [
@@ -99,7 +98,7 @@ const found: [NetworkOptions, Event[]][] = [
       ['observe', 2, 0, 0],
     ],
   ],
-  // A returned nonce is in a block meanwhile. After a reset it is inherited, and it is packed before the next
+  // A returned nonce is in a block meanwhile. After a reset the nonce is inherited, and is packed before the next
   // observation.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
@@ -115,7 +114,7 @@ const found: [NetworkOptions, Event[]][] = [
   ],
 ]
 
-/** The answer to a retry shows the process how far the ledger was before its reset. */
+/** The answer to a retry shows the process the ledger's progress before its reset. */
 const foundAlone: [NetworkOptions, Event[]][] = [
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 0, first: 0, minimumBalance: 0 },
@@ -155,9 +154,9 @@ describe('the nonce ledger, whatever happens', () => {
       }),
       { numRuns: 500, examples: found },
     )
-    // The histories really grant nonces.
+    // Otherwise the histories grant too few nonces to show anything.
     expect(granted).toBeGreaterThan(500)
-    // The histories leave entries in blocks that are not final. A second ledger packs these.
+    // Otherwise too few entries are in blocks that are not final. Only such entries are packed.
     expect(packed).toBeGreaterThan(100)
   }, 600_000)
 
@@ -166,7 +165,8 @@ describe('the nonce ledger, whatever happens', () => {
       fc.property(options, histories, (settings, history) => {
         const network = live(settings, history)
         network.settle()
-        // An external transaction, or one of a wiped ledger, may still be in the pool and may be mined.
+        // The pool may still have a transaction of an outsider or of a wiped ledger. Empty the pool, so that none is
+        // mined.
         for (const p of network.processes.keys()) network.crash(p)
         for (let ahead = 0; ahead < 40; ahead++) network.chain.evict(network.chain.latest + ahead)
         network.look(0)

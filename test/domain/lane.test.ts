@@ -86,7 +86,7 @@ describe('grant', () => {
     expect(nonceOf(lane.grant('b'))).toBe('funds')
     lane.observe({ balance: '4000' })
     expect(nonceOf(lane.grant('b'))).toBe(6)
-    // The no-op itself moves no coins.
+    // A no-op moves no coins.
     lane.attempt(5, 2, { ...noop, maxFee: '200' })
     lane.observe({ balance: '6199' })
     expect(lane.grant('c')).toMatchObject({ why: 'funds', detail: 'balance 6199 wei, needed 6200 wei' })
@@ -141,7 +141,6 @@ describe('release', () => {
     lane.release('b')
     lane.observe({ height: 101 })
     expect(lane.orders).toEqual([[6, 'released']])
-    // Once a no-op is recorded for a nonce, no other intent gets the nonce.
     lane.attempt(6, 0, noop)
     expect(nonceOf(lane.grant('e'))).toBe('window')
   })
@@ -165,7 +164,7 @@ describe('release', () => {
     expect(nonceOf(lane.grant('b'))).toBe(6)
   })
 
-  // Regression: an old order to fill replaced the call of the intent that had got the nonce since.
+  // Regression: an old order to fill replaced the call of the nonce's next intent.
   test('a release and a new grant win over a fill that is still on its way', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
@@ -191,7 +190,6 @@ describe('withdraw', () => {
     expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'held', nonce: 5 })
     expect(lane.withdraw('b', 'cancel')).toEqual({ kind: 'held', nonce: 6 })
     expect(lane.orders).toEqual([[6, 'cancelled']])
-    // The cancelled intent can still ask what became of it.
     expect(nonceOf(lane.grant('b', 'late'))).toBe(6)
   })
 
@@ -201,7 +199,7 @@ describe('withdraw', () => {
     expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'held', nonce: 6 })
     lane.observe({ latest: 6, height: 101 })
     lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
-    // The call is in a block already, so the lane waits for it.
+    // The call of `a` is in a block, so the lane waits for it.
     expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'held', nonce: 5 })
     expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'free' })
     expect(lane.state.entries[6]).toMatchObject({ fill: 'abandoned', value: '7', maybeSent: true, attempts: [first] })

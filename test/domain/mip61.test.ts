@@ -4,7 +4,7 @@ import { mip61Of, transferStates } from '../../domain/transfer/transfer.ts'
 const bridge = 'native-bridge'
 
 describe("MIP-61's states", () => {
-  test('of each of ours', () => {
+  test('each state of a transfer has a state of MIP-61', () => {
     expect(Object.fromEntries(transferStates.map((state) => [state, mip61Of({ bridge, state })]))).toEqual({
       admitting: 'transfer_initiated',
       waiting: 'transfer_initiated',
@@ -26,7 +26,7 @@ describe("MIP-61's states", () => {
     expect(of('included', 'DELIVERY_REVERTED')).toBe('transfer_pending_executed')
   })
 
-  test('do not exist for other bridges', () => {
+  test('transfers of other bridges have no state of MIP-61', () => {
     for (const state of transferStates) expect(mip61Of({ bridge: 'wormhole-token-bridge', state })).toBeUndefined()
   })
 })

@@ -5,7 +5,7 @@ import type { NodeChange, SettingsOrder } from '../../domain/settings/settings.t
 const voters = { bsc: ['node-1', 'node-2', 'node-3'], base: ['node-1', 'node-2'], alone: ['node-1'] }
 const disabled = (chain: string, name: string): NodeChange => ({ chain, name, disabled: true })
 const order = (change: NodeChange): SettingsOrder => ({ kind: 'setNode', change })
-/** The warnings about the last of these changes, after all the others. */
+/** Applies all changes. Returns the warnings about the last one. */
 const after = (...nodes: NodeChange[]) => majorityWarnings([order(nodes.at(-1)!)], { nodes }, voters)
 
 describe('A node is disabled', () => {
@@ -17,7 +17,6 @@ describe('A node is disabled', () => {
   test('disabling a node causes a warning where less than a majority of configured nodes is left', () => {
     const [two] = after(disabled('bsc', 'node-1'), disabled('bsc', 'node-2'))
     expect(two).toContain('1 of the 3 nodes of bsc that read is enabled, and a majority is 2')
-    // One of two nodes is left. It is no majority of two.
     expect(after(disabled('base', 'node-2'))).toEqual([expect.stringContaining('1 of the 2 nodes of base')])
     expect(after(disabled('alone', 'node-1'))).toEqual([expect.stringContaining('no node of the config that reads is left for alone')])
   })

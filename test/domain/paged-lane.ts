@@ -5,11 +5,10 @@ import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { assertSame, freeze, json } from './lane-books.ts'
 
 /**
- * A packed ledger that runs together with a plain one. It must give the same answers, and must be equal when it is
- * unpacked.
+ * Runs a packed ledger together with a plain one. Both must give the same answers, and must have the same state after
+ * unpacking.
  */
 export class PagedLane {
-  /** Number of its pages, added up over all steps. */
   pages = 0
   #state: LaneState
 
@@ -17,7 +16,6 @@ export class PagedLane {
     this.#state = state
   }
 
-  /** Follows the plain ledger, which began again or was set back. */
   restart(state: LaneState): void {
     this.#state = state
   }

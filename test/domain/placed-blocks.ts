@@ -5,7 +5,6 @@ export const config: StreamConfig = { stream: 'logs:a:c', origin: '1/0xcc', firs
 
 interface LogBlock {
   readonly hash: string
-  /** Each log has a number and the id of its transfer. A fork may give the same place to another transfer. */
   readonly logs: readonly (readonly [number: string, id: string])[]
 }
 
@@ -13,9 +12,8 @@ interface LogBlock {
 export class LogChain {
   #blocks: LogBlock[] = [{ hash: 'genesis', logs: [] }]
   final = 0
-  /** Ids of logs that most nodes leave out. */
   readonly #hidden = new Set<string>()
-  /** Ids of logs that were hidden at some time. The watermark may have passed them. */
+  /** Ids of logs that nodes once hid. The watermark may have passed such a log. */
   readonly missed = new Set<string>()
   #hashes = 0
 
@@ -55,7 +53,6 @@ export class LogChain {
     return this.#blocks.slice(from, upTo + 1).flatMap(({ logs }) => logs)
   }
 
-  /** The logs as most nodes return them. */
   read(from: number, to: number): (readonly [number: string, id: string])[] {
     return this.all(to, from).filter(([, id]) => !this.#hidden.has(id))
   }

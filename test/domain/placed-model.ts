@@ -15,13 +15,12 @@ import { parkOrRelease } from './stream-requests.ts'
 type Found = (readonly [number: string, height: number])[]
 
 /**
- * A placed stream that is compared with the truth after every request. Around it are a contract whose logs have places,
- * a chain that forks and hides logs, transfers, and two agents that hold old states. Each method is one possible event.
+ * Compares a placed stream with the truth after every request. The model has a contract with placed logs, a chain that
+ * forks and hides logs, transfers, and two agents with old states. Each method is one possible event.
  */
 export class PlacedModel {
   readonly chain = new LogChain()
   stream: StreamState = initialStream(config)
-  /** Ids of transfers. */
   running = new Set<string>()
   readonly delivered = new Set<string>()
   readonly ended = new Set<string>()
@@ -30,18 +29,15 @@ export class PlacedModel {
   #copies: { state: StreamState; running: Set<string> }[] = []
   #checkpoints: StreamCheckpoint[] = []
   #watermark = 0n
-  /** How many numbers requests have reopened. They may be counted again. */
+  /** Counts the numbers that requests have reopened. A reopened number may be counted again. */
   #reopened = 0
 
-  // The source.
-
-  /** Replaces blocks that are not final, and `depth` final ones. */
   reorg(depth: number, index: number): void {
     const deep = this.#isUnbound() ? 0 : depth
     if (this.chain.fork(deep, index)) this.#forget()
   }
 
-  /** Whether the stream knows numbers above its cursor. No block hash binds them (docs/concepts/streams.md). */
+  /** Whether the stream knows numbers above its cursor. No block hash binds such numbers (docs/concepts/streams.md). */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
     if (cursor && this.chain.hashAt(cursor.height) !== cursor.hash) return false
@@ -54,7 +50,7 @@ export class PlacedModel {
     if (id !== undefined && !this.running.has(id) && !this.#isOver(id)) this.chain.hide(id)
   }
 
-  // Delivers a transfer. The stream learns of it only from the outcome of the transfer.
+  // The stream learns of a delivery only from the outcome of its transfer.
 
   deliver(which: number): void {
     const id = pick([...this.running], which)
@@ -76,7 +72,7 @@ export class PlacedModel {
     this.ended.add(id)
   }
 
-  /** Removes a delivery from the target, as a deep fork does. The audit of deliveries notices this. */
+  /** Removes a delivery from the target, as a deep fork does. The audit of deliveries reports this. */
   undo(which: number): void {
     const id = pick([...this.delivered], which)
     const number = id?.split('-')[0] ?? ''
@@ -85,8 +81,6 @@ export class PlacedModel {
     this.#forget()
     this.tell(0, { kind: 'undone', numbers: setOf([number]) })
   }
-
-  // The agents.
 
   refresh(a: number): void {
     this.#agents[a % 2] = this.stream
@@ -118,7 +112,7 @@ export class PlacedModel {
     if (answer?.kind === 'full') this.#some(a, read.numbers)
   }
 
-  /** Reports how the transfers of started numbers ended. Starts open numbers that have no transfer again. */
+  /** Reports the ends of started transfers. Starts open numbers that have no transfer again. */
   audit(a: number, crash: boolean): void {
     const known = this.#agent(a)
     const own = this.chain.all(this.chain.final).filter(([number]) => isStarted(known, number) && !outsideReason(known, number)?.condensed)
@@ -170,22 +164,17 @@ export class PlacedModel {
     this.tell(a, { kind: 'seen', numbers, delivered: setOf(delivered), ignored: setOf(ignored) })
   }
 
-  /** Sends a copy of an earlier report. */
   repeat(which: number): void {
     this.#apply([pick(this.#sent, which)].flatMap((request) => request ?? []))
   }
 
-  // Acts of operators, and accidents.
-
   park(which: number): void {
-    // An agent knows which numbers are parked in a condensed interval only after it has read its blocks.
+    // An agent does not know which numbers of a condensed interval are parked before it has read the blocks.
     const request = parkOrRelease({ ...this.stream, outside: this.stream.outside.filter(({ condensed }) => !condensed) }, which)
     if (request) this.tell(0, request)
   }
 
-  /**
-   * Strangers have parked more transfers than the list has room for. The numbers between them then count as parked too.
-   */
+  /** Strangers park more transfers than the list can hold. The numbers between them then count as parked too. */
   condense(which: number): void {
     const known = this.chain.all(this.chain.final).map(([number]) => number)
     const { open, outside, cursor, backfill, gaps } = this.stream
@@ -216,13 +205,11 @@ export class PlacedModel {
     this.tell(0, { kind: 'skip', number, by: 'ops', reason: 'test' })
   }
 
-  /** Reopens a place as an operator. The place may have no log. */
   unskip(height: number, index: number): void {
     const number = placeOf(height, index)
     if (BigInt(number) < BigInt(this.stream.next)) this.#apply([{ kind: 'unskip', number, by: 'ops', reason: 'test' }])
   }
 
-  /** Sets a true watermark from outside. */
   trust(): void {
     const open = this.chain.all(this.chain.final).find(([, id]) => !this.#isOver(id))
     const number = String((open ? BigInt(open[0]) : firstIn(this.chain.final + 1)) - 1n)
@@ -254,13 +241,13 @@ export class PlacedModel {
     this.#goneBack()
   }
 
-  /** Requests from before the restore may arrive now, and agents hold newer views. */
+  /** Requests from before the restore may still arrive, and agents hold newer views. */
   #goneBack(): void {
     this.#watermark = 0n
     this.#reopened += this.chain.all().length
   }
 
-  /** From here on everything works, and nodes hide nothing. Throws if the stream does not come to its end. */
+  /** From here on nothing fails and nodes hide nothing. Throws if the stream does not come to its end. */
   settle(): void {
     this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
     this.chain.show()
@@ -302,7 +289,7 @@ export class PlacedModel {
     return this.#agents[a % 2] ?? this.stream
   }
 
-  /** Starts the transfers that the blocks' logs show. Undefined: the process died after `survives` starts. */
+  /** Starts the transfers of the blocks' logs. Undefined: the process died after `survives` starts. */
   #start(known: StreamState, from: number, to: number, survives: number) {
     const numbers: Found = []
     const passed: string[] = []
@@ -322,7 +309,7 @@ export class PlacedModel {
     return setOf(numbers.map(([number]) => number).filter((number) => this.delivered.has(this.chain.idOf(number) ?? '')))
   }
 
-  /** There are more numbers than there is room for. Some are reported alone, and the cursor waits. */
+  /** Reports as many numbers as there is room for. The cursor waits. */
   #some(a: number, numbers: Found): void {
     const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
     const first = fresh.slice(0, room(this.stream))
@@ -335,7 +322,7 @@ export class PlacedModel {
     this.tell(a, { kind: 'reread', block: { height, hash: this.chain.hashAt(height) }, by: 'quorum' })
   }
 
-  /** Requests, copies and checkpoints from before a fork or an undone delivery would be about other transfers. */
+  /** After a fork or an undone delivery, old requests, copies and checkpoints would concern other transfers. */
   #forget(): void {
     this.#sent = []
     this.#copies = []

@@ -9,7 +9,6 @@ import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { config } from './placed-blocks.ts'
 import { answered, tell } from './stream-requests.ts'
 
-/** A report about scanned blocks, with one message in each block of `heights`. */
 function scanned(from: number, to: number, ...heights: number[]): StreamRequest {
   const numbers = heights.map((height) => [placeOf(height, 7), height] as const)
   return { kind: 'scanned', from, to, parentHash: `h${from - 1}`, hash: `h${to}`, numbers, passed: [] }
@@ -51,7 +50,7 @@ describe('the state of a placed stream', () => {
     const view = viewStream(state)
     expect(view).toMatchObject({ open: 10_000, parked: 10_000, room: limits.open, alarms: ['crowded'], completedNumber: '6' })
     expect(longest).toBeLessThan(maxOutsideBytes + 2_000)
-    // An audit has read the blocks again. All messages are delivered, and no place between has a log.
+    // As after an audit: all messages are delivered, and no other place has a log.
     const whole = [['0', String(firstIn(1_000_000) - 1n)]] as const
     expect(viewStream(tell(state, { kind: 'seen', numbers: [], ignored: whole }))).toMatchObject({ open: 0, counts: { completed: 0 } })
   })
@@ -71,7 +70,7 @@ describe('the state of a placed stream', () => {
     expect([isWanted(read, placeOf(7, 4)), isWanted(read, placeOf(9, 4))]).toEqual([false, true])
     const over = tell(read, { kind: 'seen', numbers: [[placeOf(7, 3)]], delivered: setOf([placeOf(7, 3)]) })
     expect(viewStream(over).completedNumber).toBe(String(firstIn(9) - 1n))
-    // A copy of the report reopens nothing.
+    // A late copy of the report must reopen nothing.
     expect(tell(over, request)).toEqual(over)
   })
 

@@ -111,8 +111,7 @@ describe('a change of the settings', () => {
     const add: SettingsOrder = { kind: 'addToken', token }
     expect(() => assertKnownNames([revoke], known, noSettings)).toThrow('orders[0].jti: no token with this id is listed')
     expect(() => assertKnownNames([revoke, add], known, noSettings)).toThrow('orders[0].jti: no token with this id is listed')
-    // A token that is revoked in the same request is listed with its expiry, although the config no longer has its
-    // chain.
+    // A request may list a token of an unknown chain if it also revokes the token.
     expect(() => assertKnownNames([add, revoke], known, noSettings)).not.toThrow()
     expect(() => assertKnownNames([add], known, noSettings)).toThrow('there is no chain gone')
     expect(() => assertKnownNames([revoke], known, { ...noSettings, tokens: [token] })).not.toThrow()

@@ -40,7 +40,7 @@ describe('tariff of operators', () => {
     expect(isAssetDelivered(tariff, token)).toBeUndefined()
   })
 
-  test('names a chain that the config does not have, and concerns its chains', () => {
+  test('a tariff rule for an unknown chain is refused, and a rule concerns the chains in its scope', () => {
     const known = { bridges: [], lanes: [], nodes: { bsc: [] } }
     const unknown = order({ kind: 'route', source: 'ethereum', target: 'bsc' }, { free: true })
     expect(() => assertKnownNames([unknown], known, noSettings)).toThrow('orders[0].scope.sourceChain: there is no chain ethereum')
@@ -50,7 +50,7 @@ describe('tariff of operators', () => {
     expect(aboutSettings([order({ kind: 'asset', token }, { delivered: true })])).toEqual({})
   })
 
-  test('a checkpoint keeps them, an older one has none, and only a declined token is a restriction', () => {
+  test('a checkpoint keeps the tariff, an older one has none, and only a declined token is a restriction', () => {
     const settings = after(
       noSettings,
       order({ kind: 'asset', token }, { delivered: false }),

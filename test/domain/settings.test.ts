@@ -57,7 +57,7 @@ describe('settings', () => {
     const again = after(revoked, { kind: 'addToken', token: issued('a', 5_000) })
     expect(again).toBe(revoked)
     const later = applySettingsOrders(revoked, { ...author, orders: [{ kind: 'addToken', token: issued('c', 9_000) }] }, 3_000)
-    // An unlisted token that was revoked may be valid for long, so the revocation stays.
+    // An unlisted token may be valid for long, so its revocation stays.
     expect(later.tokens.map(({ jti }) => jti)).toEqual(['a', 'unlisted', 'c'])
   })
 
@@ -135,7 +135,6 @@ describe('settings', () => {
         const last = orders.at(-1)
         if (last) expect(after(settings, last)).toBe(settings)
         expect(settings.version).toBe(settings.audit.at(-1)?.version ?? 0)
-        // The settings are plain JSON, so a round trip changes nothing.
         expect(JSON.parse(JSON.stringify(settings))).toEqual(settings)
         for (const rows of [settings.halts.map((halt) => halt.scope), settings.fees.map((rule) => rule.scope)]) {
           expect(

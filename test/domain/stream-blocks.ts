@@ -1,18 +1,15 @@
 import { addInterval, type IntervalSet } from '../../domain/stream/intervals.ts'
 import type { Reading, StreamConfig } from '../../domain/stream/stream.ts'
 
-/** A block of the source of a StreamModel. */
 export interface SourceBlock {
   readonly hash: string
-  /** A number, and the id of its transfer. A fork may give the same number to another transfer. */
+  /** A number and its transfer's id. A fork may give the number to another transfer. */
   readonly numbers: readonly (readonly [number: number, id: string])[]
 }
 
-/** An agent's reading of a range of blocks. */
 export type Read = Pick<Reading, 'passed'> & { readonly numbers: (readonly [string, number])[] }
 
 export const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 4 }
 
-/** The set of these single numbers. */
 export const setOf = (numbers: Iterable<number>): IntervalSet =>
   [...numbers].reduce<IntervalSet>((set, number) => addInterval(set, String(number)), [])

@@ -15,7 +15,7 @@ describe('BOOTSTRAP', () => {
     expect(viewStream(tell(some, { kind: 'backfill', from: 30, to: 49, by: 'ops' })).backfill).toEqual({ left: 90, ordered: 110 })
   })
 
-  test('from a checkpoint begins after it, and keeps what was skipped above', () => {
+  test('a stream from a checkpoint begins after it, and keeps skipped numbers above', () => {
     const before = tell(initialStream(config), block(0), block(1, 1, 2), block(2, 3, 4), completed(1, 2), {
       kind: 'skip',
       number: '4',
@@ -41,7 +41,7 @@ describe('BOOTSTRAP', () => {
     expect(viewStream(filled)).toMatchObject({ open: 1, completedNumber: '2', next: '5' })
   })
 
-  test('from a checkpoint passes what was skipped above it, and makes no gap of it', () => {
+  test('a stream from a checkpoint passes skipped numbers above it, and makes no gap of them', () => {
     const exceptions = [{ number: '4', outcome: 'skipped', by: 'ops', reason: 'x', at: 1 }]
     const begun = fromCheckpoint(config, {
       version: 1,
@@ -81,7 +81,7 @@ describe('BOOTSTRAP', () => {
     expect([fork(4), fork(3), fork(2)]).toEqual(['3', '3', undefined])
   })
 
-  test('takes a watermark from elsewhere, which raises only and never hides what was undone', () => {
+  test("a watermark from outside only raises the stream's, and never hides an undone number", () => {
     const trusting = tell(initialStream(config), block(100, 8), { kind: 'trust', number: '5', height: 60, by: 'chain' })
     expect(viewStream(trusting)).toMatchObject({ completedNumber: '5', backfill: { left: 39 }, gaps: { unasked: '2' } })
     expect(answered(trusting, { kind: 'trust', number: '4', height: 90, by: 'chain' })).toEqual({ kind: 'present' })
@@ -103,7 +103,7 @@ describe('BOOTSTRAP', () => {
     expect(viewStream(good)).toMatchObject({ alarms: [], completedNumber: '2' })
   })
 
-  test('takes no checkpoint of another contract, or of another network', () => {
+  test('a stream refuses a checkpoint of another contract or network', () => {
     const own = { ...config, origin: '1/0xaa' }
     const kept = checkpointOf(tell(initialStream(own), block(1, 1), completed(1)))
     expect(kept.origin).toBe('1/0xaa')

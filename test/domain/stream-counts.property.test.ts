@@ -46,7 +46,7 @@ class Counted {
     this.tell(request)
   }
 
-  /** Strangers park so much dust that intervals are joined when the next number is parked. */
+  /** Strangers park so much dust that the next parked number makes the stream join intervals. */
   crowd(): void {
     const packed = `${this.#crowds++ * 100_000 + 4}${dust.slice(1)}`
     this.completedBefore -= dustCount
@@ -97,7 +97,6 @@ describe('the counts of a stream', () => {
           once[what]?.(counted, base + index)
           expect(counted.state.counts.completed).toBeLessThanOrEqual(counted.truth.completed)
         }
-        // In the end every number is completed.
         const all = Array.from({ length: many }, (_, index) => [text(base + index)] as const)
         const delivered = [[text(base), text(base + many - 1)]] as const
         counted.tell({ kind: 'seen', numbers: all, delivered })

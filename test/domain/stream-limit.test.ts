@@ -14,7 +14,7 @@ function tell(state: StreamState, ...requests: StreamRequest[]): StreamState {
 const most = (state: StreamState) => viewStream(state).maxOpen
 
 describe('how many transfers are under way at a time', () => {
-  test('is what the config says, also when that changes', () => {
+  test("the limit of open transfers is the config's, also when this changes", () => {
     const begun = initialStream(config)
     expect(most(begun)).toEqual({ most: 10, configured: 10 })
     const changed = tell(begun, configured(50))
@@ -22,7 +22,7 @@ describe('how many transfers are under way at a time', () => {
     expect(viewStream(changed).room).toBe(50)
   })
 
-  test('an order outranks the config until it is taken back; then what the config says by then holds', () => {
+  test("an order of a limit outranks the config until it is taken back; then the config's limit holds", () => {
     const ordered = tell(initialStream(config), { kind: 'setMaxOpen', maxOpen: 3, by: 'night-shift' })
     expect(most(ordered)).toEqual({ most: 3, configured: 10, ordered: { by: 'night-shift', at: 1_000 } })
     const changed = tell(ordered, configured(50))
@@ -30,7 +30,7 @@ describe('how many transfers are under way at a time', () => {
     expect(most(tell(changed, { kind: 'setMaxOpen', by: 'day-shift' }))).toEqual({ most: 50, configured: 50 })
   })
 
-  test('an order of what the config says anyway is an order', () => {
+  test("an order of the config's own limit is recorded as an order", () => {
     const ordered = tell(initialStream(config), { kind: 'setMaxOpen', maxOpen: 10, by: 'night-shift' }, configured(50))
     expect(most(ordered)).toMatchObject({ most: 10, configured: 50, ordered: { by: 'night-shift' } })
   })

@@ -10,18 +10,17 @@ import { parkOrRelease } from './stream-requests.ts'
 import assert from 'node:assert/strict'
 
 /**
- * A stream that is compared with the truth after every step. Around it are a source that forks, hides logs and has a
- * table, a target, transfers, and two agents that hold old states. Each method is one possible event.
+ * Compares a stream with the truth after every step. The model has a source that forks, hides logs and has a table, a
+ * target, transfers, and two agents with old states. Each method is one possible event.
  */
 export class StreamModel {
   blocks: SourceBlock[] = [{ hash: 'genesis', numbers: [] }]
   final = 0
   stream: StreamState = initialStream(config)
   readonly hidden = new Set<string>()
-  /** Ids of transfers. */
   running = new Set<string>()
   readonly delivered = new Map<string, number>()
-  /** `proved`: ids that a final proof showed as delivered at some time. `ended`: ids that ended in another way. */
+  /** `proved`: ids that a final proof once showed as delivered. `ended`: ids that ended without a delivery. */
   readonly proved = new Set<string>()
   readonly ended = new Set<string>()
   targetHeight = 0
@@ -32,8 +31,6 @@ export class StreamModel {
   #checkpoints: StreamCheckpoint[] = []
   #hashes = 0
   #watermark = 0n
-
-  // The source.
 
   mine(transfers: number): void {
     const count = this.all().length
@@ -46,7 +43,6 @@ export class StreamModel {
     this.final = Math.min(this.blocks.length - 1, this.final + blocks)
   }
 
-  /** Replaces the blocks that are not final, and `depth` final ones. */
   reorg(depth: number, transfers: number): void {
     const deep = this.#isUnbound() ? 0 : depth
     const keep = Math.max(1, deep > 0 ? this.final + 1 - deep : this.final + 1)
@@ -62,7 +58,7 @@ export class StreamModel {
    */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
-    // A fork that nobody has noticed yet also removes them.
+    // A fork that nobody has noticed yet also removes numbers above the cursor.
     if (cursor && this.blocks[cursor.height]?.hash !== cursor.hash) return false
     const known = Math.max(Number(next) - 1, ...exceptions.map(({ number }) => Number(number)))
     return known > (cursor ? this.all(cursor.height).length : 0)
@@ -81,8 +77,6 @@ export class StreamModel {
     return this.all(this.final).find(([one]) => one === Number(number))?.[1]
   }
 
-  // The target.
-
   deliver(which: number, foreign: boolean): void {
     const ids = foreign ? this.all(this.final).map(([, id]) => id) : [...this.running]
     const id = pick(ids, which)
@@ -94,7 +88,7 @@ export class StreamModel {
     this.#completions.push({ height: this.targetHeight, id })
   }
 
-  /** Undoes a delivery by a reorg of the target below its finality, which is reported at once. */
+  /** Undoes a delivery by a reorg of the target below its finality. The reorg is reported at once. */
   undo(which: number): void {
     const id = pick([...this.delivered.keys()], which)
     if (id === undefined || this.idOf(Number(id.split('-')[0])) !== id) return
@@ -104,12 +98,12 @@ export class StreamModel {
       this.#completions.findIndex((one) => one.id === id),
       1,
     )
-    // Reports of this number are void, and checkpoints that contain it are no longer true.
+    // Earlier reports and checkpoints count this number as delivered.
     this.#forget()
     this.tell(0, { kind: 'undone', numbers: setOf([Number(id.split('-')[0])]) })
   }
 
-  /** Follows completions from the stream's position, or from an old one. */
+  /** Reads completions from the block after the agent's last one. */
   follow(a: number): void {
     const from = (this.#agent(a).target ?? 0) + 1
     if (from > this.targetHeight) return
@@ -117,8 +111,6 @@ export class StreamModel {
     const numbers = setOf(ids.filter((id) => this.idOf(id.split('-')[0] ?? '') === id).map((id) => Number(id.split('-')[0])))
     this.tell(a, { kind: 'completed', numbers, from, to: this.targetHeight })
   }
-
-  // The agents.
 
   refresh(a: number): void {
     this.#agents[a % 2] = this.stream
@@ -152,7 +144,7 @@ export class StreamModel {
   }
 
   /**
-   * Reads the count and the table at a final block. Then starts the numbers of gaps, and open numbers again, as far as
+   * Reads the source's count and table at a final block. Then starts numbers of gaps, and open numbers again, as far as
    * there is room.
    */
   audit(a: number, back: number, crash: boolean): void {
@@ -177,13 +169,10 @@ export class StreamModel {
     this.tell(a, { kind: 'seen', numbers, delivered: this.#deliveredOf(numbers) })
   }
 
-  /** Sends a copy of an earlier report. */
   repeat(which: number): void {
     const request = pick(this.#sent, which)
     if (request) this.#apply([request])
   }
-
-  // Ends without a delivery, acts of operators, and accidents.
 
   end(which: number): void {
     const id = pick([...this.running], which)
@@ -213,8 +202,8 @@ export class StreamModel {
   }
 
   /**
-   * Sets a watermark from outside. It is true of the source's final blocks, whether the stream knows them or not. It
-   * contains no number above `above`.
+   * Sets a watermark from outside. If `above` is 0, the watermark is true of the source's final blocks. Otherwise it is
+   * at least `above` numbers higher than any number that the stream knows.
    */
   trust(above: number): void {
     const all = this.all(this.final)
@@ -223,7 +212,7 @@ export class StreamModel {
     const number = String(Math.max(resolved, 1) + (above > 0 ? Math.max(0, Number(this.stream.next) - 1 - resolved) + above : 0))
     if (resolved === 0 && above === 0) return
     const request = { kind: 'trust', number, by: 'chain' } as const
-    // A false watermark is not repeated, because the stream believes an operator once it knows that the number exists.
+    // The request is not kept for `repeat`: the stream would believe a false watermark once it knows the number.
     const answer = above > 0 ? this.#apply([request])[0] : this.tell(0, request)
     assert.equal(answer?.kind === 'refused', BigInt(number) >= BigInt(this.stream.next))
     assert.equal(viewStream(this.stream).alarms.includes('distrusted'), answer?.kind === 'refused')
@@ -254,7 +243,7 @@ export class StreamModel {
     this.#watermark = 0n
   }
 
-  /** From here on everything works, but hidden logs stay hidden. Throws if the stream does not come to its end. */
+  /** From here on nothing fails, but hidden logs stay hidden. Throws if the stream does not come to its end. */
   settle(): void {
     this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
     // A fork shows only in the block above it.
@@ -288,7 +277,7 @@ export class StreamModel {
     return this.#agents[a % 2] ?? this.stream
   }
 
-  /** Starts the transfers that the blocks' logs show. Undefined: the process died after `survives` starts. */
+  /** Starts the transfers of the blocks' logs. Undefined: the process died after `survives` starts. */
   #start(known: StreamState, from: number, to: number, survives: number): Read | undefined {
     const found: (readonly [string, number])[] = []
     const passed: number[] = []
@@ -311,7 +300,7 @@ export class StreamModel {
     return setOf(numbers.map(([number]) => Number(number)).filter((number) => this.delivered.has(this.idOf(number) ?? '')))
   }
 
-  /** There are more numbers than there is room for. Some are reported alone, and the cursor waits. */
+  /** Reports as many numbers as there is room for. The cursor waits. */
   #some(a: number, numbers: readonly (readonly [string, number])[]): void {
     const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
     const first = fresh.slice(0, room(this.stream))
@@ -320,7 +309,7 @@ export class StreamModel {
 
   #reread(a: number): void {
     let height = Math.max(0, (this.stream.cursor?.height ?? 0) - 1)
-    // The agent remembers no hashes, so it goes back as far as a fork is possible here.
+    // The agent remembers no hashes, so it goes back as far as the model can fork.
     height = Math.max(0, height - 6)
     this.#watermark = 0n
     this.tell(a, { kind: 'reread', block: { height, hash: this.blocks[height]?.hash ?? 'none' }, by: 'quorum' })
@@ -331,7 +320,7 @@ export class StreamModel {
     return { kind: 'closed', number: String(number), outcome: 'rejected', reason: 'not a message' }
   }
 
-  /** Pending transfers, copies and checkpoints from before a fork of final blocks would be about other transfers. */
+  /** After a fork of final blocks, old requests, copies and checkpoints would concern other transfers. */
   #forget(): void {
     this.#sent = []
     this.#copies = []

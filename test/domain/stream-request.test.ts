@@ -40,7 +40,7 @@ describe('a request to a stream', () => {
     expect(() => assertStreamUpdate({ requests: [request] })).toThrow(`${field}:`)
   })
 
-  test('is taken when all is well, up to the highest number there is', () => {
+  test('a well-formed request to a stream is accepted, up to the highest possible number', () => {
     const requests = [scanned, { kind: 'seen', numbers: [['18446744073709551615']] }, { kind: 'resume' }]
     expect(() => assertStreamUpdate({ requests })).not.toThrow()
   })

@@ -7,12 +7,12 @@ import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../
 /** A scanned stream that begins at block 0 and number 1. */
 export const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 
-/** The state after these requests. */
+/** Applies the requests to the stream. Returns the new state. */
 export function tell(state: StreamState, ...requests: StreamRequest[]): StreamState {
   return applyToStream(state, { requests }, 1_000).state
 }
 
-/** The answer to this request. */
+/** Applies one request to the stream. Returns only the answer. */
 export function answered(state: StreamState, request: StreamRequest): StreamAnswer | undefined {
   return applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
 }
@@ -37,7 +37,7 @@ export function skip(number: number): StreamRequest {
   return { kind: 'skip', number: String(number), by: 'ops', reason: 'x' }
 }
 
-/** Parks one of the started numbers, or releases one that is parked. Undefined if none is started. */
+/** Parks a started number, or releases a parked one. Undefined if none is started. */
 export function parkOrRelease(state: StreamState, which: number): StreamRequest | undefined {
   const outside = intervalsOutside(state).flatMap((intervals) => takeNumbers(intervals, 0n, 1_000))
   const all = [...state.open, ...outside.map((number) => ({ number: String(number), why: true }))]

@@ -3,7 +3,7 @@ import { StreamModel } from './stream-model.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-/** Events and their relative frequencies. The numbers choose among the existing things. */
+/** Events and their relative frequencies. The numbers choose among the existing transfers and agents. */
 const happenings: Record<string, [weight: number, (model: StreamModel, a: number, b: number) => unknown]> = {
   mine: [10, (model, a) => model.mine(a % 4)],
   finalize: [8, (model, a) => model.finalize(a)],
@@ -46,7 +46,7 @@ const story = fc.array(fc.tuple(anything, small, small) as fc.Arbitrary<Happenin
 
 /** StreamModel compares the stream with the truth after every request, and throws if a rule is broken. */
 describe('a stream, whatever happens', () => {
-  test('misses no number, and its watermark is never above an unresolved one', () => {
+  test('a stream misses no number, and its watermark is never above an unresolved one', () => {
     let [numbers, forks, undone] = [0, 0, 0]
     fc.assert(
       fc.property(story, (happened) => {

@@ -10,17 +10,17 @@ import { answered, audited, block, completed, config, skip, tell } from './strea
 describe('CONTINUOUS_BLOCK_PROCESSING', () => {
   const three = tell(initialStream(config), block(0), block(1, 1, 2), block(2, 3))
 
-  test('opens numbers and moves the cursor', () => {
+  test('a report of blocks opens numbers and moves the cursor', () => {
     expect(viewStream(three)).toMatchObject({ nextHeight: 3, parentHash: 'h2', next: '4', open: 3, room: 7, full: false })
   })
 
-  test('answers an older view with the present one, and changes nothing', () => {
+  test('a report with an older view gets the present view, and changes nothing', () => {
     expect(answered(three, block(2, 3))).toEqual({ kind: 'present' })
     expect(answered(three, block(9, 4))).toEqual({ kind: 'present' })
     expect(tell(three, block(2, 3), block(9, 4))).toEqual(three)
   })
 
-  test('names a fork below what was final, and forgets what lay above it once it is read again', () => {
+  test('a fork of final blocks is reported, and numbers above it are forgotten once it is read again', () => {
     const fork = { ...block(3, 4), parentHash: 'other' } as StreamRequest
     expect(answered(three, fork)).toEqual({ kind: 'forked' })
     const alarmed = tell(three, completed(1, 3), fork)
@@ -30,7 +30,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(isWanted(back, '3')).toBe(true)
   })
 
-  test('forgets with a fork what was skipped above it: the number may be given to another transfer', () => {
+  test('a fork removes skipped numbers above it, because another transfer may get the number', () => {
     const skipped = tell(three, skip(3))
     expect(isWanted(skipped, '3')).toBe(false)
     const back = tell(skipped, { kind: 'reread', block: { height: 1, hash: 'h1' }, by: 'quorum' })
@@ -39,8 +39,8 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
 
   test('a reading from before a fork is refused if it lacks a number that the new blocks have', () => {
     const three = tell(initialStream(config), block(0), block(1, 1), completed(1))
-    // The new block 2 has number 1 again, for another transfer. The agent passes number 1 over, because in its old view
-    // the number is resolved.
+    // The new block 2 has number 1 again, for another transfer. The agent's old view has number 1 as resolved, so the
+    // agent passes it over.
     const late: StreamRequest = { ...block(2), parentHash: 'n1', hash: 'n2', passed: [['1', '1']] } as StreamRequest
     expect(answered(three, late)).toEqual({ kind: 'forked' })
     const back = tell(three, late, { kind: 'reread', block: { height: 0, hash: 'h0' }, by: 'quorum' }, {
@@ -63,12 +63,12 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(kinds).toEqual(['done', 'done', 'present', 'present', 'present'])
   })
 
-  test('drops the alarm when the chain goes on as it was known', () => {
+  test('the alarm of a fork ends when the chain continues as it was known', () => {
     const fork = { ...block(3, 4), parentHash: 'other' } as StreamRequest
     expect(viewStream(tell(three, fork, block(3, 4))).alarms).toEqual([])
   })
 
-  test('takes no more numbers than it has room for; a number that was reported alone needs no room', () => {
+  test('a stream opens no more numbers than its room; a number that was reported alone needs none', () => {
     const narrow = tell(three, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' })
     expect(answered(narrow, block(3, 4, 5))).toEqual({ kind: 'full', room: 1 })
     expect(tell(narrow, block(3, 4, 5))).toEqual(narrow)
@@ -77,7 +77,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(viewStream(tell(some, completed(4), block(3, 4, 5)))).toMatchObject({ nextHeight: 4, open: 4 })
   })
 
-  test('leaves the room of parked numbers to others', () => {
+  test('parked numbers leave their room to others', () => {
     const parked = tell(three, { kind: 'setMaxOpen', maxOpen: 3, by: 'ops' }, { kind: 'parked', number: '1', code: 'BRIDGE_CAP' })
     expect(viewStream(parked)).toMatchObject({ room: 1, parked: 1, blockedBy: { number: '1', why: 'parked', code: 'BRIDGE_CAP' } })
     expect(viewStream(tell(parked, { kind: 'unparked', number: '1' }))).toMatchObject({ room: 0, parked: 0, full: true })
@@ -94,7 +94,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
 describe('gaps', () => {
   const jumped = tell(initialStream(config), block(0), block(1, 1), block(2, 4))
 
-  test('are what lies between and was not seen, not before the block below', () => {
+  test('gaps are unseen numbers between seen ones, once the block below is read', () => {
     expect(jumped.gaps).toEqual([{ from: '2', to: '3', state: 'unasked', height: 1, at: 1_000 }])
     expect(viewStream(tell(jumped, completed(1), completed(4)))).toMatchObject({
       completedNumber: '1',
@@ -103,13 +103,13 @@ describe('gaps', () => {
     })
   })
 
-  test('are hidden when the table has them, until they are seen', () => {
+  test("gaps are hidden if the source's table has their numbers, until these are seen", () => {
     const known = tell(jumped, audited(4, 2, [1, 4]))
     expect(viewStream(known)).toMatchObject({ gaps: { hidden: '2' }, alarms: ['hidden'] })
     expect(viewStream(tell(known, { kind: 'seen', numbers: [['2'], ['3']] }))).toMatchObject({ gaps: {}, open: 4, alarms: [] })
   })
 
-  test('include the tail that the count has and no log showed, but not what the scan has yet to reach', () => {
+  test('gaps include counted numbers that no log showed, except those that the scan has not reached', () => {
     expect(viewStream(tell(jumped, audited(6, 2)))).toMatchObject({
       next: '7',
       gaps: { unasked: '2', hidden: '2' },
@@ -117,7 +117,7 @@ describe('gaps', () => {
     expect(tell(jumped, audited(6, 3))).toEqual(jumped)
   })
 
-  test('of an emitter without blocks come from the count alone, and are named by the Governor', () => {
+  test('gaps of an emitter without blocks come from its count, and the Governor names their reason', () => {
     const { start: _, ...blockless } = config
     const spied = tell(initialStream({ ...blockless, first: '0' }), { kind: 'seen', numbers: [['0'], ['2'], ['3']], ignored: [['3', '3']] })
     expect(viewStream(spied)).toMatchObject({ open: 2, gaps: { unasked: '1' }, counts: { ignored: 1 } })
@@ -144,7 +144,7 @@ describe('gaps', () => {
     expect(() => assertStreamUpdate({ requests: [name('0', '0', 'no code')] })).toThrow('code')
   })
 
-  test('alarm when the count is below what logs had shown', () => {
+  test('a count below the numbers of the logs raises an alarm', () => {
     expect(viewStream(tell(jumped, audited(3, 2))).alarms).toEqual(['vanished'])
     expect(viewStream(tell(jumped, audited(3, 1))).alarms).toEqual([])
   })
@@ -173,7 +173,7 @@ describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
     })
   })
 
-  test('undone takes it back, until it is started and completed again', () => {
+  test('an undone number lowers the watermark until it is started and completed again', () => {
     const undone = tell(five, completed(1, 5), { kind: 'undone', numbers: [['2', '2']] })
     expect(viewStream(undone)).toMatchObject({ completedNumber: '1', completedHeight: 0, blockedBy: { number: '2', why: 'undone' } })
     expect(viewStream(tell(undone, { kind: 'seen', numbers: [['2']] }, completed(2)))).toMatchObject({ completedNumber: '5' })
@@ -192,7 +192,7 @@ describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
     expect(isWanted(again, '2')).toBe(true)
   })
 
-  test('is resolved by a delivery alone, and never below the first number', () => {
+  test('only a delivery resolves a completed number, never below the first number', () => {
     const from4: StreamConfig = { ...config, first: '4' }
     const state = tell(initialStream(from4), block(0), block(1, 4, 5, 6, 8), completed(4), skip(5))
     const resolved = ['3', '4', '5', '6', '7', '8', '9'].filter((number) => isResolved(state, number))
@@ -224,7 +224,7 @@ describe('the size', () => {
     expect(largest).toBeLessThan(bound)
   })
 
-  test('is below 80 KiB with every list full of the longest', () => {
+  test("a stream's state is below 80 KiB with every list full of the longest entries", () => {
     const top = 2n ** 64n - 1n
     const far = Number.MAX_SAFE_INTEGER - 2_000
     const long = '\u0001"é漢🙂'.repeat(40)
@@ -271,7 +271,7 @@ describe('the size', () => {
 describe('the author and the reason of an order', () => {
   const order = { by: 'night-shift', reason: 'a test' }
 
-  test('is kept of every order that is obeyed, with what it named', () => {
+  test('author and reason of every obeyed order are kept, with its facts', () => {
     const begun = tell(initialStream(config), block(0, 1, 2, 3))
     const ordered = tell(
       begun,
@@ -296,7 +296,7 @@ describe('the author and the reason of an order', () => {
     ])
   })
 
-  test('is not kept of what changed nothing, and is unnamed where a recorded history has no name', () => {
+  test('an order that changes nothing is not kept; an order of an old history without a name is unnamed', () => {
     const begun = tell(initialStream(config), block(0, 1))
     const ordered = tell(begun, { kind: 'skip', number: '9', order }, { kind: 'pause', by: 'ops', reason: 'x' }, { kind: 'resume' })
     expect(ordered.orders).toMatchObject([

@@ -23,7 +23,6 @@ test('a transaction that fell out of its block is reorged until it or another on
   const fallen = rollBackAttempts(mined, 1, 9)
   expect(fates(fallen)).toEqual({ a: 'replaced', b: 'reorged' })
   expect(fallen[1]).not.toHaveProperty('gasPaid')
-  // Hashes of another round do not change.
   expect(fates(rollBackAttempts(mined, 2, 9))).toEqual(fates(mined))
   expect(fates(recordAttempts(fallen, heard(7, [signed('a', 'open'), signed('b', 'open')])))).toEqual({ a: 'pending', b: 'reorged' })
   expect(fates(recordAttempts(fallen, heard(7, [signed('a', 'mined'), signed('b', 'outbid')])))).toEqual({ a: 'mined', b: 'replaced' })
@@ -47,7 +46,7 @@ test('the newest transactions are kept', () => {
 test('an attempt is signed until a node accepts it, and a reverted one is not mined', () => {
   const first = recordAttempts([], heard(7, [{ ...signed('a', 'open'), at: 1, acceptedAt: 2 }, signed('b', 'signed')]))
   expect(fates(first)).toEqual({ a: 'pending', b: 'signed' })
-  // The new process signs the same bytes. It has sent nothing yet.
+  // The new process has signed the same bytes again, but has sent nothing yet.
   const taken = recordAttempts(
     first,
     heard(7, [

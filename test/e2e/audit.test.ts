@@ -40,13 +40,12 @@ describe('The audit of what was delivered', () => {
     await until(() => is('1800000'), { timeoutMs: 60_000, what: 'the schedule to be as the second config says' })
     expect((await schedule.describe()).state.paused).toBe(true)
     await stage.end(second)
-    // Delete the schedule, as a wipe of Temporal does.
     await schedule.delete()
     await until(() => is('600000'), { timeoutMs: 90_000, everyMs: 200, what: 'the schedule to be set again' })
   })
 
-  test('finds everything where it is; starts again what closed undone, once, and nothing that was cancelled', async () => {
-    // Pause the schedule. A scheduled audit would find what this test's own audit must find.
+  test('an audit starts transfers that closed undelivered once again, and no cancelled or delivered one', async () => {
+    // The scheduled audit must not find the missing transfers before the audit that this test orders.
     const schedule = stage.client.schedule.getHandle(auditId('bsc'))
     await until(() => schedule.pause('by hand for now').then(() => true), { timeoutMs: 60_000, what: 'the schedule to be paused' })
     const sent = await sendCoins(stage, 3)
@@ -66,8 +65,8 @@ describe('The audit of what was delivered', () => {
     if (!killed || !unwanted) throw new Error('two transfers were sent')
     const running = (id: string) => async () => (await stage.client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
     for (const { id } of [killed, unwanted]) await until(running(id), { timeoutMs: 60_000, what: `${id} to run` })
-    // Also stop the servers: a stream misses terminated transfers too, and would fetch their messages again after a
-    // while.
+    // Without servers, the stream cannot fetch the messages of terminated transfers. Otherwise the stream would start
+    // these transfers before the audit does.
     const { api, wormholescan } = stage.devnet.guardian
     for (const server of [api, wormholescan]) server.trouble({ refuse: { status: 503 } })
     await stage.client.workflow.getHandle(killed.id).terminate('by mistake')
@@ -100,7 +99,7 @@ describe('The audit of what was delivered', () => {
     expect(metrics).toContain('portage_transfers_reopened_total{chain="bsc"} 1')
   })
 
-  test('finds and logs what a reorg deeper than finality undoes, which is delivered again; the lane goes on', async () => {
+  test('an audit finds deliveries that a deep reorg undid; they are delivered again, and the lane goes on', async () => {
     const { anvil } = stage.devnet.chains.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')
     if (!lane) throw new Error('bsc has a lane')
@@ -127,7 +126,6 @@ describe('The audit of what was delivered', () => {
     }
     await until(found, { timeoutMs: 90_000, everyMs: 500, what: 'the audit to find both undone' })
     expect(undone.toSorted()).toEqual(sent.map(({ id }) => id).toSorted())
-    // Each delivery that is gone gets a record, the workflow `reversal`, before its transfer is started again.
     const recorded = async () => (await stage.client.workflow.count(`WorkflowType = 'reversal'`)).count === sent.length
     await until(recorded, { timeoutMs: 60_000, what: 'a record of each reversal' })
     const logged = async () => (await readFile(portage.logFile, 'utf8')).includes('a delivered effect is gone')
@@ -137,8 +135,7 @@ describe('The audit of what was delivered', () => {
     const [, finished] = /portage_audit_finished_time_seconds\{chain="bsc"\} (\S+)/.exec(metrics) ?? []
     expect(Number(finished) * 1_000).toBeGreaterThan(startedAt)
 
-    // The lane notices that final nonces are open again. It waits for their transactions to come back, and then fills
-    // the nonces.
+    // When final nonces are open again, the lane waits for their old transactions. Then the lane fills the nonces.
     const open = async () => {
       const { entries, observed } = await stage.lane('bsc')
       return observed?.finalized === nonceBefore && entries[nonceBefore]?.fill === 'inherited'

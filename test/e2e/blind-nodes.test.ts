@@ -24,7 +24,6 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.close())
 
-/** The process's answer to `GET /ready`. */
 const readiness = async () => {
   const response = await fetch(`${portage.apiUrl}/ready`)
   return { status: response.status, body: (await response.json()) as { checks: { name: string; ok: boolean }[] } }
@@ -35,14 +34,14 @@ test('a process that starts without any node of a chain serves the other chains,
     const { status, body } = await readiness()
     return status === 200 && body.checks.filter(({ ok }) => !ok).length === 1 && body
   }
-  // The first block of the other chain may come after the process is ready.
+  // The process may become ready before it has seen a block of the other chain.
   const { checks } = await until(isReady, { timeoutMs: 60_000, what: 'all but one to be well' })
   expect(checks.filter(({ ok }) => !ok)).toMatchObject([{ name: 'chain bsc', vital: false, problem: 'no block was seen yet' }])
 
   const [there, back] = await Promise.all([stage.send('ethereum', [coin]), stage.send('bsc', [coin])])
   sent.push(...there, ...back, ...(await sendNatives(stage, 'ethereum', 2)), ...(await sendNatives(stage, 'bsc', 2)))
   await stage.outcomes(back)
-  // While a read fails there, the transfer is still in the submitter, or waits in its workflow.
+  // If the node fails while the message is submitted, no workflow exists yet.
   const state = await stage.status((there[0] as Sent).id).then(
     (one) => one.state,
     () => 'not started',
@@ -50,7 +49,7 @@ test('a process that starts without any node of a chain serves the other chains,
   expect(state).not.toBe('delivered')
 
   for (const rule of away) rule.end()
-  // Retries may take long, because each failed one doubles the wait: up to half a minute for a node, and for a message.
+  // Each failed retry doubles the wait. A wait reaches half a minute.
   await stage.outcomes(there, 120_000)
   await expectAllProved(stage, sent)
   await until(async () => (await readiness()).body.checks.every(({ ok }) => ok), {
@@ -59,21 +58,23 @@ test('a process that starts without any node of a chain serves the other chains,
   })
 }, 300_000)
 
-/** The source's only node hides logs of final blocks, so the scan misses them. The contract's own table is true. */
+/**
+ * The source's only node hides logs of final blocks, so the scan misses transfers. The contract's own table still has
+ * them.
+ */
 describe('a node hides logs of the source', () => {
   beforeAll(() => away.forEach((rule) => rule.end()))
   afterEach(() => stage.devnet.nodes.ethereum.forEach((node) => node.clear()))
 
-  /** The users' transfers from ethereum. */
   const fromEthereum = () => sent.filter(isNative).filter(({ source }) => source === 'ethereum')
   const view = () => stage.client.workflow.getHandle(workflowIdOf(stage.client, 'native-bridge:ethereum:bsc')).query(streamViewQuery)
   const lines = async () => (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a node hides logs'))
   const hidden = async () => (await lines()).length
-  /** Wait for the log line, because it is written after the process has continued. */
+  /** The log line comes after the scan has continued, so the test waits for it. */
   const loggedAfter = (before: number) =>
     until(async () => (await hidden()) > before, { timeoutMs: 60_000, what: 'the log to report that a node hides logs' })
 
-  test('one of three: it is found, the log says so, and it is delivered while the node still hides it', async () => {
+  test('one of three hidden logs is found, logged and delivered while the node still hides it', async () => {
     const before = await hidden()
     const [node] = stage.devnet.nodes.ethereum
     const hiding = node?.add({ fault: { kind: 'logs', how: 'one-less' } })
@@ -86,7 +87,7 @@ describe('a node hides logs of the source', () => {
     expect(await view()).toMatchObject({ completedNumber: String(fromEthereum().length), gaps: {}, alarms: [] })
   })
 
-  test('all of them, in every range: only the table shows it', async () => {
+  test('hidden logs in every range are found by the table alone', async () => {
     const before = await hidden()
     const [node] = stage.devnet.nodes.ethereum
     node?.add({ fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] })
@@ -96,7 +97,7 @@ describe('a node hides logs of the source', () => {
     expect(await hidden()).toBeGreaterThan(before)
   })
 
-  test('the last one that there is: nothing higher shows that it is missing', async () => {
+  test('a hidden last log is found, although no higher number shows that it is missing', async () => {
     const [node] = stage.devnet.nodes.ethereum
     node?.add({ fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] })
     const [last] = await sendNatives(stage, 'ethereum', 1)
@@ -104,7 +105,7 @@ describe('a node hides logs of the source', () => {
     const passedBy = async () => ((await view()).nextHeight ?? 0) > (fromEthereum().at(-1)?.height ?? 0)
     await until(passedBy, { timeoutMs: 60_000, everyMs: 250, what: 'the scan to have passed its block' })
     await expectAllProved(stage, sent)
-    // Count only the lines of this test, because lines of the previous test may come late.
+    // A line of the previous test may come late, so count only this test's number.
     const ofLast = async () => (await lines()).filter((line) => line.includes(`"lowest":"${last!.nonce}"`))
     await until(async () => (await ofLast()).length > 0, { timeoutMs: 60_000, what: 'the log to report that a node hides it' })
     expect(await ofLast()).toHaveLength(1)

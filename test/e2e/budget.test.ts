@@ -9,19 +9,18 @@ import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-/** The transfer may have done its own check meanwhile, and may be delivered. */
+/** A transfer that has checked by itself may be delivered before the signal comes. */
 const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 
-/** The most that a transfer may cost Temporal's server, by the server's own count. */
 const budget = {
   near: { stateTransitions: 8, historyEvents: 26 },
   far: { stateTransitions: 12, historyEvents: 26 },
 }
 
 /**
- * On ethereum `finalized` lags two blocks behind the head. On bsc it lags 70 blocks, which is longer than `broadcast`
- * follows.
+ * On ethereum `finalized` lags two blocks behind the head. On bsc it lags 70 blocks, which take longer than `broadcast`
+ * follows a transaction.
  */
 describe('The cost of a transfer', () => {
   let stage: Stage
@@ -60,7 +59,7 @@ describe('The cost of a transfer', () => {
     const lot = async () => {
       const sent = await stage.send('ethereum', coins(10))
       await untilListed(stage, sent, 'included')
-      // Make the blocks final before the next check. An early check would cost one more.
+      // If the transfer checks finality too early, it checks once more, which costs more transitions.
       await mine(anvil, 70)
       await untilListed(stage, sent, 'delivered')
       const spent = await costs(stage, sent)
@@ -78,7 +77,7 @@ describe('The cost of a transfer', () => {
     const again = async () => (await stage.devnet.check([undone])).delivered === 1
     await until(again, { timeoutMs: 60_000, everyMs: 100, what: 'the undone delivery to be in a block again' })
     await mine(anvil, 70)
-    // The transfer's own check comes when its block would have been final.
+    // Without the signal, the transfer would check again only when its block would have been final.
     await stage.client.workflow.getHandle(undone.id).signal('retry').catch(isOver)
     await untilListed(stage, stage.sent, 'delivered')
     const ends = await stage.outcomes(stage.sent)

@@ -19,7 +19,7 @@ import { runCli } from '../cli/run-cli.ts'
 import { cleanUp } from '../helpers/clean-up.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
-/** Number of the target's blocks from the attestation of a fast burn to its expiration. */
+/** A fast burn's attestation expires after this number of the target's blocks. */
 const fastBlocks = 600
 const [first, second, third] = devnetAttesters(3) as [DevnetAccount, DevnetAccount, DevnetAccount]
 
@@ -59,7 +59,6 @@ describe('Burns of CCTP, delivered by a Portage process', () => {
     await script.mine()
   }
 
-  /** The attested message as another relayer would deliver it. */
   async function attestedElsewhere(sent: SentBurn) {
     const service = await startIris(Object.values(cctp.ends), { attesters: [first, second] })
     cleanUp(service.stop)
@@ -166,7 +165,6 @@ describe('Burns of CCTP, delivered by a Portage process', () => {
     const ids: string[] = []
     for await (const { workflowId } of stage.client.workflow.list({ query: `WorkflowId STARTS_WITH "cctp:"` })) ids.push(workflowId)
     expect(ids.filter((id) => passed.some((place) => id.includes(`:${place}:`)))).toEqual([])
-    // Each id occurs once, so no audit has started a transfer again.
     expect(new Set(ids).size).toBe(ids.length)
   })
 })

@@ -11,7 +11,6 @@ import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** Transfers to bsc, which has two lanes. The tests submit them. */
 describe('Transfers that do not wait for ever', () => {
   let stage: Stage
   let portage: PortageProcess
@@ -29,8 +28,7 @@ describe('Transfers that do not wait for ever', () => {
   const transfer = ({ id }: Sent) => stage.client.workflow.getHandle(id)
 
   /**
-   * Runs `portage transfer submit`, as a person would. Resolves with the transfer. Calls `options` when its message is
-   * signed.
+   * Runs `portage transfer submit`. Calls `options` only when the message is signed, so that a deadline begins then.
    */
   async function submit(options: () => readonly string[] = () => []): Promise<Sent> {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
@@ -41,10 +39,6 @@ describe('Transfers that do not wait for ever', () => {
     expect([code, err]).toEqual([0, ''])
     return sent
   }
-  /**
-   * The index of the lane that has the transfer's transaction in the pool, with the transaction. Undefined if no lane
-   * has it.
-   */
   const carried = async () => {
     const pools = await Promise.all(lanes().map((lane) => pooled(anvil(), lane)))
     const index = pools.findIndex(({ length }) => length > 0)
@@ -52,8 +46,8 @@ describe('Transfers that do not wait for ever', () => {
   }
   const carrier = () => until(carried, { timeoutMs: 60_000, what: 'the call to be in the pool' })
   /**
-   * Submits a transfer whose call reaches the pool before its deadline. If the deadline passes first, which happens on
-   * a busy machine, tries again with twice the time. Transfers in `late` must be retried.
+   * Submits a transfer whose call reaches the pool before the deadline. On a busy machine the deadline may pass first:
+   * then tries again with twice the time, and adds the parked transfer to `late`.
    */
   async function submitInTime(late: Sent[]) {
     for (let withinMs = 20_000; ; withinMs *= 2) {
@@ -69,14 +63,13 @@ describe('Transfers that do not wait for ever', () => {
     stage = await startStage({ consistencyLevel: 200, keysPerChain: 2 })
     await stage.devnet.guardian.spy.stop()
     portage = await stage.portage({ configure })
-    // Both ledgers exist from here on.
     for (const index of lanes().keys()) await until(() => ledger(index).query('status'), { timeoutMs: 60_000, what: 'the ledger' })
   })
 
   afterEach(() => startMining(anvil()))
   afterAll(() => stage?.close())
 
-  test('past the deadline without a nonce: parked at once, nothing is sent; retried, it is delivered', async () => {
+  test('a transfer without a nonce is parked at its deadline and sends nothing; a retry delivers it', async () => {
     for (const index of lanes().keys()) await ledger(index).signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
     const sent = await submit(() => ['--deadline', '0.1', '--priority', '2'])
     const parked = await stage.reaches(sent.id, 'parked')
@@ -119,7 +112,7 @@ describe('Transfers that do not wait for ever', () => {
     expect(lane).toContain(other)
     expect(timeline.map(({ note }) => note).join()).toContain(`nonce ${call.nonce} was left to its lane`)
     await stuck.end()
-    // Both calls are in the pool. The builder of the block chooses which is mined first.
+    // The pool has the calls of both lanes. Either may be mined first.
     const [end] = await stage.outcomes([sent])
     expect(end).toMatchObject({ state: 'delivered', delivery: { ours: true } })
     expect(lanes()).toContain(end?.delivery?.by)
@@ -139,7 +132,7 @@ describe('Transfers that do not wait for ever', () => {
       until(async () => (await look()) || stuck.passBlock().then(() => false), { timeoutMs: 90_000, everyMs: 500, what })
     await becomes('the other lane to take it', async () => (await pooled(anvil(), other)).length > 0)
     await transfer(sent).signal(cancelSignal, { order: { by: 'a test', reason: 'a change of mind' } })
-    // The other lane's no-op is mined, so only the abandoned nonce still blocks the transfer.
+    // The no-op of the other lane is mined. The transfer now waits only for the abandoned nonce.
     await becomes('it to wait for the nonce that it left', async () => (await stage.status(sent.id)).code === 'NONCE_NOT_FINAL')
     expect(await stage.status(sent.id)).toMatchObject({ state: 'waiting', reason: expect.stringContaining(`nonce ${call.nonce} of `) })
     expect((await stage.status(sent.id)).reason).toContain(dead)

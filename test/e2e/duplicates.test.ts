@@ -6,14 +6,13 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** A fleet with one role per process. Each process is away for a while. */
 describe('Duplicates, and workers that are away', () => {
   let stage: Stage
   let api: PortageProcess
   let chain: PortageProcess
   let lane: PortageProcess
 
-  /** All runs of an id. Waits until the list, which lags, has the latest run that the server knows. */
+  /** All runs of a workflow id. Waits until the list, which lags, has the latest run. */
   const runsOf = async (id: string, count: number) => {
     const { runId: latest } = await stage.client.workflow.getHandle(id).describe()
     const look = async () => {
@@ -51,7 +50,7 @@ describe('Duplicates, and workers that are away', () => {
     const vaa = await stage.vaa(sent)
     const answers = await Promise.all(Array.from({ length: 10 }, () => stage.submit(api, vaa)))
     expect(new Set(answers.map(({ body }) => body['id']))).toEqual(new Set([sent.id]))
-    // One request starts the transfer. All others get the answer that it is known.
+    // If the intake was faster, no request starts the transfer (202).
     expect(answers.filter(({ status }) => status === 202).length).toBeLessThanOrEqual(1)
     stage.devnet.guardian.spy.publish(vaa, sent.emitterChain, sent.emitter)
     const [end] = await stage.outcomes([sent])
@@ -73,14 +72,14 @@ describe('Duplicates, and workers that are away', () => {
     expect(await runsOf(terminated.id, 2)).toHaveLength(2)
     await stage.end(lane, 'SIGKILL')
     await stage.portage({ role: 'chain', name: 'chain-2' })
-    // They are verified and wait, because no process has the key.
+    // `broadcasting` shows that both are verified. They wait, because no process has the key.
     await Promise.all([early, terminated].map(({ id }) => stage.reaches(id, 'broadcasting')))
     await stage.portage({ role: 'lane', name: 'lane-2' })
     expect((await stage.outcomes([early, terminated])).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
     await expectDelivered(stage)
   })
 
-  test('known after a restart, too', async () => {
+  test('a delivered transfer is still known after a restart', async () => {
     await stage.end(api)
     api = await stage.portage({ role: 'api', name: 'api-2' })
     const [sent] = stage.sent as [Sent]

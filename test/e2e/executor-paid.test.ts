@@ -7,12 +7,11 @@ import { type Stage, startStage } from '../helpers/e2e.ts'
 const one = 10n ** 8n
 const wishes: readonly ExecutionWish[] = [
   { form: 'plain', paidFor: { kind: 'ntt', amount: one } },
-  // These amounts are above the inbound limit.
   { form: 'dropOffAlone', paidFor: { kind: 'ntt', amount: 1_001n * one } },
   { form: 'dropOffAlone', paidFor: { kind: 'burnV1', amount: 1_000_001n } },
   { form: 'plain', paidFor: { kind: 'burnV2', amount: 1_000_002n } },
   { form: 'dropOffAlone', paidFor: { kind: 'burnV2', amount: 1_000_003n } },
-  // These payments are one wei too low, so they must have no effect.
+  // These payments are one wei too low, so Portage must not deliver for them.
   { form: 'plain', underpaid: true, paidFor: { kind: 'ntt', amount: 2n * one } },
   { form: 'plain', underpaid: true, paidFor: { kind: 'burnV1', amount: 2_000_001n } },
   { form: 'plain', underpaid: true, paidFor: { kind: 'burnV2', amount: 2_000_002n } },
@@ -30,7 +29,7 @@ describe('Requests for transfers of NTT and CCTP, paid for with quotes of this P
 
   afterAll(() => stage?.close())
 
-  test('each is delivered once, both ways, and what is underpaid costs nothing', async () => {
+  test('paid transfers of NTT and CCTP are delivered once, both ways, and underpaid ones cost nothing', async () => {
     const { users } = stage.devnet.executor!
     const sent = (await Promise.all([users.ethereum.send(wishes), users.bsc.send(wishes)])).flat()
     expect(sent).toHaveLength(10)

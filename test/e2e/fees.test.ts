@@ -9,7 +9,6 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** Transfers to bsc. */
 let stage: Stage
 let portage: PortageProcess
 let lane: string
@@ -24,7 +23,6 @@ beforeAll(async () => {
 afterEach(() => startMining(anvil()))
 afterAll(() => stage?.close())
 
-/** Blocks become too expensive for the sent transactions. */
 describe('Stuck transactions', { timeout: 300_000 }, () => {
   test('the fee is raised at the same nonce until the block takes it; those behind it follow', async () => {
     const used = await nonceOf(anvil(), lane)
@@ -39,13 +37,13 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
     expect(ends.map(({ state, rounds }) => [state, rounds])).toEqual(sent.map(() => ['delivered', 1]))
     const { lanes, findings, revertedTransactions } = await expectDelivered(stage)
     expect(revertedTransactions).toBe(0)
-    // There are as many transactions as transfers, because raised ones took the nonces of the first ones.
+    // Each raised transaction replaced the first one at its nonce, so the lane used only three nonces.
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(used + 3)
     const landed = findings.slice(-3).flatMap(({ txHashes }) => txHashes)
     expect(first.filter(({ hash }) => landed.includes(hash))).toEqual([])
   })
 
-  test('the result says how many attempts it took', async () => {
+  test('the result of a transfer says how many attempts it took', async () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [first] = await inPool(anvil(), lane, 1)
@@ -64,7 +62,6 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [first] = await inPool(anvil(), lane, 1)
     await stage.client.workflow.getHandle(sent.id).signal(expediteSignal)
-    // No block comes, so only the order raises the fee.
     const replaced = async () => {
       const [call] = await pooled(anvil(), lane)
       return call && call.hash !== first!.hash && call
@@ -85,11 +82,9 @@ describe('Stuck transactions', { timeout: 300_000 }, () => {
   })
 })
 
-/** Tests of spending limits that are set while everything runs. */
 describe('Fee limits', () => {
   const metric = async (line: RegExp) => Number(line.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
   const settingsVersion = () => metric(/^portage_settings_version(?:\{\})? (\d+)$/m)
-  /** Sets the policy of bsc. Resolves when the process uses it. */
   const limit = async (policy: Record<string, string>) => {
     const orders = [{ kind: 'setFees', scope: { kind: 'chain', chain: 'bsc' }, policy }]
     const body = JSON.stringify({ reason: 'an exercise', orders })
@@ -108,8 +103,7 @@ describe('Fee limits', () => {
     const ceiling = 50n * 10n ** 9n
     await limit({ baseFeeCeiling: String(ceiling) })
     const before = await granted()
-    // Each empty block lowers the base fee by an eighth. So the chain stalls above the ceiling until the transfer
-    // waits.
+    // An empty block lowers the base fee by an eighth. So no more blocks may come until the transfer waits.
     await stopMining(anvil())
     await mineDear(anvil(), ceiling * 4n)
     const height = Number(await anvil().rpc<string>('eth_blockNumber'))

@@ -9,16 +9,14 @@ import { type ChainKey, type Sent, type Stage, startStage } from '../helpers/e2e
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** Operators halt and deny by the command line, while everything runs. */
 describe('Settings that operators change at run time', () => {
   let stage: Stage
   let portage: PortageProcess
-  /** A second process of the fleet. It learns of orders only from the settings. */
+  /** `other` gets no orders through its API, so it learns of them only from the settings. */
   let other: PortageProcess
   const anvil = () => stage.devnet.chains.bsc.anvil
   const laneAddress = () => stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
 
-  /** Warnings of the last change. */
   let warnings: unknown
 
   const cli = async (...args: string[]) => {
@@ -32,7 +30,6 @@ describe('Settings that operators change at run time', () => {
   }
   const versionIn = async ({ apiUrl }: PortageProcess) =>
     Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${apiUrl}/metrics`)).text())?.[1])
-  /** Orders a change. Resolves when both processes use it. */
   const change = async (...args: string[]) => {
     const { version, changed, warnings: given } = await cli(...args, '--reason', 'an exercise')
     expect(changed).toBe(true)
@@ -49,7 +46,6 @@ describe('Settings that operators change at run time', () => {
     other = await stage.portage({ role: 'api' })
     await stage.outcomes([await send(), await send('bsc')])
   })
-  /** A failed test must leave no halt, denial or change to the next test. */
   afterEach(async () => {
     for (const node of stage.devnet.nodes.bsc) node.clear()
     await startMining(anvil())
@@ -66,7 +62,7 @@ describe('Settings that operators change at run time', () => {
   })
   afterAll(() => stage?.close())
 
-  test('halted, a transfer is taken in and waits in sight without a nonce; unhalted, it is delivered', async () => {
+  test('during a halt a transfer waits visibly without a nonce; after it, the transfer is delivered', async () => {
     const before = await granted()
     await change('halt', '--all')
     const sent = [await send(), await send('bsc')]
@@ -79,7 +75,6 @@ describe('Settings that operators change at run time', () => {
       status: 200,
       body: { id: sent[0]!.id, status: 'known', halted: 'by night-shift: an exercise' },
     })
-    // The list lags.
     const waiting = async () => ((await cli('transfer', 'list', '--state', 'waiting')) as { transfers: { id: string }[] }).transfers
     const listed = async () => (await waiting()).length === 2
     await until(listed, { timeoutMs: 60_000, everyMs: 200, what: 'both to be listed as waiting' })
@@ -93,7 +88,7 @@ describe('Settings that operators change at run time', () => {
   test('a halt that comes while the steps of an admission are tried one by one holds it too', async () => {
     const before = await granted()
     const [node] = stage.devnet.nodes.bsc
-    // Break both methods, because an estimate alone would also do as a simulation.
+    // Both methods must fail, because Portage would simulate with an estimate if only `eth_call` failed.
     const methods = ['eth_call', 'eth_estimateGas']
     const calls = node!.add({ fault: { kind: 'error', code: -32_603, message: 'internal error', forward: false }, methods })
     const sent = await send()
@@ -125,7 +120,6 @@ describe('Settings that operators change at run time', () => {
   })
 
   test('a halt that comes while a transfer waits for its nonce keeps it from being signed', async () => {
-    // No block comes, so the lane's only slot stays taken.
     await stopMining(anvil())
     const first = await send()
     await inPool(anvil(), laneAddress(), 1)
@@ -157,7 +151,7 @@ describe('Settings that operators change at run time', () => {
     await change('unhalt', '--all')
   })
 
-  test('a denied recipient is declined; allowed again, a retry delivers', async () => {
+  test('a transfer to a denied recipient is declined; once allowed again, a retry delivers it', async () => {
     await change('halt', '--all')
     const [denied, other] = [await send(), await send()]
     await stage.reaches(denied.id, 'waiting')
@@ -174,10 +168,10 @@ describe('Settings that operators change at run time', () => {
     await expectDelivered(stage)
   })
 
-  test('a denied token is declined', async () => {
+  test('a transfer of a denied token is declined', async () => {
     const before = await send()
     const token = before.origin
-    // Wait, because otherwise either the admission or the order would decide about this transfer.
+    // The denial must come after the admission of `before` and before the admission of `sent`.
     await stage.outcomes([before])
     await change('deny', 'token', token)
     const sent = await send()
@@ -192,12 +186,10 @@ describe('Settings that operators change at run time', () => {
     type Listed = { asOf: string; nodes: { name: string; state: string; source: string; asOf?: string }[] }
     const nodes = async () => {
       const { asOf, nodes: all } = (await cli('node', 'list', '--chain', 'bsc')) as Listed
-      // Answers of nodes have a time limit, which ends no later than the time limit of the list.
       for (const one of all) if (one.asOf !== undefined) expect(Date.parse(asOf) - Date.parse(one.asOf)).toBeGreaterThanOrEqual(0)
       expect(all.every((one) => one.asOf !== undefined || one.state === 'disabled')).toBe(true)
       return all
     }
-    /** Waits until the list has all nodes in the wanted states. Before a node is up, it is asked for its network. */
     const listed = (wanted: string) =>
       until(async () => (await nodes()).map(({ name, state, source }) => `${name} ${state} ${source}`).join(', ') === wanted, {
         timeoutMs: 60_000,
@@ -213,7 +205,7 @@ describe('Settings that operators change at run time', () => {
     const again = await post([{ kind: 'setNode', change: { chain: 'bsc', name: 'node-1', disabled: true } }])
     expect(await again.json()).toMatchObject({ warnings: tooFew })
     await listed('node-1 disabled config, spare up added')
-    // A node that the config lacks is never enough for a chain, so new transfers wait.
+    // A node that only the settings name does not suffice for a chain, so new transfers wait.
     const waiting = await send()
     await change('node', 'enable', 'bsc', 'node-1')
     await stage.outcomes([waiting])

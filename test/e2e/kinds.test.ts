@@ -18,7 +18,7 @@ import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 import { transferPayload } from '../helpers/vaa.ts'
 
 const amount = 10n ** 18n
-/** First number of the stream of Solana's token bridge. The stream of Sui begins with the first received message. */
+/** First number of the stream of Solana's token bridge. The stream of Sui has no configured first number. */
 const first = '1000000'
 
 const bridgeAbi = artifact('BridgeImplementation').abi
@@ -45,7 +45,6 @@ describe('Every kind of transfer, both ways', () => {
 
   afterAll(() => stage?.close())
 
-  /** Number of messages from the spy that were refused because of their emitter. */
   const metrics = async () => {
     const text = await (await fetch(`${portage.apiUrl}/metrics`)).text()
     return { refused: Number(text.match(/portage_intake_refused_total\{[^}]*code="EMITTER_UNKNOWN"[^}]*\} (\d+)/)?.[1] ?? 0) }
@@ -61,7 +60,6 @@ describe('Every kind of transfer, both ways', () => {
     const lanes = stage.devnet.lanes.map(({ address }) => address)
     expect(Object.keys(result.deliveredBy).toSorted()).toEqual(lanes.toSorted())
     expect(Object.values(result.feesEarned)).toEqual([2n, 2n, 2n, 2n].map((count) => count * devnetTokenFeeWei))
-    // Workflow and chain name the same transaction.
     for (const [index, end] of ends.entries()) {
       const finding = result.findings.find(
         ({ transfer }) => transfer.sequence === sent[index]?.sequence && transfer.source === sent[index]?.source,
@@ -138,7 +136,7 @@ describe('Every kind of transfer, both ways', () => {
     expect(await summary(sent!.id)).toBe(`wormhole-token-bridge: ethereum → bsc, sequence ${sent!.sequence}`)
     const steps = await activitySummaries(client, sent!.id)
     const lane = ledgerId(stage.devnet, 'bsc')
-    // On a slow machine the admission may find no local slot. Then the broadcast goes only through the queue.
+    // On a slow machine no local slot may be free. Then the broadcast goes through the queue only.
     const broadcast = `broadcast ethereum → bsc #${sent!.sequence} by ${lane.slice('lane:'.length)}`
     expect([broadcast, `${broadcast}, locally`].some((summary) => steps.includes(summary))).toBe(true)
     const details = await currentDetails(client, sent!.id)
@@ -152,7 +150,6 @@ describe('Every kind of transfer, both ways', () => {
       expect(await summary(workflowId)).toBe(`numbered source ${nameOf(client, workflowId.slice('stream:'.length))}`)
       expect(await currentDetails(client, workflowId)).not.toBe('')
     }
-    // Checks the summary of each step and timer, in every workflow.
     for await (const { workflowId, runId } of client.workflow.list())
       expect([workflowId, (await summaries(client, workflowId, 'any', runId)).filter((text) => text === '')]).toEqual([workflowId, []])
   })
@@ -160,7 +157,6 @@ describe('Every kind of transfer, both ways', () => {
   describe('from chains that we have no node of', () => {
     const view = (stream: string): Promise<StreamView> =>
       stage.client.workflow.getHandle(workflowIdOf(stage.client, stream.replace(':wormhole-', ':'))).query(streamViewQuery)
-    /** Resolves with the stream as soon as every number below `next` is resolved. */
     const isProved = (stream: string, next: bigint) =>
       until(
         async () => {
@@ -169,7 +165,6 @@ describe('Every kind of transfer, both ways', () => {
         },
         { timeoutMs: 120_000, everyMs: 100, what: `${stream} to be proved below ${next}` },
       )
-    /** The guardians observe these messages. The spy does not send those in `mute`. */
     const observe = (messages: readonly Message[], mute: readonly Message[] = []) => {
       stage.devnet.guardian.treat((one) => (mute.includes(one) ? 'mute' : 'sign'))
       for (const one of messages) stage.devnet.guardian.observe(one)
@@ -184,7 +179,7 @@ describe('Every kind of transfer, both ways', () => {
       ;[solana, sui] = [one!, other!]
     })
 
-    test('from Solana: messages that the spy sends or omits are delivered once, others are skipped', async () => {
+    test('messages from Solana that the spy sends or omits are delivered once, others are skipped', async () => {
       await until(() => stage.devnet.guardian.spy.subscribers === 1, { timeoutMs: 60_000, what: 'the subscription' })
       const messages = [0n, 1n, 2n, 3n, 4n].map((above) => solana.message(BigInt(first) + above, above % 3n === 0n ? 30 : undefined))
       const [, , muted, mutedElsewhere] = messages
@@ -207,7 +202,7 @@ describe('Every kind of transfer, both ways', () => {
       expect(streams.filter(({ unproved }) => unproved?.length === 3).map(({ stream }) => stream)).toEqual([solana.stream])
     })
 
-    test('from Sui: an audit finds a message that the spy never sent and that is the highest', async () => {
+    test('an audit finds the highest message from Sui, which the spy never sent', async () => {
       const [heard, muted] = [sui.message(7n), sui.message(8n)]
       observe([heard, muted], [muted])
       const [before] = await stage.identify([sui.sent(heard)])
@@ -229,7 +224,7 @@ describe('Every kind of transfer, both ways', () => {
       const before = (await metrics()).refused
       const payload = transferPayload({ toChain: stage.devnet.chains.bsc.wormholeChainId })
       const message = { timestamp: Math.floor(Date.now() / 1_000), vaaNonce: 0, sequence: 9n, consistencyLevel: 1, payload }
-      // The spy lies about the emitters of its messages.
+      // The spy claims other emitters than those that the guardians signed.
       for (const stranger of strangers) guardian.spy.publish(guardian.sign({ ...message, ...stranger }).bytes, 21, sui.emitter)
       await until(async () => (await metrics()).refused === before + 2, { timeoutMs: 60_000, what: 'both to be refused' })
       expect((await view(sui.stream)).next).toBe('9')

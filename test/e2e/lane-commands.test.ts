@@ -10,7 +10,6 @@ import { inPool, mine, nonceOf, pooled } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
-/** Orders to a lane by the command line, and their effect on the chain. The lane is the only one of bsc. */
 describe('Orders to a lane', () => {
   let stage: Stage
   let portage: PortageProcess
@@ -52,9 +51,8 @@ describe('Orders to a lane', () => {
       const { entries } = await stage.lane('bsc')
       const [raised, cancelled] = [entries[next]?.attempts, entries[next + 1]?.attempts]
       const recorded = raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
-      // A raise is recorded first and sent afterwards, and a block in between would still take the earlier transaction.
-      // So wait for both. The no-op may be missing: a tight block has room for it but not for the nonce before it, so
-      // anvil drops it. The lane sends it again.
+      // A block before the raised transaction is sent would take the cheaper one. The no-op may be missing: anvil drops
+      // it in a block without room for the nonce before it. The lane sends the no-op again.
       const inPoolNow = await pooled(anvil, address)
       const raiseSent = inPoolNow.some(({ nonce, maxFeePerGas }) => nonce === next && maxFeePerGas === 90_000_000_000n)
       const callGone = !inPoolNow.some(({ nonce, to }) => nonce === next + 1 && to !== address)
@@ -64,7 +62,7 @@ describe('Orders to a lane', () => {
       )
     }
     try {
-      // Mine only two blocks a second. With more, fees would rise faster than a busy machine can sign.
+      // With more than two blocks a second, fees would rise faster than a busy machine signs.
       await until(obeyed, { timeoutMs: 90_000, everyMs: 500, what: 'both orders to be obeyed' })
     } finally {
       await pool.end()
@@ -75,9 +73,8 @@ describe('Orders to a lane', () => {
     const endOf = (intentId = '') => ends.find(({ id }) => id === workflowOf(intentId))
     const transactionOf = async (intentId?: string) =>
       anvil.rpc<{ nonce: string; maxFeePerGas: string }>('eth_getTransactionByHash', [endOf(intentId)?.delivery?.txHash])
-    // The raised call delivered at its nonce. The other transfer needed another nonce, in a later round. Ask the chain:
-    // if the ledger has forgotten a transfer before the transfer checks its final nonce, the transfer is delivered in
-    // another round without a nonce.
+    // The raised call delivered at its nonce, the other transfer at another nonce in a later round. The chain shows the
+    // nonces: a transfer that the ledger has forgotten ends in a round without a nonce.
     expect(await transactionOf(toRaise)).toMatchObject({ nonce: toQuantity(next), maxFeePerGas: toQuantity(90_000_000_000) })
     expect(Number((await transactionOf(toCancel)).nonce)).toBeGreaterThan(next + 1)
     expect(endOf(toCancel)?.rounds).toBeGreaterThan(roundOf(toCancel ?? ''))
@@ -94,7 +91,7 @@ describe('Orders to a lane', () => {
     expect(await lane('resync', '--reason', 'a test')).toMatchObject({ code: 0 })
     expect(await lane('activate', '--reason', 'a test')).toMatchObject({ code: 0 })
     await stage.outcomes([one?.id ?? ''], 90_000)
-    // The lane read its account for this order, because an idle lane reads nothing.
+    // An idle lane reads nothing, so this order made it read its account.
     const state = await stage.lane('bsc')
     expect(state).toMatchObject({ next: before + 1, synced: true, config: { window: 5 } })
     const order = { by: 'night-shift', reason: 'a test' }
@@ -110,7 +107,6 @@ describe('Orders to a lane', () => {
     expect(shown.out).toMatch(/^\S+ +setWindow window 5 +night-shift +a test$/m)
     expect(shown.out).toMatch(/^\S+ +replace nonce \d+ maxFee 90 gwei tip 3 +night-shift +a test\n +gwei$/m)
     expect(shown.out).toMatch(/^balance +[0-9.]+ BNB$/m)
-    // Every line of the list fits the terminal, and commands accept the short names of lanes in it.
     const listed = await runCli(['lane', 'list', '--config', portage.configPath], { env: process.env })
     expect(Math.max(...listed.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     const short = `${address.slice(0, 6)}…${address.slice(-4)}`
@@ -119,7 +115,7 @@ describe('Orders to a lane', () => {
     expect(again.json()).toMatchObject({ config: { lane: expect.stringContaining(address) } })
   })
 
-  test('forbid lets in no new work either', async () => {
+  test('a forbidden lane lets in no new work', async () => {
     expect(await lane('forbid', '--reason', 'a test')).toMatchObject({ code: 0 })
     await ledger('the lane to be forbidden', ({ closing }) => closing?.mode === 'forbidden')
     const [one] = await sendCoins(stage, 1)
@@ -154,7 +150,7 @@ describe('Orders to a lane', () => {
     await stage.end(portage)
     await stage.temporal('workflow', 'terminate', '--workflow-id', ledgerId(stage.devnet, 'bsc'), '--reason', 'a test')
     const pool = await stuckInPool(anvil)
-    // Mine until an inherited nonce is old and the base fee is near zero. The no-op then has to outbid 500 wei.
+    // After 200 blocks the inherited nonce is old and the base fee is near zero. The no-op must outbid 500 wei.
     await mine(anvil, 200)
     const nonce = await nonceOf(anvil, address)
     const fees = { type: 2, maxFeePerGas: 500n, maxPriorityFeePerGas: 5n }
@@ -165,7 +161,7 @@ describe('Orders to a lane', () => {
     portage = await stage.portage()
     await ledger('the nonce to be inherited', ({ entries }) => entries[nonce]?.fill === 'inherited')
     expect(await lane('fill', String(nonce), '--reason', 'a test')).toMatchObject({ code: 0 })
-    // These blocks have room for the no-op, but not for the abandoned call.
+    // The block has room for the no-op, but not for the abandoned call.
     const filled = async () => {
       await pool.passBlock()
       return (await nonceOf(anvil, address)) > nonce

@@ -9,19 +9,17 @@ import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 /**
- * Number of transfers for which the hash usually chooses each of two lanes at least once. If it does not, the test
- * sends more.
+ * A lane is chosen by a hash. Of 12 transfers, each of two lanes usually gets one. If a lane gets none, the test sends
+ * more.
  */
 const count = 12
 
-/** Transfers to bsc, which has two lanes. Each lane has its own process. */
 describe('Transfers of a lane that cannot deliver go to the other one', () => {
   let stage: Stage
   let second: PortageProcess
   const lanes = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
   const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
 
-  /** Addresses of the lanes that deliver `count` new transfers. */
   async function deliverers(): Promise<string[]> {
     const ends = await stage.outcomes(await sendCoins(stage, count), 150_000)
     expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(ends.map(() => ['delivered', true]))
@@ -53,17 +51,17 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
     )
   })
 
-  test('one that is paused', async () => {
+  test('transfers of a paused lane go to the other one', async () => {
     await ledger(0).signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
     expect(await deliverers()).toEqual([lanes()[1]!.address])
     await ledger(0).signal(resumeSignal)
   })
 
-  test('one whose key has no funds; what has its nonce already waits for them', async () => {
+  test('transfers of a lane without funds go to the other one; those with a nonce wait for funds', async () => {
     const { anvil } = stage.devnet.chains.bsc
     const early = await drained(anvil, lanes()[0]!, async () => {
       const sent: Sent[] = []
-      // A lane reads its balance only when it has work, and the resumed lane may get none of the first transfers.
+      // A lane without work does not read its balance, so send until the resumed lane gets a transfer.
       const known = async () => {
         sent.push(...(await sendCoins(stage, count)))
         return (await ledger(0).query(laneStatusQuery)).observed?.balance === '0'
@@ -78,7 +76,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
 
   test('a lane whose only process was killed gets no transfers once the process has not polled for a while', async () => {
     await stage.end(second, 'SIGKILL')
-    // With twice as many transfers, the chance that none is for the dead lane is one in 17 million.
+    // With 2 × 12 transfers, the chance that the hash chooses the dead lane for none is one in 17 million.
     const ends = await stage.outcomes(await sendCoins(stage, 2 * count), 170_000)
     const [first, dead] = lanes().map(({ address }) => address)
     expect(ends.map(({ delivery }) => delivery?.by)).toEqual(ends.map(() => first))

@@ -12,8 +12,8 @@ import { type ChainKey, type Stage, ledgerId, startStage } from '../helpers/e2e.
 const bridge = 'native-bridge'
 
 /**
- * A fleet without intake, so that the test decides when transfers come: all at once, through REST. Those to bsc share
- * calls, those to ethereum do not.
+ * No process has the role intake: the test submits the transfers at once through REST. Transfers to bsc are batched,
+ * transfers to ethereum are not.
  */
 describe('Completions in batches', { timeout: 300_000 }, () => {
   let stage: Stage
@@ -103,17 +103,15 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
     const batches = batchesOf(batched)
     const transactions = await nonces('bsc')
     expect([await nonces('ethereum'), batchesOf(single).size]).toEqual([60, 0])
-    // Within a block time, two leave alone and then the others together. On a slow machine they reach the lane over
+    // At best, two transfers leave alone and the rest share calls in the same block. A slow machine spreads them over
     // several blocks.
     const heights = batched.map(({ delivery }) => delivery?.blockHeight ?? Number.NaN)
     const blocks = Math.max(...heights) - Math.min(...heights) + 1
     expect(transactions).toBeLessThanOrEqual(Math.min(40, Math.max(20, 4 * blocks)))
-    // All transfers of a batch have the same transaction and equal parts of its gas.
     for (const id of batches) {
       const members = batched.filter(({ batch }) => batch === id)
       expect(new Set(members.map(({ txHash, nonce, delivery }) => `${txHash} ${nonce} ${delivery?.gasPaid}`)).size).toBe(1)
     }
-    // Wait, because the list lags behind starts and ends.
     const listed = await until(
       async () => {
         const rows = await listBatches()
@@ -147,7 +145,7 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
     await startMining(anvil)
     const ends = await outcomes(transfers)
     expect(new Set(ends.map(({ state }) => state))).toEqual(new Set(['delivered']))
-    // The pool's own transaction was mined, so nothing else was signed.
+    // Every pooled transaction was mined and no other nonce was used. So nothing else was signed.
     const mined = new Set(ends.map(({ txHash }) => txHash))
     expect(held.map(({ hash }) => mined.has(hash))).toEqual(held.map(() => true))
     expect(await nonces('bsc')).toBe(before + held.length)

@@ -15,22 +15,22 @@ import { runCli } from '../cli/run-cli.ts'
 import { timedSteps } from '../../observability/step-times.ts'
 import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
-/** The cap: a quarter of the fund. The sum of the amounts of a day must stay below it. */
+/** The daily cap, a quarter of the insurance fund, in wei. The amounts of a day must stay below the cap. */
 const cap = 10n ** 17n / 4n
 const relayerRole = keccakText('RELAYER_ROLE')
 const daySeconds = 86_400
 /**
- * All reads of a watched gate in one block are one eth_call, and one more if a read comes late. Streams and lanes make
- * no eth_call.
+ * Upper limit. All reads of a watched gate in one block share one `eth_call`; a late read needs one more. Streams and
+ * lanes make no `eth_call`.
  */
 const mostCallsPerBlock = 2.5
-/** If there were fewer calls, the gate would not be read even at every second block. */
+/** Lower limit. Fewer calls would mean that the process does not read the gate even at every second block. */
 const leastCallsPerBlock = 0.5
 const blocksCounted = 8
 
 /**
- * While the bridge limits or pauses transfers, no transfer polls and nothing reverts. No operator is needed when that
- * ends.
+ * While the bridge is paused or its budget is spent, transfers neither poll nor revert. They continue without an
+ * operator.
  */
 describe('Transfers that a native bridge does not let in now', { timeout: 400_000 }, () => {
   let stage: Stage
@@ -46,7 +46,6 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   }
   const ids = (transfers: readonly SentNativeTransfer[]) => transfers.map(nativeTransferId)
   const outcomes = (transfers: readonly SentNativeTransfer[], timeoutMs = 120_000) => stage.outcomes(ids(transfers), timeoutMs)
-  /** Resolves when all these transfers wait for this reason. */
   const wait = async (transfers: readonly SentNativeTransfer[], code: string): Promise<TransferStatus[]> =>
     Promise.all(
       ids(transfers).map((id) =>
@@ -59,14 +58,12 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
         ),
       ),
     )
-  /** Sends a transaction of the target contract's admin. */
   const admin = async (method: string, args: readonly unknown[], contract: 'FixedNativeBridge' | 'BridgeToken' = 'FixedNativeBridge') => {
     const script = await Script.of(anvil(), end().deployer)
     const abi = contract === 'BridgeToken' ? (await compiledArtifact(contract)).abi : await nativeBridgeAbi('fixed')
     script.call(contract === 'BridgeToken' ? end().token : end().bridge, abi, method, args)
     await script.mine()
   }
-  /** Moves the target chain's time to midnight, when the whole budget is free again. */
   const nextDay = async () => {
     const { timestamp } = await anvil().rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])
     await anvil().rpc('evm_setNextBlockTimestamp', [(Math.floor(Number(timestamp) / daySeconds) + 1) * daySeconds])
@@ -76,10 +73,9 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   const gauge = async (line: string) =>
     Number(new RegExp(`^${line.replaceAll(/[{}|]/g, '\\$&')} (\\d+)$`, 'm').exec(await metrics())?.[1] ?? 0)
   const waiting = (code: string) => gauge(`portage_gate_waiting{route="native-bridge:ethereum:bsc",code="${code}"}`)
-  /** Waits until the gate watcher reports this number of waiting transfers. */
   const untilWaiting = (code: string, count: number) =>
     until(async () => (await waiting(code)) === count, { timeoutMs: 60_000, everyMs: 100, what: `${count} to be counted: ${code}` })
-  /** Waits until the process has read the latest block. A gate is read once per block. */
+  /** The process reads the gate once per block. Waits until it has read the gate at the latest block. */
   const untilSeen = async () => {
     const height = Number(await anvil().rpc<string>('eth_blockNumber'))
     await until(async () => (await gauge('portage_head_height{chain="bsc"}')) >= height, {
@@ -91,7 +87,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   const lane = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index)).query<LaneState>('status')
   const keys = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc').map(({ address }) => address.toLowerCase())
 
-  /** Number of eth_calls when the next new block has been read, so that no block's reads are counted only in part. */
+  /** Counts the `eth_call`s after a new block, so that a block's reads are counted completely or not at all. */
   const countAtEdge = async () => {
     const height = () => gauge('portage_head_height{chain="bsc"}')
     const calls = () => gauge('portage_rpc_calls_total{chain="bsc",method="eth_call",node="node-1"}')
@@ -99,7 +95,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const before = await height()
     const edge = await until(async () => ((await height()) > before ? height() : undefined), { ...waitLimit, what: 'a new block' })
     let known = await calls()
-    // The reads of a block are over when two successive counts are equal.
+    // Two equal counts show that the reads of the block are over.
     const quiet = async () => {
       const now = await calls()
       const same = now === known
@@ -109,7 +105,6 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     await until(quiet, { ...waitLimit, everyMs: 150, what: 'the reads of a block' })
     return { calls: known, height: edge }
   }
-  /** eth_calls per block of the target, over a window that begins and ends between the reads of two blocks. */
   const callsOfWindow = async () => {
     const before = await countAtEdge()
     const over = async () => (await gauge('portage_head_height{chain="bsc"}')) >= before.height + blocksCounted
@@ -118,9 +113,9 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     return (after.calls - before.calls) / (after.height - before.height)
   }
   /**
-   * Measures a window in which the process reads almost only the gate. A busy machine skips polls, or makes up for
-   * earlier ones. Such windows do not count, and the next one is tried. If each waiting transfer made reads, every
-   * window would show it.
+   * Measures `eth_call`s per block while the process reads little but the gate. A busy machine skips polls or makes up
+   * for earlier ones, so a window outside the limits is measured again. Polling transfers would exceed the limit in
+   * every window.
    */
   const callsPerBlock = (waiters: number) =>
     until(
@@ -131,7 +126,6 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
       },
       { timeoutMs: 150_000, everyMs: 0, what: `at most ${mostCallsPerBlock} eth_calls per block with ${waiters} waiting` },
     )
-  /** Checks that no transaction reverted, no nonce is missing, and each transfer arrived once. */
   const expectSound = async () => {
     const { lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions } = await stage.devnet.check(sent)
     const nothing = { lost: 0, duplicates: 0, wrongBalances: 0, foreignCompletions: 0, nonceHoles: 0, wastedTransactions: 0 }
@@ -139,9 +133,9 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   }
 
   beforeAll(async () => {
-    // Disable audits, because they read open numbers and this test counts reads.
+    // An audit would read the open numbers and disturb the count of reads.
     stage = await startStage({ native: 'fixed', wormhole: false, keysPerChain: 2, auditMinutes: 120 })
-    // Begin a new day, so that a whole day lies ahead.
+    // The tests must finish within one day of the chain's clock.
     await nextDay()
     portage = await stage.portage()
   })
@@ -157,7 +151,6 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
       const text = await metrics()
       return counters.filter((name) => !new RegExp(`^${name}\\{.*\\} 0$`, 'm').test(text))
     }
-    // A key's counters appear with the first answer of its ledger.
     await until(async () => (await missing()).length === 0, { timeoutMs: 60_000, what: `0 of each of ${counters.join(', ')}` })
     expect(await missing()).toEqual([])
   })
@@ -166,8 +159,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const [most] = await send(cap - 1_000n)
     await outcomes([most!])
     const ten = await send(300n, 300n, 300n, ...Array.from({ length: 10 }, () => 2_000n))
-    // The used amount must stay below 1,000, so three fit into the remaining 900. They and the other transfers do not
-    // delay each other.
+    // The used amount must stay below 1,000. So three of the ten amounts fit into the remaining 900.
     expect(await outcomes(ten.slice(0, 3))).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }, { state: 'delivered' }])
     const few = ten.slice(3)
     held.push(...few)
@@ -180,8 +172,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     held.push(...many)
     await wait(many, 'BRIDGE_BUDGET')
     await untilWaiting('BRIDGE_BUDGET', 100)
-    // The number of reads is the same. If each of the 90 waiting transfers polled every ten seconds, there would be 4
-    // more per block.
+    // If each of the 90 waiting transfers polled every ten seconds, each block would cost 4 calls more.
     await callsPerBlock(100)
   })
 
@@ -198,13 +189,13 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     await expectSound()
   })
 
-  test('of many that come at once, only those go on that fit together', async () => {
+  test('of many simultaneous transfers, only those that fit the budget together go on', async () => {
     await nextDay()
     const tenth = cap / 10n
     const many = await send(...Array.from({ length: 14 }, () => tenth))
     const state = async () => (await Promise.all(ids(many).map((id) => stage.status(id).catch(() => undefined)))).map((one) => one?.state)
-    // Ten amounts of a tenth are not below the cap. One of the nine may wait for a block, in which another one counts
-    // twice: as pending and as used.
+    // Ten amounts of a tenth would reach the cap, so only nine fit. The bridge may count one amount twice for a block:
+    // as pending and as used. Then one of the nine waits.
     const settled = async () => {
       const states = await state()
       const count = (wanted: string) => states.filter((one) => one === wanted).length
@@ -215,7 +206,6 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     await nextDay()
     await outcomes(many)
     await expectSound()
-    // The metrics time each step of first attempts, and every delivery as a whole.
     const text = await metrics()
     const labels = 'chain="bsc",bridge="native-bridge"'
     for (const step of timedSteps)
@@ -223,7 +213,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     expect(text).toMatch(new RegExp(`^portage_transfer_seconds_count\\{${labels}\\} [1-9]`, 'm'))
   })
 
-  test('above the daily cap: parked with the reason; when the cap is raised, a retry delivers', async () => {
+  test('a transfer above the daily cap is parked with the reason; once the cap is raised, a retry delivers', async () => {
     await nextDay()
     const [big] = await send(cap)
     expect(await stage.reaches(nativeTransferId(big!), 'parked', 60_000)).toMatchObject({
@@ -240,13 +230,13 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     await expectSound()
   })
 
-  test('paused: waits; unpaused, delivered within seconds', async () => {
+  test('transfers wait while the bridge is paused, and are delivered seconds after', async () => {
     await admin('togglePause', [])
     const two = await send(11n, 12n)
     for (const status of await wait(two, 'BRIDGE_PAUSED')) expect(status.nonce).toBeUndefined()
     await untilWaiting('BRIDGE_PAUSED', 2)
     await admin('togglePause', [])
-    // Otherwise these transfers would do their own check only after a quarter of an hour.
+    // Without the signal, these transfers would check the gate by themselves only after a quarter of an hour.
     await outcomes(two)
     await expectSound()
   })
@@ -254,7 +244,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   test('a key without the role pauses its lane while the other delivers, and the role resumes it', async () => {
     const [first, second] = keys() as [string, string]
     await admin('revokeRole', [relayerRole, first])
-    // Each transfer chooses its lane by a hash. Of this many, at least one chooses the first lane.
+    // A hash chooses the lane of each transfer. Of 20 transfers, the hash chooses the first lane for at least one.
     const many = await send(...Array.from({ length: 20 }, () => 13n))
     for (const { delivery } of await outcomes(many)) expect(delivery?.by).toBe(second)
     const paused = await until(async () => (await lane(0)).paused, { timeoutMs: 60_000, everyMs: 200, what: 'the lane to be paused' })
@@ -264,7 +254,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
       new RegExp(`^portage_lane_unauthorized\\{lane="[^"]*${first}",bridge="native-bridge"\\} 1$`, 'm').test(await metrics())
     await until(isUnauthorized, { timeoutMs: 60_000, everyMs: 100, what: 'the metric to report the lane' })
 
-    // Also revoke the other lane's role, so that all transfers wait for it.
+    // Without the role, neither lane can deliver, so every transfer waits.
     await admin('revokeRole', [relayerRole, second])
     const all = await send(...Array.from({ length: 8 }, () => 14n))
     await wait(all, 'BRIDGE_ROLE_MISSING')

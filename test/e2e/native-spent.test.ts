@@ -12,7 +12,6 @@ const daySeconds = 86_400
 let stage: Stage
 const anvil = () => stage.devnet.chains.bsc.anvil
 
-/** Moves the target chain's time to midnight. */
 async function nextDay(): Promise<void> {
   const { timestamp } = await anvil().rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])
   await anvil().rpc('evm_setNextBlockTimestamp', [(Math.floor(Number(timestamp) / daySeconds) + 1) * daySeconds])
@@ -39,7 +38,6 @@ test('a budget spent by a stranger keeps a transfer unsigned, and it is delivere
     sent.push(one!)
     return nativeTransferId(one!)
   }
-  // No block comes, so the lane's only slot stays taken.
   await stopMining(anvil())
   const first = await send(100n)
   await inPool(anvil(), address, 1)

@@ -9,7 +9,7 @@ import { expectAllProved, sendNatives, untilDelivered } from '../helpers/e2e-nat
 import { type Stage, startStage } from '../helpers/e2e.ts'
 import { runCli } from '../cli/run-cli.ts'
 
-/** No user's transfer over the native bridge reaches this minimum amount. */
+/** Sets a minimum amount that no transfer of the test's users reaches. */
 const withMinimum =
   (minimumAmount: string): PortageOptions['configure'] =>
   ({ bridges: { 'native-bridge': native, ...bridges }, ...config }) => ({
@@ -18,9 +18,8 @@ const withMinimum =
   })
 
 /**
- * All processes are killed at once, with nonces in the pool. Temporal's database is lost, or set back to a copy, and
- * users keep sending. Then everything starts again. Nothing may be lost or have its effect twice, and the streams must
- * prove it. Nobody submits a transfer.
+ * All processes are killed with nonces in the pool. Temporal's database is lost or restored from a copy, while users
+ * send more. After the restart, no transfer may be lost or take effect twice.
  */
 describe('Temporal forgets', { timeout: 400_000 }, () => {
   let stage: Stage
@@ -36,17 +35,12 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
 
   afterAll(() => stage?.close())
 
-  /** Sends users' transfers to bsc over both bridges. */
   const send = async (natives: number, coins = 0) => {
     sent.push(...(await sendNatives(stage, 'ethereum', natives)))
     const kinds = Array.from({ length: coins }, (_, index) => ({ kind: 'coin' as const, amount: 10n ** 16n + BigInt(index) * 10n ** 12n }))
     if (coins > 0) sent.push(...(await stage.devnet.users.ethereum.send(kinds)))
   }
 
-  /**
-   * Kills everything, and users send more transfers. Then everything starts again with the database that `lose` leaves,
-   * and the chain continues.
-   */
   const crash = async (lose: () => Promise<unknown>) => {
     await stage.end(portage, 'SIGKILL')
     await lose()
@@ -55,7 +49,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await startMining(bsc())
   }
 
-  test('all of it, with nonces in the pool; the checkpoints are kept', async () => {
+  test('the loss of all data with nonces in the pool, if the checkpoints are kept', async () => {
     await send(3)
     await untilDelivered(stage, sent)
     await stopMining(bsc())
@@ -65,7 +59,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await expectAllProved(stage, sent)
   })
 
-  test('all of it, and the checkpoints are gone as well', async () => {
+  test('the loss of all data and of the checkpoints', async () => {
     await stopMining(bsc())
     await send(3)
     await inPool(bsc(), lane(), 3)

@@ -23,7 +23,7 @@ interface Answer {
   readonly body: { readonly id?: string; readonly status?: string; readonly code?: string }
 }
 
-/** A network without Wormhole and a fleet without intake. The tests submit transfers by their numbers. */
+/** A network without Wormhole. No process has the role intake: the tests submit transfers by their numbers. */
 describe('The native bridge both ways', { timeout: 300_000 }, () => {
   let stage: Stage
   let api: PortageProcess
@@ -56,7 +56,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
 
   const placeOf = ({ source, target, nonce }: SentNativeTransfer) => ({ bridge, source, target, nonce: String(nonce) })
   const idFor = nativeTransferId
-  /** Repeats the submission until the transfer is final. */
+  /** The submission is refused until the transfer is final, so it is repeated. */
   const submit = (transfer: SentNativeTransfer) =>
     until(
       async () => {
@@ -76,7 +76,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
   })
   afterAll(() => stage?.close())
 
-  test('delivers what is handed in by REST and by the command line, with our keys, once', async () => {
+  test("transfers submitted by REST and the command line are delivered once with Portage's keys", async () => {
     const [there, back] = await Promise.all([send('ethereum', 5n, 6n, 7n), send('bsc', 8n, 9n)])
     const all = [...there, ...back]
     const answers = await Promise.all(all.slice(1).map(submit))
@@ -91,7 +91,6 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     expect([code, JSON.parse(out)]).toEqual([0, { id: idFor(all[0]!), status: 'started' }])
     for (const outcome of await stage.outcomes(all.map(idFor)))
       expect(outcome).toMatchObject({ state: 'delivered', delivery: { ours: true } })
-    // Again: known.
     expect(await post(placeOf(all[0]!))).toEqual({ status: 200, body: { id: idFor(all[0]!), status: 'known' } })
     const { delivered, lost, duplicates, wrongBalances, foreignCompletions, nonceHoles, wastedTransactions } =
       await stage.devnet.check(sent)
@@ -101,7 +100,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     })
   })
 
-  test("shows MIP-61's state", async () => {
+  test('a native transfer shows its state of MIP-61', async () => {
     const [one] = (await send('ethereum', 10n)) as [SentNativeTransfer]
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!
     const show = async () =>
@@ -132,18 +131,17 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     const lane = () => attack.ledger.query(laneStatusQuery)
     const forged = attack.completion({ nonce: 1n })
 
-    // The attacker starts workflows of Portage with his own input.
     const refused = { state: 'refused', detail: expect.stringContaining('No message of a bridge proves this call') }
     expect(await attack.operatorTransaction(forged.intent)).toMatchObject(refused)
     expect(await attack.operatorTransaction(attack.batchOf(forged, attack.completion({ nonce: 2n })))).toMatchObject(refused)
 
-    // The attacker's workflow sends steps to the lane's queue. For one of them he made the ledger grant a nonce.
+    // The attacker's workflow calls steps on the lane's queue. For one step, he first made the ledger grant a nonce.
     const unjustified = { failure: { code: 'CALL_UNJUSTIFIED', nonRetryable: true } }
     expect(await attack.step('sendOperatorTransaction', { intent: forged.intent, lookUpOnly: false, cancel: false })).toMatchObject(
       unjustified,
     )
     expect(await attack.step('broadcast', attack.broadcastOf(forged))).toMatchObject(unjustified)
-    // Steps on the queue of the chain. A process without the key serves this queue.
+    // The queue of the chain is served by a process without the lane's key.
     expect(await attack.localStep('broadcastLocally', attack.broadcastOf(forged))).toMatchObject({ result: { kind: 'elsewhere' } })
     const granted = { intentId: 'batch:forged/1', callHash: callHash(forged.intent) }
     const [grant] = await attack.order({
@@ -152,13 +150,12 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
       attempt: attack.attempt({ maxFee: '3000000000', tip: '1000000000' }),
     })
     expect(grant).toMatchObject({ kind: 'granted' })
-    // The step first follows what an earlier process may have sent. It finds only the lane's no-op.
+    // The step first follows transactions that an earlier process may have sent. It finds only the lane's no-op.
     const followed = await attack.step('broadcastBatch', { intent: forged.intent, intentId: granted.intentId })
     expect([{ kind: 'spent', by: 'noop' }, { kind: 'pending' }]).toContainEqual(
       (({ kind, by }) => ({ kind, ...(by && { by }) }))(followed.result as { kind: string; by?: string }),
     )
 
-    // Attacks on the ledger: attempts and orders with ruinous fees, and an invented state.
     const ruinous = attack.attempt({ kind: 'noop', gasLimit: '4000000', maxFee: String(10n ** 14n), tip: String(10n ** 14n) })
     const nonce = await attack.forgeLane(ruinous)
     await attack.order({ kind: 'replace', nonce, maxFee: String(10n ** 18n), tip: String(10n ** 18n) })
@@ -168,7 +165,6 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     await Promise.all(more.map(submit))
     for (const outcome of await stage.outcomes(more.map(idFor)))
       expect(outcome).toMatchObject({ state: 'delivered', delivery: { ours: true } })
-    // The lane uses the forged nonce for a no-op at an honest price.
     await until(async () => ((await lane()).observed?.latest ?? 0) > nonce, { timeoutMs: 90_000, what: 'the forged nonce to be used' })
     expect(await attack.spendAtMost()).toEqual([])
     expect(await attack.stolen()).toBe(0n)
@@ -192,7 +188,6 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     })
     expect(await post({ ...placeOf(one), nonce: '99' })).toMatchObject({ status: 503, body: { code: 'NATIVE_NOT_FINAL' } })
     expect(await post({ ...placeOf(one), target: 'bsc' })).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } })
-    // A stranger who may start workflows starts a transfer without the submitter.
     const smuggled: Transfer = { ...transfer, digest: forged.id, message }
     const handle = await stage.client.workflow.start('transfer', {
       workflowId: transferId(smuggled),
@@ -200,15 +195,15 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
       args: [{ transfer: smuggled }],
     })
     expect(await stage.reaches(handle.workflowId, 'rejected')).toMatchObject({ code: 'NATIVE_TABLE_MISMATCH' })
-    // A halt of a route comes only from what streams find on the chains. It never comes from the contents of a
-    // transfer, because an attacker could then halt the route for everybody.
+    // Only a stream that reads the chains may halt a route. If a transfer's contents could, an attacker could halt the
+    // route for everybody.
     const settings = (await (await fetch(`${api.apiUrl}/v1/settings`, { headers: api.admin })).json()) as { halts: object[] }
     expect(settings.halts).toEqual([])
     const { transfers, delivered, foreignCompletions } = await stage.devnet.check(sent)
     expect({ delivered, foreignCompletions }).toEqual({ delivered: transfers, foreignCompletions: 0 })
   })
 
-  test('the doctor sees contracts, budget and roles', async () => {
+  test('the doctor shows contracts, budget and roles of the native bridge', async () => {
     const doctor = async () => {
       const answer = await runCli(['doctor', '--json', '--config', api.configPath], { env: { ...process.env, ...stage.devnet.env } })
       const { checks } = JSON.parse(answer.out) as { checks: { area: string; name: string; status: string; detail: string }[] }

@@ -18,12 +18,12 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 describe('Without a workflow cache', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
-  /** Also send traces, because their headers must not change a command. */
+  /** Tracing adds headers. The headers must not change a workflow's commands. */
   let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
 
   beforeAll(async () => {
     stage = await startStage({ noCache: true, consistencyLevel: 200 })
-    // Ledgers continue as new after a few updates, so that the tests also replay these runs.
+    // After five updates a ledger continues as new, so the tests also replay continued runs.
     receiver = await startOtlpReceiver()
     const env = { PORTAGE_LANE_UPDATES_PER_RUN: '5', OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }
     portage = await stage.portage({ env, args: ['--log-level', 'debug'] })
@@ -33,7 +33,7 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
     await stage?.close()
   })
 
-  test('ten transfers of all kinds, a wait, a retry and a cancel', async () => {
+  test('ten transfers of all kinds, a wait, a retry and a cancel survive replays', async () => {
     const transfers = transferKinds.map((kind, index) => ({
       kind,
       amount: 10n ** 17n + BigInt(index) * 10n ** 12n,
@@ -46,7 +46,7 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
 
     await stage.reaches(waiting.id, 'waiting')
     const attested = await stage.identify(await token.attest())
-    // The transfer may have done its own check meanwhile, and may be delivered.
+    // A transfer that has checked by itself may be delivered before the signal comes.
     const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
     await stage.client.workflow.getHandle(waiting.id).signal('retry').catch(isOver)
     expect(await stage.outcomes(attested)).toMatchObject([{ state: 'delivered' }])

@@ -14,9 +14,8 @@ import { runCli } from '../cli/run-cli.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
 const rateLimitSeconds = 25
-/** One token, as users state amounts. */
 const one = 10n ** 8n
-/** Inbound limit in whole tokens. */
+/** The manager's inbound limit, in whole tokens. */
 const inboundLimit = 1_000n
 const aboveLimit = (inboundLimit + 1n) * one
 
@@ -24,7 +23,7 @@ describe('Native token transfers, delivered by a Portage process', () => {
   let stage: Stage
   let portage: PortageProcess
   let single: NttNetwork
-  /** Each manager has two transceivers, and both must attest. */
+  /** Each manager needs the messages of two transceivers. */
   let double: NttNetwork
 
   beforeAll(async () => {
@@ -50,7 +49,6 @@ describe('Native token transfers, delivered by a Portage process', () => {
     return { ...config, bridges: { ...config.bridges, ntt: { tokens } } }
   }
 
-  /** The ids of Portage's transfers. There is one for each message. */
   const idsOf = ({ emitterChain, messages }: SentNttTransfer) =>
     Promise.all(
       messages.map(async ({ emitter, sequence }) => {

@@ -22,8 +22,8 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const ether = 10n ** 18n
 
 /**
- * Operator transactions with the keys of lanes, by the command line. On bsc, the signing policy has a treasury, allows
- * top-ups and has no limits. On ethereum it is the default. Both chains have two lanes.
+ * On bsc, the signing policy names a treasury, allows top-ups and has no limits. On ethereum the policy is the default.
+ * Both chains have two lanes.
  */
 describe('Operator transactions', () => {
   let stage: Stage
@@ -61,7 +61,7 @@ describe('Operator transactions', () => {
   })
   afterAll(() => stage?.close())
 
-  test('pay the treasury, top up each other, and sweep coins and tokens; every nonce is the ledger’s', async () => {
+  test('lanes pay the treasury, top up each other, and sweep; every nonce is the ledger’s', async () => {
     const [first, second] = lanes as [string, string]
     const before = await count(first)
     expect(await lane('send', first, '--to', treasury, '--value', '7', '--reason', 'a test')).toMatchObject({
@@ -113,7 +113,7 @@ describe('Operator transactions', () => {
     expect(asked).toMatchObject({ status: 202, audits: [{ chain: 'bsc' }] })
     const [before, had, paid] = [await count(first), await balance(second), await balance(treasury)]
     const id = (address: string) => laneId('evm', stage.devnet.chains.bsc.anvil.chainId, address)
-    // The same idempotency key on another route makes another payment. The same request again makes none.
+    // An idempotency key holds for one route. So two routes make two payments, and repeated requests make none.
     const sweep = () => post(`/v1/lanes/${id(first)}/sweep`, { keep: String(ether), reason: 'a test' }, 'one-key')
     const topUp = () => post(`/v1/lanes/${id(second)}/top-up`, { from: id(first), amount: '9', reason: 'a test' }, 'one-key')
     const answers = [await topUp(), await sweep(), await topUp(), await sweep()]
@@ -136,7 +136,7 @@ describe('Operator transactions', () => {
     expect(await until(reports, { timeoutMs: 60_000, what: 'the audit to end' })).toMatchObject({ report: { hours: 1, undoneCount: 0 } })
   })
 
-  test('are listed while they wait and when they have ended, and end when they are cancelled', async () => {
+  test('operator transactions are listed while they wait and after their end, and end when cancelled', async () => {
     const [first] = lanes as [string]
     const setting = { env: { ...process.env, ...stage.devnet.env } }
     const cli = (...args: string[]) => runCli(['lane', ...args, '--config', portage.configPath], setting)
@@ -145,7 +145,7 @@ describe('Operator transactions', () => {
       return (JSON.parse(out) as { transactions: { id: string; execution: string; status?: Record<string, unknown> }[] }).transactions
     }
     const before = await count(first)
-    // The lane takes no work, so the operator transaction waits without a nonce.
+    // A forbidden lane takes no work, so the operator transaction waits without a nonce.
     expect(await cli('forbid', first, '--chain', 'bsc', '--reason', 'a test')).toMatchObject({ code: 0 })
     const sent = await cli('send', first, '--chain', 'bsc', '--to', treasury, '--value', '5', '--reason', 'a mistake', '--json')
     const { id } = JSON.parse(sent.out) as { id: string }
@@ -195,7 +195,7 @@ describe('Operator transactions', () => {
     expect(await cli('activate', first, '--chain', 'bsc', '--reason', 'a test')).toMatchObject({ code: 0 })
   })
 
-  test('that the signing policy forbids are refused with its reason, and hold nothing else up', async () => {
+  test('operator transactions that the signing policy forbids are refused with a reason', async () => {
     const [first] = lanes as [string]
     const before = await count(first)
     const stranger = freshAddress()
@@ -225,12 +225,13 @@ describe('Operator transactions', () => {
     expect(await anvil.rpc<string>('eth_getBalance', [second, 'latest'])).toBe(had)
   })
 
-  test('are archived with the transfers before Temporal forgets them, each once, and with who ordered them', async () => {
+  test('operator transactions are archived once before Temporal forgets them, with who ordered them', async () => {
     const dir = join(stage.devnet.dir, 'archive')
     const store = createArchiveStore({ kind: 'directory', path: dir })
     const hour = 3_600_000
     /**
-     * Acts as if half an hour had passed. Then the list is complete, and the transfers ended more than ten minutes ago.
+     * Archives as of half an hour later. By then Temporal's list is complete, and the transfers ended over ten minutes
+     * ago.
      */
     const pass = async () => {
       const now = Date.now() + hour / 2
@@ -246,7 +247,6 @@ describe('Operator transactions', () => {
       await pass()
       return (await linesIn('transfers')).lines.length === stage.sent.length
     }
-    // Wait, because the list lags behind the ends.
     await until(archived, { timeoutMs: 60_000, everyMs: 250, what: 'all transfers to be listed as closed' })
     const { lines, texts } = await linesIn('transfers')
     expect(new Set(lines.map(({ id }) => id))).toEqual(new Set(stage.sent.map(({ id }) => id)))
@@ -275,7 +275,7 @@ describe('Operator transactions', () => {
     const again = await pass()
     expect([again.done.added, again.orders.added, (await linesIn('transfers')).texts]).toEqual([0, 0, texts])
 
-    // The command finds nothing to archive, because it ignores the last two minutes.
+    // The command ignores the last two minutes, so it finds nothing to archive.
     const cli = async (...args: string[]) => {
       const config = join(stage.devnet.dir, 'archive.yaml')
       await writeFile(config, stringify({ ...stage.devnet.relayerConfig(), archive: { kind: 'directory', path: 'by-hand' } }))
@@ -288,7 +288,6 @@ describe('Operator transactions', () => {
       { transfers: { through: expect.any(String) as string }, orders: { maybeIncomplete: [] } },
     ])
     expect(await cli('archive', 'show')).toMatchObject([0, { state: 'fresh' }])
-    // Runs a command that continues until it is stopped.
     const goesOn = async (...args: string[]) => {
       const stop: (() => void)[] = []
       const said: string[][] = [[], []]

@@ -13,7 +13,6 @@ import { untilWithdrawn } from '../helpers/e2e-withdrawn.ts'
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const cancel = JSON.stringify({ by: 'night-shift', reason: 'wrong recipient' })
 
-/** Acts of an operator who has only the `temporal` CLI. Transfers to bsc. */
 describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -32,7 +31,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
   const isRetry = (event: Awaited<ReturnType<typeof eventsOf>>[number]) =>
     event.workflowExecutionSignaledEventAttributes?.signalName === 'retry'
   const retries = async (id: string) => (await eventsOf(id)).filter(isRetry).length
-  /** The time at which the wait before the last retry ended by itself, ms. 0 if the retry ended it. */
+  /** Time in ms at which the wait before the last retry ended. 0 if the signal ended the wait. */
   const waitEnded = async (id: string) => {
     const events = await eventsOf(id)
     const before = events.slice(0, events.findLastIndex(isRetry))
@@ -61,7 +60,6 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
       const { out } = await runCli(['transfer', ...args, '--json', '--config', portage.configPath], { env: process.env })
       return JSON.parse(out) as { id?: string; transfers?: { id: string }[] }
     }
-    // Wait, because the server lists ended workflows a little later.
     const listed = async (hash: string) => (await portageTransfer('list', '--tx', hash)).transfers?.map(({ id }) => id)
     await expect.poll(() => listed(txHash)).toEqual([sent.id])
     expect(await listed(sent.txHash)).toEqual([])
@@ -76,7 +74,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     }
     const found = Object.entries(forms).map(async ([form, given]) => [form, (await portageTransfer('show', given)).id])
     expect(await Promise.all(found)).toEqual(Object.keys(forms).map((form) => [form, sent.id]))
-    // A VAA that nobody submitted still names its transfer.
+    // No transfer has the changed VAA. The error must still name the transfer that the VAA would start.
     vaa[vaa.length - 1]! ^= 1
     const unknown = await portageTransfer('show', vaa.toString('base64'))
     expect(unknown).toMatchObject({
@@ -108,8 +106,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
       'the wrapper is there',
       '--yes',
     ]
-    // Freeze the process, so that no transfer continues by itself before the wrapper exists and the server has
-    // signalled.
+    // The frozen process cannot deliver the transfers before the test has created the wrapped token and signalled them.
     process.kill(portage.pid, 'SIGSTOP')
     const transfers = await (async () => {
       try {
@@ -124,12 +121,12 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     })()
     const resumed = Date.now()
     expect((await stage.outcomes(transfers)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered'])
-    // The signal woke the transfers, and not the end of their wait, unless that came first.
+    // The signal must have woken the transfers, unless their wait ended before the process continued.
     for (const { id } of transfers) expect(await waitEnded(id)).toBeLessThan(resumed)
     await expectDelivered(stage, transfers)
   })
 
-  test('cancelled before it has a nonce: nothing is sent', async () => {
+  test('a transfer cancelled before it has a nonce sends nothing', async () => {
     await portageLane('pause', lane, '--reason', 'a test')
     await until(async () => (await stage.lane('bsc')).paused !== undefined, { timeoutMs: 60_000, what: 'the lane to be paused' })
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
@@ -166,7 +163,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     const [call] = await inPool(anvil(), lane, 1)
     await act(sent.id)
     await untilWithdrawn(stage, 'bsc', call!.nonce)
-    // Mine blocks that are too expensive for the call, so that the no-op is not too late.
+    // In these blocks the call is too cheap to be mined before the no-op.
     await mineDearUntil(anvil(), call!.maxFeePerGas * 3n, lane, call!.nonce + 1)
     await startMining(anvil())
     await mine(anvil(), 3)
@@ -176,7 +173,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     expect((await stage.lane('bsc')).counts.filled).toBe(filled)
   })
 
-  test('cancelled too late, when the call is mined: delivered', async () => {
+  test('a transfer cancelled after its call was mined is delivered', async () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     await inPool(anvil(), lane, 1)
@@ -186,7 +183,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     await expectDelivered(stage, delivered())
   })
 
-  test('reset with its call in the pool, and again once it is delivered: paid once', async () => {
+  test('a transfer reset with its call in the pool, and again once it is delivered, pays once', async () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     await inPool(anvil(), lane, 1)
@@ -206,7 +203,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
     const [first] = await inPool(anvil(), lane, 2)
     await stage.temporal('workflow', 'terminate', '--workflow-id', sent[0].id, '--reason', 'by mistake')
-    // The transaction has also left the pool. The lane must use its nonce nevertheless.
+    // The pool loses the transaction. The lane must still use its nonce.
     await anvil().rpc('anvil_dropTransaction', [first!.hash])
     await startMining(anvil())
     await stage.outcomes([sent[1]])
@@ -215,7 +212,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     await expectDelivered(stage, delivered())
   })
 
-  test('lane terminated while nonces are in flight: they are mined, a new ledger takes over from the chain', async () => {
+  test('if a lane is terminated, its pending nonces are mined and a new ledger takes over from the chain', async () => {
     await stopMining(anvil())
     const pending = await stage.send('ethereum', [coin, coin, coin])
     const pool = await inPool(anvil(), lane, 3)
@@ -227,7 +224,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     )
     const { lanes } = await expectDelivered(stage, delivered())
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(pool.at(-1)!.nonce + 1 + later.length)
-    // The surviving process has reported the granted nonces to the new ledger, which granted none of them again.
+    // The surviving process reported the granted nonces to the new ledger, which granted none of them again.
     expect((await stage.lane('bsc')).counts.granted).toBe(pool.at(-1)!.nonce + 1 + later.length)
   })
 

@@ -11,12 +11,11 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 /**
- * Seconds per block after a reorg. Removed transactions must be sent again before the lane has waited for its number of
- * blocks.
+ * Seconds per block after a reorg. With faster blocks, the lane's wait would end before it has sent the removed
+ * transactions again.
  */
 const slowly = 1
 
-/** `finalized` lags 16 blocks behind the head, so that there is time for a reorg. Transfers to bsc. */
 interface ShadowReport {
   readonly chains: readonly object[]
   readonly transfers: readonly { readonly gasLimit: string; readonly cost: string }[]
@@ -39,7 +38,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
   const byOutsider = (txHash: string) => ({ state: 'delivered', delivery: { by: outsider, ours: false, txHash } })
 
   beforeAll(async () => {
-    // Disable audits, because one would find unsent messages before the stranger delivers them.
+    // An audit would find unsent messages before the outsider delivers them.
     stage = await startStage({ consistencyLevel: 200, slotsInAnEpoch: 8, auditMinutes: 60 })
     outsider = stage.devnet.outsiders.bsc.address
     lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
@@ -85,7 +84,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ transfer: sent.id, costWei: expect.stringMatching(/^\d+$/) }])
   })
 
-  test('before us: it ends delivered, by them, and nothing is sent', async () => {
+  test('a transfer that others delivered earlier ends as delivered by them, and nothing is sent', async () => {
     const [old, young] = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
     const oldHash = await redeem(old)
     await mined(oldHash)
@@ -94,10 +93,10 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     const youngHash = await redeem(young)
     await mine(target().anvil)
     portage = await stage.portage()
-    // Portage may have found them already, because the source counts its messages.
+    // A stream counts the source's messages. So Portage may know these messages already.
     for (const one of [old, young]) expect([200, 202]).toContain((await stage.submit(portage, await stage.vaa(one))).status)
     expect(await stage.outcomes([old])).toMatchObject([byOutsider(oldHash)])
-    // The block is not final, so the transfer knows the delivery but has not ended.
+    // The outsider's block is not final, so the transfer shows the delivery but does not end.
     const waiting = await stage.reaches(young.id, 'included')
     expect(notes(waiting)).toContain('by someone else; not final yet')
     await startMining(target().anvil)
@@ -107,7 +106,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     expect(lanes.map(({ transactions }) => transactions)).toEqual([0, 0])
   })
 
-  test('during our attempt, in the same block before ours: ours reverts, it ends delivered by them', async () => {
+  test('a transfer that others deliver in the block of our attempt ends as delivered by them', async () => {
     await stopMining(target().anvil)
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [ours] = await inPool(target().anvil, lane, 1)
@@ -121,7 +120,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     expect((await expectDelivered(stage)).revertedTransactions).toBe(1)
   })
 
-  test('in a block that is reorganised out before we were asked: we deliver it ourselves, once', async () => {
+  test('a delivery of others that a reorg removed before the submission is repeated by Portage, once', async () => {
     const { anvil } = target()
     await stage.devnet.guardian.spy.stop()
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
@@ -146,7 +145,6 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
   test('transactions of a removed block are sent again at their nonces and deliver once', async () => {
     const { anvil } = target()
     await stopMining(anvil)
-    // The outsider delivers the first transfer, and Portage the second. Then both deliveries are undone.
     const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
     const ours = await inPool(anvil, lane, 2)
     const theirs = await redeem(sent[0], 50_000_000_000n)
@@ -156,7 +154,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     const { blockHash, blockNumber } = await anvil.rpc<{ blockHash: string; blockNumber: string }>('eth_getTransactionReceipt', [theirs])
     for (const { hash } of ours) expect(await anvil.rpc('eth_getTransactionReceipt', [hash])).toMatchObject({ blockHash })
     await anvil.rpc('anvil_reorg', [2, []])
-    // Blocks come again by themselves, so Portage's delivery may already be in another block.
+    // Blocks come again, so another block may already contain Portage's delivery.
     expect(await anvil.rpc('eth_getBlockByNumber', [blockNumber, false])).not.toMatchObject({ hash: blockHash })
     expect(await anvil.rpc('eth_getTransactionReceipt', [theirs])).toBeNull()
     await startMining(anvil, slowly)

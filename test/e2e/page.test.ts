@@ -14,13 +14,10 @@ const chromium = knownChromium()
 if (chromium === undefined)
   process.stderr.write('NOT RUN: test/e2e/page.test.ts (it needs Chromium: apt-get install chromium, or CHROMIUM names one)\n')
 
-/** Text that an attacker may have written into a reason. */
+/** An attacker may have written such a text into a reason. */
 const hostile = '<img src=x onerror=alert(1)><b>rotate</b>'
 
-/**
- * The page at / in a browser, as an operator sees it. All tests share one network. Transfers to bsc, whose lane is
- * paused at first.
- */
+/** All tests share one network. The lane of bsc is paused at first. */
 describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => {
   let on: PageStage
   let stage: PageStage['stage']
@@ -53,22 +50,19 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await field.fill(await token('read'))
     await field.press('Enter')
     await part(page, 'Stuck').waitFor()
-    // The token is stored nowhere that outlives the tab.
     expect(await page.evaluate(`[localStorage.length, document.cookie, location.href.includes('eyJ')]`)).toEqual([0, '', false])
     await page.getByRole('button', { name: 'Forget token' }).click()
     await field.waitFor()
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
   })
 
-  test('says of each part that there is nothing, while there is nothing', async () => {
+  test('each part of the page says that there is nothing, while there is nothing', async () => {
     const page = await open({ token: await token('read') })
     await part(page, 'Parked transfers').getByText('No transfer is parked').waitFor()
     await part(page, 'Flow between chains').getByText('No transfer is open').waitFor()
     await page.locator('#connection').getByText('live').waitFor()
-    // Causes come first.
     const titles = await page.getByRole('heading', { level: 2 }).allTextContents()
     expect(titles).toEqual(['Stuck', 'Flow between chains', 'Parked transfers', 'Lanes', 'Streams', 'Nodes'])
-    // Each part of the page shows how old its figures are.
     for (const title of titles.slice(1))
       await part(page, title)
         .getByText(/^read (now|\d+ s ago)$/)
@@ -82,7 +76,6 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await stage.reaches(parked.id, 'parked')
     const lanes = part(page, 'Lanes')
     await lanes.getByText('paused', { exact: true }).waitFor()
-    // Strangers' texts are shown as text and not run.
     await lanes.getByText(hostile).waitFor()
     const stuck = part(page, 'Stuck')
     await stuck.getByText('LANE_PAUSED').first().waitFor()
@@ -105,7 +98,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await dialog.waitFor({ state: 'hidden' })
   })
 
-  test('orders with a name and a reason by keys alone, and shows what becomes of it without a reload', async () => {
+  test('the page sends an order by keys alone, with a name and a reason, and shows its result by itself', async () => {
     const page = await open({ token: await token('write') })
     await ledger().signal(resumeSignal, { order: { by: 'night-shift', reason: 'keys are in place' } })
     await expect.poll(async () => (await stage.lane('bsc')).paused).toBeUndefined()
@@ -136,7 +129,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       .waitFor()
   })
 
-  test('shows a transfer whole: facts, timeline, attempts, orders; found by a part of its id', async () => {
+  test('the page finds a transfer by a part of its id, and shows facts, timeline, attempts and orders', async () => {
     const page = await open({ token: await token('read') })
     const { delivery, timeline } = await stage.status(parked.id)
     await page.getByRole('searchbox').fill(parked.id)
@@ -146,10 +139,10 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       await transfer.getByText(text, { exact: false }).first().waitFor()
     const signed = transfer.getByRole('table', { name: 'Signed transactions' })
     await signed.getByText('mined').waitFor()
-    // The cost is in a readable unit. Only the list of the transactions of all processes shows it.
+    // The API gives costs in wei. The page must show a readable unit.
     expect(await signed.getByTitle(/^[1-9][0-9]* wei$/).textContent()).toMatch(/^[0-9\u202f]+(\.[0-9]+)? (gwei|BNB)$/)
     expect(await transfer.getByRole('listitem').count()).toBeGreaterThanOrEqual(timeline.length)
-    // The config names the explorer of this chain, and this Temporal has no Web UI.
+    // The config names an explorer for bsc. This Temporal has no Web UI to link to.
     const out = await outward(page)
     expect(out.map(({ href }) => href)).toContain(`${explorer}/tx/${delivery?.txHash}`)
     for (const one of out) {
@@ -170,7 +163,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     const page = await open({ token: await token('read') }, `${portage.apiUrl}/#/transfer/${encodeURIComponent(parked.id)}`)
     const { delivery } = await stage.status(parked.id)
     for (const [index, address] of ['javascript:alert(1)//', 'data:,x', 'http://explorer.example', 'https://a:b@x.example'].entries()) {
-      // The changed name shows when the page has read the change.
+      // The namespace's new name shows that the page has read the changed links.
       const restore = await replaceLinks(page, `put in its place ${index}`, { bsc: { explorer: address } })
       await page.reload()
       await page.getByText(`put in its place ${index}`).waitFor()
@@ -198,7 +191,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     }
     await expect.poll(listed).toBe(many.length)
     await expect.poll(() => list.getByRole('row', { name: /ethereum → bsc/ }).count()).toBe(many.length)
-    // The list of codes also has codes that none of the newest transfers has.
+    // The filter offers every code, also codes that no listed transfer has.
     await chooseHiddenCode(page, 'DEADLINE_PASSED')
     await list.getByRole('combobox', { name: 'Target' }).selectOption('bsc')
     await list.getByRole('button', { name: 'Retry all of these' }).click()
@@ -206,11 +199,10 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await dialog.getByText('with the code DEADLINE_PASSED to bsc').waitFor()
     await dialog.getByText('2 would be retried.').waitFor()
     expect(await inaccessible(page)).toEqual([])
-    // A user whose token is for one chain must choose this chain.
+    // A token for one chain cannot retry transfers of all chains. The user must choose the chain first.
     const scoped = await open({ token: await token('write', 'desk', ['ethereum']) })
     await part(scoped, 'Parked transfers').getByRole('button', { name: 'Retry all of these' }).click()
     await scoped.getByRole('dialog').getByText('The token of desk is only for ethereum').waitFor()
-    // The page sends no order without a reason and a confirmation.
     expect(await dialog.getByRole('button', { name: 'Retry 2' }).isDisabled()).toBe(true)
     for (const { id } of many) expect(await stage.status(id)).toMatchObject({ state: 'parked' })
     await dialog.getByLabel(/^Reason/).fill('the keys are back')
@@ -222,7 +214,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await list.getByText('No transfer is parked with this code and target.').waitFor()
   })
 
-  test('cancels what is open, with a reason', async () => {
+  test('the page cancels an open transfer, with a reason', async () => {
     await ledger().signal(pauseSignal, { order: { by: 'night-shift', reason: 'again' } })
     const open1 = await handIn()
     await stage.reaches(open1.id, 'waiting')
@@ -234,7 +226,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await ledger().signal(resumeSignal)
   })
 
-  test('says that it has lost its connection, from when its figures are, and goes on when it is back', async () => {
+  test('the page says that its connection is lost, how old its figures are, and goes on afterwards', async () => {
     const page = await open({ token: await token('read') })
     await part(page, 'Lanes').getByRole('row').nth(1).waitFor()
     await page.context().setOffline(true)
@@ -247,7 +239,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await expect.poll(() => page.getByText('The data below is older.').count()).toBe(0)
   })
 
-  test('says what is wrong and what to do where Temporal does not answer', async () => {
+  test('the page says what is wrong and what to do if Temporal does not answer', async () => {
     const config = deadConfig(await freePort())
     const dead = await openApi(config)
     try {
@@ -256,9 +248,8 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       const lanes = part(page, 'Lanes')
       await lanes.getByText('TEMPORAL_UNAVAILABLE').waitFor()
       await lanes.getByText(errorCatalogue.TEMPORAL_UNAVAILABLE.remedy).waitFor()
-      // The page reports Temporal's server, and not its own connection to the API.
+      // The page must report Temporal's failure and not a failure of its own connection to the API.
       expect(await page.getByRole('alert').count()).toBe(0)
-      // The rows of both chains, whose nodes are dead, follow below.
       const causes = ['TEMPORAL_UNAVAILABLE', 'CHAIN_UNREACHABLE', 'CHAIN_UNREACHABLE'].map((code) => ({ code }))
       expect((await dead.api.inject('/v1/stuck')).json()).toMatchObject({ stuck: true, causes })
     } finally {
@@ -280,21 +271,19 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       expect([await overflow(page), await inaccessible(page)]).toEqual([0, []])
       await page.setViewportSize(narrow.viewport)
       expect(await overflow(page)).toBe(0)
-      // The reader's choice overrides the system's, and is stored.
       await page.getByRole('radio', { name: colorScheme === 'light' ? 'Dark' : 'Light' }).check()
       await page.reload()
       expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(colorScheme === 'light' ? 'dark' : 'light')
     },
   )
 
-  test('is walked through by keys, from the link that skips its head', async () => {
+  test('the page can be used by keys alone, from the link that skips its head', async () => {
     const page = await open({ token: await token('read') })
     await part(page, 'Lanes').getByRole('row').nth(1).waitFor()
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.id')).toBe('main')
-    // Every focused element shows that it has the focus.
     await page.keyboard.press('Tab')
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none')
   })

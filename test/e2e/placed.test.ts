@@ -22,7 +22,7 @@ import { type PlacedStage, type PlacedStream, type Sent, startPlacedStage } from
 const variable = 'PORTAGE_TEST_PLACED_KEY'
 const lane = devnetAccount(accountIndex.lane)
 
-/** Starts a process of all roles whose only bridge is the test's own. No registry has this bridge. */
+/** Starts a process of all roles. Its only bridge is the test's own, which is in no registry. */
 async function startProcess({ ledgers, bridge, source, target, nodes, targetAnvil }: PlacedStage) {
   process.env[variable] = lane.privateKey
   const chainAt = (networkId: string, urls: readonly string[], lanes: object[] = []) => ({
@@ -109,7 +109,6 @@ describe('messages whose numbers are places', () => {
       counts: { completed: 4, forks: 0 },
       completedNumber: String(firstIn(view.nextHeight ?? 0) - 1n),
     })
-    // A message that the target shows as delivered gets no workflow.
     expect(await stream.run(before[2]!)).toBeUndefined()
   })
 

@@ -22,12 +22,12 @@ describe('Plug-in packages', () => {
   let keyless: PortageProcess
   let options: Pick<PortageOptions, 'configure'>
   let loads: string
-  /** The file of the plug-in `changed`, and its code before the change. */
   let changed: { readonly module: string; readonly text: string }
   let receivers: readonly [string, string]
 
   /**
-   * Source of a plug-in that delivers payloads with this first byte by two calls: to one receiver, then to the other.
+   * Source of a plug-in that delivers a payload by two calls, one to each receiver. It handles payloads whose first
+   * byte is `byte`.
    */
   const source = (name: string, byte: string, decode: string) => `import { appendFileSync } from 'node:fs'
 import { plugin, z } from 'portage/plugin'
@@ -121,7 +121,7 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
     await stage.reaches(token!.id, 'delivered')
     await stage.reaches(delivered, 'delivered')
 
-    // Each of the two calls is planned without a copy of the message.
+    // The process with the keys gets a plan of each call, and no copy of the message.
     const inputs = await broadcastsOf(delivered)
     expect(inputs.map(({ stage: name, plan }) => [name, plan?.to])).toEqual([
       ['first', receivers[0]],
@@ -131,7 +131,7 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
       expect(JSON.stringify(plan)).not.toContain('cdcdcdcd')
       expect(JSON.stringify(plan).length).toBeLessThan(transfer.message.length)
     }
-    // The process with the keys has imported no plug-in.
+    // The process that holds keys must import no plug-in.
     expect(new Set((await readFile(loads, 'utf8')).trim().split('\n'))).toEqual(new Set(['keyless']))
   })
 

@@ -25,11 +25,10 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
   let stage: Stage
   let portage: PortageProcess
   let receiverAbi: Interface
-  /** A contract that takes the messages of an account on ethereum. */
+  /** A contract that accepts the messages of one account on ethereum. */
   let receiver: string
-  /** A contract that accepts every call and does nothing. */
   let idle: string
-  /** A contract that redeems its payload 3 at bsc's token bridge. */
+  /** A contract that redeems transfers with a payload (payload 3) at bsc's token bridge. */
   let redeemer: string
 
   beforeAll(async () => {
@@ -92,7 +91,6 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
       what: `${stream} to be resolved up to ${number}`,
     })
 
-  /** Publishes the payloads in one block. Resolves with the ids that their transfers have under `bridge`. */
   async function publish(call: (script: Script) => void, bridge: string): Promise<{ id: string; digest: string; sequence: bigint }[]> {
     const { anvil, core, wormholeChainId } = stage.devnet.chains.ethereum
     const script = await Script.of(anvil, stage.devnet.outsiders.ethereum)
@@ -142,7 +140,7 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
     expect(await read(receiver, receiverAbi, 'count')).toBe(4n)
   })
 
-  test('a message that somebody else delivers counts as theirs', async () => {
+  test('a message that somebody else delivers counts as their delivery', async () => {
     stage.devnet.guardian.treat(() => 'mute')
     const [sent] = await publishPayloads('0x0110')
     stage.devnet.guardian.treat(() => 'sign')

@@ -7,7 +7,6 @@ import { startStageWithoutAudit } from '../helpers/e2e-audit.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** Somebody, or a batch job, acts on workflows by mistake. Transfers to bsc. */
 describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -26,7 +25,7 @@ describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
   afterEach(() => startMining(anvil()))
   afterAll(() => stage?.close())
 
-  test('a transfer while it holds a nonce, submitted again at once: the same nonce, one transaction', async () => {
+  test('a transfer terminated while it holds a nonce, and submitted again, keeps the nonce', async () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [call] = await inPool(anvil(), lane, 1)
@@ -39,7 +38,7 @@ describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(stage.sent.length)
   })
 
-  test('a transfer reset to its first task while it holds a nonce: the same nonce, one transaction', async () => {
+  test('a transfer reset to its first task while it holds a nonce keeps the nonce', async () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const [call] = await inPool(anvil(), lane, 1)

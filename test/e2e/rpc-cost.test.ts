@@ -9,21 +9,21 @@ import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
 /**
- * A transfer costs an estimate, which is also the simulation, and a send. A hundred transfers share one call for reads
- * of contracts. The receipts of a block share one call, unless the block has few. Measured: 2.5.
+ * A transfer costs an estimate, which is also its simulation, and a send. Contract reads of a hundred transfers share
+ * one call. The receipts of a block share one call, unless there are few. Measured: 2.5.
  */
 const mostPerTransfer = 3.5
-/** The head with the tag of the final block, three reads of one lane, and the market. Measured: 4.4 to 5.5. */
+/** Per block: the head with the final tag, three reads of one lane, and the market's fees. Measured: 4.4 to 5.5. */
 const mostPerBlock = 7
-/** Calls per block of both chains together. The source's lane has no work. Measured: 7.2 to 8. */
+/** Calls per block to both chains. The source's lane has no work. Measured: 7.2 to 8. */
 const mostPerBlockOfAll = 11
 /**
- * All requests to both chains with a hundred transfers in flight, divided by the number of transfers. A free machine
- * delivers a hundred within `usualBlocks`. A busy machine takes longer, and each further block adds its cost.
+ * All requests to both chains per transfer, with a hundred transfers in flight. A free machine delivers a hundred
+ * within `usualBlocks`. Each block more adds its own calls.
  */
 const mostAllInAll = { wormhole: 4, native: 5, ntt: 4 }
 const usualBlocks = 12
-/** Calls to the target without those that come once per block. A transfer of the token bridge costs as many. */
+/** Calls to the target without the calls of each block. A transfer of the token bridge costs as many. */
 const mostPerNttTransfer = 2.45
 
 const blockMs = 500
@@ -41,7 +41,7 @@ let stage: Stage
 let portage: PortageProcess
 
 beforeAll(async () => {
-  // Streams are audited rarely, because calls of audits do not belong to a transfer.
+  // Calls of audits do not belong to a transfer, so audits are rare.
   const pace = { blockTimeSeconds: blockMs / 1_000, consistencyLevel: 200, window: 128, auditMinutes: 60 }
   stage = await startStage({ worker: {}, native: 'fixed', ntt: { consistencyLevel: 200 }, ...pace })
   portage = await stage.portage({ configure: withoutNative })
@@ -52,7 +52,6 @@ afterAll(() => stage?.close())
 interface Reading {
   readonly at: number
   readonly height: number
-  /** Number of calls by `chain method`. */
   readonly calls: ReadonlyMap<string, number>
 }
 
@@ -63,16 +62,13 @@ async function reading(): Promise<Reading> {
   return { at: Date.now(), calls, height: Number(/^portage_head_height\{chain="bsc"\} (\d+)/m.exec(text)?.[1]) }
 }
 
-/**
- * Counts requests to the chains while `deliver` runs. `perTransfer` and `perBlock` are for the target. `all…` are for
- * both chains.
- */
+/** Counts the requests while `deliver` runs. `perTransfer` and `perBlock` concern the target, `all…` both chains. */
 async function costOf(transfers: number, deliver: () => Promise<unknown>) {
   const before = await reading()
   await deliver()
   const after = await reading()
-  // Blocks of the elapsed time count even if they have not come. The head is polled anyway, and blocks of a busy node
-  // come late.
+  // A busy node may make too few blocks, but the process polls the head anyway. So at least the blocks of the elapsed
+  // time count.
   const blocks = Math.max(after.height - before.height, (after.at - before.at) / blockMs)
   const spent = [...after.calls].map(
     ([key, calls]) => [...key.split(' '), calls - (before.calls.get(key) ?? 0)] as [string, string, number],
@@ -92,7 +88,6 @@ async function costOf(transfers: number, deliver: () => Promise<unknown>) {
 
 type Figures = Awaited<ReturnType<typeof costOf>>
 
-/** Delivers `count` transfers at once, in `rounds` rounds. */
 function cost(count: number, rounds = 1) {
   return costOf(count * rounds, async () => {
     for (let round = 0; round < rounds; round++) {
@@ -126,16 +121,16 @@ async function nttCost(count: number) {
   })
 }
 
-/** The most that this number of simultaneous transfers may cost. */
+/** The highest number of calls for all transfers. Blocks beyond `usualBlocks` may add their own calls. */
 const mostOf = (perTransfer: number, { transfers, blocks }: { transfers: number; blocks: number }) =>
   perTransfer * transfers + mostPerBlockOfAll * Math.max(0, blocks - usualBlocks)
 
 test('a Wormhole transfer costs four RPC calls at most with a hundred in flight, and as many as with ten', async () => {
-  // One transfer first, because constant data is read once: guardian sets, emitters, the wrapped coin.
+  // The first transfer also reads constant data: guardian sets, emitters, the wrapped coin.
   await cost(1)
   const isWithin = ({ perTransfer, perBlock, allPerBlock }: Figures) =>
     perTransfer <= mostPerTransfer && perBlock <= mostPerBlock && allPerBlock <= mostPerBlockOfAll
-  // Repeat the measurement, so that calls at fixed times do not count as calls of transfers.
+  // Calls at fixed times can fall into one measurement, so measure again.
   const few = await cheapLot(() => cost(10, 5), isWithin)
   const many = await cheapLot(
     () => cost(100),

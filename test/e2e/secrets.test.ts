@@ -21,7 +21,6 @@ import { type SecretNode, startSecretNode } from '../helpers/secret-node.ts'
 
 const password = 'secret-password-of-the-keystore'
 const signerPassword = 'secret-password-of-the-signer'
-/** Keys for payloads, for this test only. */
 const payloadKeys = { one: randomBytes(32), two: randomBytes(32) }
 type PayloadKeyId = keyof typeof payloadKeys
 const encryption = {
@@ -40,9 +39,8 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   let signer: Web3Signer
   let portage: PortageProcess
   let codecServer: { child: Child; url: string; logFile: string } | undefined
-  /** Receiver of the process's traces. */
   let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
-  /** All text that can be read outside the process, by the place where it was found. */
+  /** All text that can be read outside the process. The key names the place. */
   const collected = new Map<string, string>()
 
   beforeAll(async () => {
@@ -76,7 +74,6 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await signer?.stop()
   })
 
-  /** Starts a process with these payload keys. The first key encrypts. */
   function start(...keys: readonly PayloadKeyId[]): Promise<PortageProcess> {
     return stage.portage({ configure: (config) => encrypted(withSecrets(config), keys), args: ['--log-level', 'debug'], env })
   }
@@ -87,7 +84,6 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     return { ...config, temporal: { ...config.temporal, encryption: payloads }, codecServer: { port: 0, origins: [ui] } }
   }
 
-  /** Writes the process's config with these payload keys, for a command. Returns the file. */
   async function configOf(keys: readonly PayloadKeyId[]): Promise<string> {
     const file = join(stage.devnet.dir, `keys-${keys.join('-')}.yaml`)
     await writeFile(file, stringify(encrypted(withSecrets(stage.devnet.relayerConfig()), keys)))
@@ -106,7 +102,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     return { child, url, logFile }
   }
 
-  /** Makes the nodes' URLs secret. Ethereum's lane has a keystore, and bsc's lane a remote signer with a password. */
+  /** Puts secrets into the nodes' URLs. Ethereum's lane gets a keystore, bsc's lane a remote signer with a password. */
   function withSecrets(config: ConfigInput): ConfigInput {
     const remote = { kind: 'remote' as const, url: signer.url.replace('//', `//secret-user-of-the-signer:${signerPassword}@`) }
     const keystore = { kind: 'keystore' as const, file: 'lane.json', passwordFile: 'lane.password' }
@@ -155,10 +151,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       tell(`the admin port: ${path}`, await (await fetch(portage.adminUrl + path)).text())
   }
 
-  /**
-   * Collects histories, memos, search attributes and failures of retried activities, both as Temporal stores them and
-   * decrypted.
-   */
+  /** Collects histories, memos, search attributes and activity failures: as Temporal stores them, and decrypted. */
   async function readTemporal(): Promise<number> {
     let read = 0
     for await (const { workflowId, runId } of stage.client.workflow.list()) {
@@ -189,7 +182,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     ])
     await stage.outcomes([...early, ...back])
 
-    // Makes trouble: nodes quote their own URLs in errors, and then the remote signer is away.
+    // Errors of the nodes quote their own URLs. Later the remote signer refuses to sign.
     signer.mode = 503
     const late = await stage.send('ethereum', [coin, coin])
     await until(() => signer.refusals > 2, { timeoutMs: 120_000, what: 'the signer to have been asked in vain' })
@@ -206,7 +199,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await cli('doctor')
 
     for (const node of Object.values(nodes)) node.failing = false
-    // Transfers that wait for the signer continue in a process that encrypts with another key.
+    // The second process encrypts with another key. Transfers that waited for the signer must continue in it.
     await stage.end(portage)
     tell('the log of the first process', await readFile(portage.logFile, 'utf8'))
     portage = await start('two', 'one')
@@ -249,7 +242,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
         .map((secret) => `${where}: ${secret}`),
     )
     expect(leaks).toEqual([])
-    // Shows that the search can find something: it reads the inside of payloads, and errors about nodes and signers.
+    // The search for secrets means nothing unless it reads decrypted payloads and errors of nodes and signers.
     const all = [...collected.values()].join('\n')
     expect(collected.get(`temporal workflow show ${late[0]?.id}`)).toContain('"callHash"')
     expect(all).toContain('SIGNER_OFFLINE')
@@ -265,8 +258,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     expect(raw).toContain('TransferState')
     expect([raw.includes('SIGNER_OFFLINE'), raw.includes('binary/encrypted')]).toEqual([true, true])
 
-    // A command with one of several keys shows what this key encrypted, and for the rest an error that names the other
-    // key.
+    // A command that has one of two keys decrypts the payloads of this key. For the rest it names the other key.
     const show = async (id = '', keys: readonly PayloadKeyId[] = ['two']) => {
       const args = [launcher, '--config', await configOf(keys), '--json', 'transfer', 'show', id]
       const { code, stdout } = await run(process.execPath, args, { timeoutMs: 60_000, env: { ...process.env, ...env } })
@@ -285,7 +277,6 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       stage.temporal('workflow', 'show', '-w', first?.id ?? '', '-o', 'json', '--codec-endpoint', url, ...more)
     const { stdout } = await show('--codec-auth', portage.admin.authorization)
     expect(strings(JSON.parse(stdout)).map(decoded).join('\n')).toContain('callHash')
-    // Runs the command line of docs/operate/temporal/encryption.md.
     const [line = ''] = /^temporal .*--codec-endpoint.*$/m.exec(await readFile('docs/operate/temporal/encryption.md', 'utf8')) ?? []
     const typed = line
       .replace('<id>', first?.id ?? '')
@@ -305,7 +296,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   })
 })
 
-/** Replaces every encrypted payload in a JSON value by its plain content. Throws if one cannot be decrypted. */
+/** Replaces every encrypted payload in a JSON value by its plain content. Throws if a payload cannot be decrypted. */
 async function decrypted(value: unknown): Promise<unknown> {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return Promise.all(value.map(decrypted))

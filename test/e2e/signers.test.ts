@@ -21,7 +21,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     stage = await startStage()
     remote = await startWeb3Signer(stage.devnet.lanes.filter(({ chain }) => chain === 'ethereum'))
     kms = await startKms(stage.devnet.lanes.filter(({ chain }) => chain === 'bsc'))
-    // Take the lane keys, which devnets usually have in the environment, from the process.
+    // The devnet puts the lane keys into the environment. The process must not get them.
     const noKeys = Object.fromEntries(stage.devnet.lanes.map(({ variable }) => [variable, '']))
     await stage.portage({ configure: withServices, env: { ...noKeys, ...kmsEnvironment } })
   })
@@ -32,7 +32,6 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     await kms?.stop()
   })
 
-  /** Ethereum's lane signs by web3signer, and bsc's lane by KMS. */
   function withServices(config: ConfigInput): ConfigInput {
     const chains = Object.fromEntries(
       Object.entries(config.chains).map(([name, chain]) => {
@@ -49,7 +48,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     return { ...config, chains }
   }
 
-  test('deliver, ten transfers each', async () => {
+  test('web3signer and KMS keys deliver ten transfers each', async () => {
     const transfers = Array.from({ length: count }, (_, index) => ({ kind: 'coin' as const, amount: amount + BigInt(index) * 10n ** 12n }))
     const sent = (await Promise.all([stage.send('ethereum', transfers), stage.send('bsc', transfers)])).flat()
     const ends = await stage.outcomes(sent)
@@ -59,7 +58,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     expect(kms.signatures).toBeGreaterThanOrEqual(count)
   })
 
-  test('that are away for a while delay their lane for as long, and nothing is lost', async () => {
+  test('a signing service that is away delays its lane for as long, and nothing is lost', async () => {
     kms.mode = 500
     const sent = await sendCoins(stage, 3)
     const stuck = async () => (await inFlight(stage, sent)) === sent.length

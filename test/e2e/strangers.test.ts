@@ -16,18 +16,14 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const home = { kind: 'coin-home', amount: 10n ** 16n } as const
-/**
- * Number of transfers of each bridge that fill its stream. It is `limits.open` of every stream's state, and `maxOpen`
- * of this emitter.
- */
+/** Numbers of transfers that fill a stream: `limits.open` for the native bridge, `maxOpen` for Wormhole's emitter. */
 const [dust, newcomers] = [limits.open, 40]
 /**
- * Code of a contract that accepts coins while gas has no price, as in a simulation, and refuses them in a block:
- * GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH1 0 DUP1 REVERT.
+ * A contract that accepts coins only while gas has no price. So the simulation succeeds and the transaction reverts.
+ * Code: GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH1 0 DUP1 REVERT.
  */
 const trapCode = '0x3a600557005b600080fd'
 
-/** A stranger sends transfers that cannot be delivered. They must cost little and stop nobody else. */
 describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -86,14 +82,14 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
 
   test(`${newcomers} tokens without a wrapper do not stop gap filling: what the spy never sent is found and delivered`, async () => {
     const { guardian } = stage.devnet
-    // Both floods run at once. The next test checks the second one.
+    // Both floods run at once. The next test checks the native bridge's flood.
     nothings = stage.devnet.native!.users.ethereum.send(Array.from({ length: dust }, () => ({ amount: 1n, recipient: ZeroAddress })))
     await sendUnattested(stage, 'ethereum', newcomers)
     await shows(emitterStream(), 'all of them to be known', (now) => now.open >= newcomers)
     guardian.treat(() => 'mute')
     const [unheard] = (await stage.send('ethereum', [coin])) as [Sent]
     guardian.treat(() => 'sign')
-    // This message shows the stream that it lacks the one before.
+    // This message shows the stream that the one before is missing.
     const [heard] = (await stage.send('ethereum', [coin])) as [Sent]
     await stage.outcomes([unheard, heard], 120_000)
     honest.push(unheard, heard)
@@ -107,7 +103,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     expect(now.open).toBeGreaterThanOrEqual(newcomers)
   })
 
-  test(`${dust} native transfers to nobody are aside, and stop neither the cursor nor the next transfer`, async () => {
+  test(`${dust} undeliverable native transfers stop neither the cursor nor the next transfer`, async () => {
     await nothings
     const stream = 'native-bridge:ethereum:bsc'
     await shows(stream, 'all of them to be known', (now) => now.open >= dust)
@@ -123,7 +119,6 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     const { delivered, duplicates, wrongBalances, revertedTransactions, nonceHoles } = await stage.devnet.check([...honest, plain])
     expect({ delivered, duplicates, wrongBalances, revertedTransactions, nonceHoles }).toEqual({
       ...{ delivered: honest.length + 1, duplicates: 0, wrongBalances: 0 },
-      // Only the trap's transaction reverted and cost gas.
       ...{ revertedTransactions: 1, nonceHoles: 0 },
     })
   })

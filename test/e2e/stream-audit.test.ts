@@ -8,7 +8,7 @@ import { settingsReach } from '../helpers/e2e-settings.ts'
 
 const [there, back] = ['native-bridge:ethereum:bsc', 'native-bridge:bsc:ethereum']
 
-/** An operator looks at a stream that works, and audits another stream that has no agent. */
+/** One stream has an agent, the other has none. An operator audits the latter. */
 describe('A native bridge', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -26,16 +26,16 @@ describe('A native bridge', { timeout: 300_000 }, () => {
   }
 
   beforeAll(async () => {
-    // Schedule no audits, so that the test sees only the ordered one.
+    // A scheduled audit would hide whether the ordered audit works.
     stage = await startStage({ native: 'fixed', wormhole: false, auditMinutes: 60, blockTimeSeconds: 0.5 })
     portage = await stage.portage()
   })
   afterAll(() => stage?.close())
 
-  test('has a stream each way, with a watermark that rises, in the list and in the metrics', async () => {
+  test('both streams of a native bridge are listed, with rising watermarks in list and metrics', async () => {
     await send(5n, 6n, 7n)
     await until(async () => (await view())['completed_nonce_height'] === '3', { timeoutMs: 90_000, what: 'the watermark to be 3' })
-    // Wait, because the list lags behind starts and, on a busy machine, the cursor lags behind the head.
+    // Temporal's list lags behind starts. On a busy machine the cursor lags behind the head.
     const caughtUp = async () => {
       const { streams } = (await stream('list')).answer as { streams: { stream: string; lag?: number }[] }
       return streams.length > 1 && (streams.find((row) => row.stream === there)?.lag ?? Infinity) < 30 && streams
@@ -49,7 +49,7 @@ describe('A native bridge', { timeout: 300_000 }, () => {
     expect(await metric(portage, 'portage_chain_quorum{chain="ethereum"}')).toBe('1')
   })
 
-  test('audited by hand shows nothing amiss; a stream that no route is does not exist', async () => {
+  test('an ordered audit of a sound stream finds nothing; a stream without a route does not exist', async () => {
     expect(await stream('audit', there)).toMatchObject({
       code: 0,
       answer: { stream: there, upTo: '3', gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 },
@@ -63,7 +63,7 @@ describe('A native bridge', { timeout: 300_000 }, () => {
     expect(unknown).toMatchObject({ code: 1, answer: { error: { code: 'STREAM_NOT_FOUND' } } })
   })
 
-  test('audited by hand starts again what was open and is gone, while no intake runs', async () => {
+  test('an ordered audit starts missing open transfers again, while no intake runs', async () => {
     const halt = (...argv: string[]) =>
       runCli([...argv, '--all', '--reason', 'a test', '--config', portage.configPath], { env: { ...process.env, ...stage.devnet.env } })
     expect(await halt('halt')).toMatchObject({ code: 0 })
@@ -75,14 +75,13 @@ describe('A native bridge', { timeout: 300_000 }, () => {
     const [api] = await Promise.all([stage.portage({ role: 'api', name: 'api' }), stage.portage({ role: 'ledger', name: 'ledger' })])
     await stage.temporal('workflow', 'terminate', '--workflow-id', id, '--reason', 'a test')
 
-    // Try again, because the visibility store may still show the first audit as running.
     const again = async () => {
       const { code, answer } = await stream('audit', there)
       return answer['started'] === 1 && { code, answer }
     }
     expect(await until(again, { timeoutMs: 90_000, what: 'the audit to start it again' })).toMatchObject({ code: 0, answer: { gaps: 0 } })
     expect((await stage.client.workflow.getHandle(id).describe()).status.name).toBe('RUNNING')
-    // Reads the metric from an API that records nothing in a stream.
+    // The API process only reads streams, so the metric comes from the stream's state.
     const isOpen = async () => (await metric(api, `portage_stream_open{stream="${there}"}`)) === '1'
     await until(isOpen, { timeoutMs: 60_000, everyMs: 500, what: 'the metric to report it' })
   })

@@ -13,13 +13,9 @@ import { temporaryFolder } from '../helpers/folders.ts'
 
 const stream = 'native-bridge:ethereum:bsc'
 const contract = `0x${'cc'.repeat(20)}`
-/** Blocks up to this height are scanned. The chain has a few more. */
+/** The streams have scanned the blocks up to this height. The chain is a few blocks higher. */
 const scanned = 20
 
-/**
- * Runs every command about streams on a real server, with a real stream and the source's node. Each command is called
- * correctly, for people and for scripts, and wrongly.
- */
 describe('portage stream', () => {
   const folder = temporaryFolder()
   let stage: StreamStage
@@ -33,7 +29,6 @@ describe('portage stream', () => {
     (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [`0x${height.toString(16)}`, false])).hash
   const state = async () =>
     (await cli('show', stream, '--json')).json() as Record<'view', Record<string, unknown>> & Record<string, unknown> & StreamState
-  /** Expects exit code 1 and this reason, both for people and for scripts. */
   const refused = async (code: string, why: RegExp, ...argv: string[]) => {
     const [people, scripts] = [await cli(...argv), await cli(...argv, '--json')]
     expect([people.code, people.out, people.err]).toEqual([1, '', expect.stringMatching(new RegExp(`^${code}: `))])
@@ -72,7 +67,7 @@ describe('portage stream', () => {
     await stage?.stop()
   })
 
-  test('says that there is none where none was started', async () => {
+  test('stream commands say that no stream was started', async () => {
     const unheard = runCli(['stream', 'list', '--wide', '--config', dead])
     expect(await cli('list')).toMatchObject({ code: 0, out: expect.stringMatching(/^no streams/), err: '' })
     expect((await cli('list', '--json')).json()).toEqual({ asOf: expect.stringMatching(/^2.*Z$/), streams: [] })
@@ -83,7 +78,7 @@ describe('portage stream', () => {
     expect(await unheard).toMatchObject({ code: 1, err: expect.stringContaining('TEMPORAL_UNAVAILABLE') })
   })
 
-  test('lists and shows what was recorded: watermark, gaps, what is parked, the backfill', async () => {
+  test('stream list and show have watermark, gaps, parked numbers and the backfill', async () => {
     const numbers = [
       ['1', 11],
       ['2', 12],
@@ -125,7 +120,7 @@ describe('portage stream', () => {
     expect(out).toMatch(/^under way: 4-5$/m)
   })
 
-  test('skip resolves a number with who and why, unskip takes it up again; what is not known is refused', async () => {
+  test('skip resolves a number with author and reason, unskip reopens it; unknown numbers are refused', async () => {
     const skipped = await cli('skip', stream, '3', '--reason', 'a test message')
     expect([skipped.code, skipped.out]).toEqual([0, expect.stringMatching(/^done +skipped 3$/m)])
     expect((await state()).exceptions).toMatchObject([{ number: '3', outcome: 'skipped', by: 'night-shift', reason: 'a test message' }])
@@ -138,7 +133,7 @@ describe('portage stream', () => {
     await refused('INPUT_INVALID', /6 is not known to exist/, 'unskip', stream, '6', '--reason', 'a test')
   })
 
-  test('pause holds the cursor, resume lets it go on, set-max-open changes the room', async () => {
+  test('stream pause holds the cursor, resume releases it, and set-max-open changes the room', async () => {
     expect((await cli('pause', stream, '--reason', 'an upgrade')).code).toBe(0)
     expect((await cli('list')).out).toContain('paused by night-shift: an upgrade')
     const next: StreamRequest = {
@@ -158,7 +153,7 @@ describe('portage stream', () => {
     expect((await cli('show', stream)).out).toMatch(/\(at most 10, as configured\)$/m)
   })
 
-  test('backfill orders blocks below the cursor, and --wait shows the progress until they are read', async () => {
+  test('stream backfill reads blocks below the cursor, and --wait shows the progress to the end', async () => {
     await refused('INPUT_INVALID', /from: above the cursor \(20\)/, 'backfill', stream, '--from', '21', '--to', '30', '--reason', 'a test')
     await refused('INPUT_INVALID', /--to: must not be below from/, 'backfill', stream, '--from', '5', '--to', '4', '--reason', 'a test')
     const ordered = await cli('backfill', stream, '--from', '12', '--to', '99', '--json', '--reason', 'a test')
@@ -182,7 +177,7 @@ describe('portage stream', () => {
     await tell([read(0, 9)])
   })
 
-  test('trust raises the watermark only', async () => {
+  test('stream trust only raises the watermark', async () => {
     const raised = await cli('trust', stream, '--number', '2', '--height', '12', '--json', '--reason', 'a test')
     expect(raised.json()).toMatchObject({ done: true, view: { completed_nonce_height: '2' } })
     const again = await cli('trust', stream, '--number', '1', '--reason', 'a test')
@@ -191,7 +186,7 @@ describe('portage stream', () => {
     expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining("required option '--number <number>' not specified")])
   })
 
-  test('a watermark above what is known is refused, and alarms until one is given that can be taken', async () => {
+  test('a watermark above the known numbers is refused, and alarms until an acceptable one is given', async () => {
     const alarms = async () => (await state()).view['alarms']
     await refused('INPUT_INVALID', /number: 99 is not known to exist/, 'trust', stream, '--number', '99', '--reason', 'a test')
     expect(await alarms()).toEqual(['distrusted'])
@@ -213,7 +208,7 @@ describe('portage stream', () => {
     expect(await alarms()).toEqual([])
   })
 
-  test('a signal whose texts are none pauses, and never jams the stream', async () => {
+  test('a signal with malformed texts pauses the stream and never blocks it', async () => {
     const signal = (...args: unknown[]) => stage.client.workflow.getHandle(workflowIdOf(stage.client, stream)).signal('pause', ...args)
     const paused = async () => (await state()).paused
     for (const [typed, by, reason] of [
@@ -237,7 +232,7 @@ describe('portage stream', () => {
     expect((await cli('checkpoint', 'write', stream)).code).toBe(0)
     const shown = (await cli('checkpoint', 'show', stream, '--json')).json()
     expect(shown['kept']).toEqual(shown['now'])
-    // The checkpoint's name contains the chains' numbers, so it is found after a chain was renamed.
+    // The file's name has the chains' ids. So a checkpoint is found after a chain got another name.
     const id = `native-bridge:${anvil.chainId}:5`
     const file = join(folder, 'checkpoints', `${id.replaceAll(':', '_')}.json`)
     const kept = { ...(shown['kept'] as object), stream: id }
@@ -247,7 +242,7 @@ describe('portage stream', () => {
     await refused('CHECKPOINT_INVALID', /completedNumber/, 'checkpoint', 'show', stream)
   })
 
-  test('reread goes back to a block that the source still has, by the word of its nodes', async () => {
+  test("stream reread goes back to a block that the source's nodes still have", async () => {
     const wrong = `0x${'12'.repeat(32)}`
     const [forked, above] = await Promise.all([
       cli('reread', stream, '--block', '15', '--hash', wrong, '--reason', 'a test'),
@@ -261,10 +256,10 @@ describe('portage stream', () => {
     expect((await state()).cursor).toEqual({ height: 15, hash: await hashOf(15) })
   })
 
-  test('a stream that no worker serves says so, and its checkpoint is shown all the same', async () => {
+  test('commands say that no worker serves a stream, and still show its checkpoint', async () => {
     await cli('checkpoint', 'write', stream)
     await stage.rest()
-    // Each command waits for a worker that does not exist. Together they wait only once.
+    // Each command waits for a worker that does not exist. Run in parallel, they wait only once.
     const [shown, ordered, listed, kept] = await Promise.all([
       cli('show', stream, '--json'),
       cli('resume', stream, '--reason', 'a test'),

@@ -41,7 +41,7 @@ describe('how transfers of a stream end, or wait, without a delivery', { timeout
     await settingsReach(stage, portage)
     const users = stage.devnet.native?.users.ethereum
     if (!users) throw new Error('the devnet has no native bridge')
-    // The daily limit is a quarter of the insurance fund, which has 10^17. The second amount is above it.
+    // The daily limit is a quarter of the fund's 10^17 wei. The second amount exceeds the limit.
     const [unwanted, huge, plain] = await users.send([{ amount: 1n }, { amount: 5n * 10n ** 16n }, { amount: 3n }])
     if (!unwanted || !huge || !plain) throw new Error('nothing was sent')
     await shows(({ open }) => open.length === 3, 'all three to be open')

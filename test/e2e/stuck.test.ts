@@ -17,8 +17,8 @@ const caseOf = (name: string): StuckCase => {
 }
 
 /**
- * Makes faults on real parts, several at once. One `portage stuck --json` must name each fault with the next command,
- * and must show when it is over.
+ * Makes several faults at once on real parts. `portage stuck --json` must name each fault and its next command, and
+ * drop the row when the fault is over.
  */
 describe('portage stuck', { timeout: 600_000 }, () => {
   let stage: Stage
@@ -26,7 +26,6 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   let scene: StuckScene
 
   const cli = (...argv: string[]) => runCli([...argv, '--config', portage.configPath])
-  /** The command's answers since the test emptied this list. */
   const asked: Report[] = []
   async function stuck(): Promise<Report> {
     const { json, code } = await cli('stuck', '--json')
@@ -38,7 +37,6 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   async function stuckByApi(): Promise<Report> {
     return causeReportSchema.parse(await (await fetch(`${portage.apiUrl}/v1/stuck`, { headers: portage.admin })).json())
   }
-  /** Waits for one answer that satisfies all conditions. */
   function answer(what: string, isSo: (report: Report) => boolean, ask: () => Promise<Report> = stuck): Promise<Report> {
     let last: Report | undefined
     const look = async () => {
@@ -53,7 +51,6 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     answer(`the cause ${code}`, ({ causes }) => causes.some((cause) => cause.code === code && isWanted(cause))).then(({ causes }) =>
       causes.find((cause) => cause.code === code && isWanted(cause))!,
     )
-  /** Makes all these faults. Resolves with the one answer that has a row for each. */
   async function madeAtOnce(...names: string[]): Promise<{ report: Report; mend: () => Promise<void> }> {
     const made: (readonly [StuckCase, Fault])[] = await Promise.all(
       names.map(async (name) => [caseOf(name), await caseOf(name).make(scene)] as const),
@@ -79,7 +76,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
       async cli(...argv) {
         const { code, err } = await cli(...argv)
         if (code !== 0 || err !== '') throw new Error(`portage ${argv.join(' ')} ended with ${code}: ${err}`)
-        // A transfer from before the process knows an order would be delivered despite the order.
+        // A process that does not know the order yet would deliver the transfer.
         await settingsReach(stage, portage)
       },
       kill: () => Promise.reject(new Error('there is one process for everything')),
@@ -88,8 +85,8 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   }, 600_000)
   afterAll(() => stage?.close())
 
-  test('says that nothing is stuck where nothing is', async () => {
-    // Try again, because on a busy machine a node may be late and thus be a cause for a moment.
+  test('portage stuck says that nothing is stuck', async () => {
+    // On a busy machine a node may be late, which `portage stuck` reports for a moment.
     await expect
       .poll(() => cli('stuck'), { timeout: 90_000, interval: 200 })
       .toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing is stuck \(read /) })
@@ -104,7 +101,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   })
 
   test('names all that is wrong at once, by the command and by GET /v1/stuck, and nothing once it is mended', async () => {
-    // No transfer from bsc may be sent before this, because one message of bsc's stream would end the spy's silence.
+    // A message of bsc's stream would end the spy's silence, so these faults come before every transfer from bsc.
     const { report, mend } = await madeAtOnce(
       ...['lane-paused', 'lane-draining', 'lane-window-zero', 'lane-funds', 'halted', 'node-wrong-network'],
       ...['node-down', 'node-lags', 'bridge-paused', 'bug', 'spy-silent', 'gap-held'],
@@ -120,21 +117,22 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     await stage.outcomes([sent!])
   })
 
-  test('names what is wrong with a whole chain or stream', async () => {
+  test('portage stuck names a fault of a whole chain or stream', async () => {
     const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'fee-ceiling', 'denied')
     await mend()
-    // Make this fault alone. Without a majority a stream cannot count, and so cannot notice missing messages.
+    // `no-majority` comes alone: without a majority a stream cannot count its source, and so notices no missing
+    // messages.
     const { mend: again } = await madeAtOnce('no-majority')
     await again()
   })
 
-  test('names a guardian set that the chains do not know, until they do', async () => {
+  test('portage stuck names a guardian set that the chains do not know, until they do', async () => {
     const { mend } = await madeAtOnce('guardian-set-unknown')
     await mend()
   })
 
-  test('names a dead node with the messages that wait for it: none of them is called unobserved', async () => {
-    // For the last test, send a transfer to ethereum that waits until the halt ends.
+  test('portage stuck names a dead node with the messages that wait for it, and calls none unobserved', async () => {
+    // For the last test: a transfer to ethereum that waits until the halt ends.
     await scene.cli('halt', '--bridge', 'wormhole-token-bridge', '--source', 'bsc', ...reason)
     const [waits] = await stage.send('bsc', [{ kind: 'coin', amount: ether }])
     await stage.reaches(waits!.id, 'waiting')
@@ -142,14 +140,14 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     await named('CHAIN_UNREACHABLE', ({ where }) => where.id === 'bsc')
     asked.length = 0
     await stage.devnet.users.ethereum.send([{ kind: 'coin', amount: ether }])
-    // A gap is reported when it is 3 s old.
+    // A gap is reported at an age of 3 s, so 10 s are enough.
     const isOld = ({ oldest }: Report['causes'][number]) => oldest !== undefined && Date.now() - Date.parse(oldest) > 10_000
     const waiting = await named('CHAIN_UNREACHABLE', isOld)
     expect(waiting.next[0]).toBe('portage node list --chain bsc')
     expect(asked.flatMap(({ causes }) => causes).filter(({ code }) => code === 'GAP_UNOBSERVED')).toEqual([])
   })
 
-  test('names a process that was killed, and a Temporal that is away', async () => {
+  test('portage stuck names a killed process, and a Temporal that is away', async () => {
     await stage.end(portage, 'SIGKILL')
     const missing = ['LEDGER_WITHOUT_WORKER ledger', 'CHAIN_WITHOUT_WORKER chain:ethereum']
     await answer(missing.join(' and '), ({ causes }) => {

@@ -30,8 +30,8 @@ const namespace = 'bridge'
 const good = { transfers: 2, delivered: 2, duplicates: 0, wrongBalances: 0 }
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 /**
- * Longest wait for a new credential, ms: two reads of the process's files (workers/process/temporal-credentials.ts),
- * and the delays of a busy machine.
+ * Longest wait for a new credential, ms: two reads of the process's files (workers/process/temporal-credentials.ts) on
+ * a busy machine.
  */
 const rereadMs = 60_000
 
@@ -45,7 +45,6 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
   let other: TestCa
   let client: CertificateFiles
   const issuer = createTokenIssuer()
-  /** The server will stop trusting this issuer's key. */
   const leaving = createTokenIssuer()
   const revoked = leaving.issue([`${namespace}:write`])
   const tokens = {
@@ -56,7 +55,6 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     expired: issuer.issue([`${namespace}:write`], { endsInSeconds: -60 }),
     forged: createTokenIssuer().issue([`${namespace}:write`]),
   }
-  /** Outputs of commands. `logs`: logs of processes. */
   const said: string[] = []
   const logs: string[] = []
 
@@ -93,7 +91,6 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     ...more,
   })
 
-  /** Runs a command with its own config, and with only these environment variables. */
   async function cli(args: readonly string[], { temporal = {}, env = {} }: { temporal?: TemporalInput; env?: NodeJS.ProcessEnv } = {}) {
     const config = join(dir, `cli-${said.length}.yaml`)
     await writeFile(config, stringify({ ...devnet.relayerConfig(), temporal: access(temporal) }))
@@ -102,7 +99,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     return answer
   }
 
-  test('delivers; a renewed API key and a renewed certificate are used without a restart', async () => {
+  test('a process uses a renewed API key and a renewed certificate without a restart', async () => {
     const files = { key: join(dir, 'api-key'), certificate: join(dir, 'mine.pem'), private: join(dir, 'mine.key') }
     const renew = async (pair: CertificateFiles) => {
       await writeFile(files.certificate, await readFile(pair.certificate))
@@ -127,14 +124,13 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
 
     await writeFile(files.key, tokens.writes)
     await until(() => logged('the API key of Temporal was read again'), { timeoutMs: rereadMs, what: 'the new API key' })
-    // A certificate without its key is not used. The process does not stop.
+    // The process must not use a certificate without its key, and must not stop.
     const renewed = await ca.issue('renewed')
     await writeFile(files.certificate, await readFile(renewed.certificate))
     const refused = 'new credentials for Temporal cannot be used; going on with those before'
     await until(() => logged(refused), { timeoutMs: rereadMs, what: 'half a pair to be refused' })
     await renew(renewed)
     await until(() => logged('the credentials of Temporal were read again'), { timeoutMs: rereadMs, what: 'the new certificate' })
-    // The first issuer's key is no longer valid.
     await server.useKeySet(keySetOf(issuer))
     const refusedKey = async () => {
       const { out } = await cli(['transfer', 'list'], { env: { TEMPORAL_API_KEY: revoked } })
@@ -146,7 +142,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       const { out } = await cli(['transfer', 'list', '--state', 'delivered'], { env: { TEMPORAL_API_KEY: tokens.reads } })
       return (JSON.parse(out) as { transfers?: object[] }).transfers?.length === 4
     }
-    // Wait for the list, because the chain shows a delivery before it is final.
+    // The chain shows a delivery before it is final. The list shows it afterwards.
     await until(listed, { timeoutMs: 60_000, everyMs: 250, what: 'the list to have four delivered transfers' })
   })
 
@@ -166,7 +162,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       1,
       { error: { code: 'TEMPORAL_PERMISSION', remedy: expect.stringContaining('write for workers and orders') } },
     ])
-    // An environment variable overrides the config.
+    // The environment variable must override the config's missing file.
     const ordered = await cli(pause, { temporal: { apiKeyFile: '/not/there' }, env: { TEMPORAL_API_KEY: tokens.writes } })
     expect([ordered.code, ordered.err]).toEqual([0, ''])
     expect((await cli(['lane', 'resume', lane, '--reason', 'a test'], { env: { TEMPORAL_API_KEY: tokens.writes } })).code).toBe(0)
@@ -199,7 +195,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     expect(found).toEqual(cases.map(([what, code]) => [what, code]))
   })
 
-  test('the doctor says who we are and what we may, and from where that comes', async () => {
+  test('the doctor shows the identity and the rights of a credential, and its source', async () => {
     const { json } = await cli(['doctor'], { env: { TEMPORAL_API_KEY: tokens.reads } })
     const { checks } = json() as { checks: { area: string; name: string; status: string; detail: string }[] }
     const temporal = Object.fromEntries(
@@ -225,7 +221,6 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       await writeFile(config, stringify({ ...devnet.relayerConfig(), temporal: access() }))
       const child = await startChild(process.execPath, [launcher, '--config', config, 'run', '--role', 'ledger'], {
         logFile,
-        // The process gets nothing else of the user's environment.
         env: { PATH: process.env['PATH'], HOME: dir, ...devnet.env, TEMPORAL_API_KEY: token },
       })
       const giveUp = () => child.ended && `${child.ended}: ${child.tail()}`

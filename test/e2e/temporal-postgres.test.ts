@@ -30,8 +30,8 @@ const coins = (count: number) =>
 
 /**
  * Temporal as in a fleet: the production server with four history shards, TLS and tokens, on a PostgreSQL that syncs to
- * disk. One process has one lane's key and all work that needs no key. A second process has the other lane's key. Each
- * has its own token.
+ * disk. One process has one lane's key and all work without a key. The second process has the other lane's key. Each
+ * has a token of its own.
  */
 describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 }, () => {
   const dir = temporaryFolder()
@@ -55,17 +55,17 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     ca = await createTestCa(join(dir, 'ca'), 'ca')
     server = await startTemporalOnPostgres({
       parts: parts as Exclude<typeof parts, { why: string }>,
-      // A folder next to `dir`, because PostgreSQL runs as another user, who may not enter `dir`.
+      // PostgreSQL runs as another user, who may not enter `dir`.
       dir: `${dir}-temporal`,
       synchronousCommit: true,
-      // Check often whether a version is drained. By default the server checks only every three minutes.
+      // By default the server checks only every three minutes whether a version is drained.
       dynamicConfig: {
         'matching.wv.VersionDrainageStatusVisibilityGracePeriod': '"1s"',
         'matching.wv.VersionDrainageStatusRefreshInterval': '"1s"',
       },
       tls: { server: await ca.issue('server') },
       keySet: keySetOf(issuer),
-      // `portage setup temporal` makes the namespace.
+      // `portage setup temporal` makes the namespace, so the server starts without one.
       namespaces: [],
       admin: {
         tls: { ca: { from: 'a test', file: ca.file, read: () => readFileSync(ca.file, 'utf8') } },
@@ -74,9 +74,8 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     })
     // The devnet uses only the address of this server. It starts no Temporal server of its own.
     const temporal = { ...server.temporal, namespace: 'default' } as unknown as TemporalServer
-    // Longer times than `quickTakeover`, because only one process dies here. On a busy machine, syncs to disk, reloaded
-    // shards and new versions make workflow tasks longer. A task that exceeds its time-out starts again and would never
-    // end.
+    // Longer times than `quickTakeover`. On a busy machine, disk syncs and reloaded shards lengthen workflow tasks. A
+    // task that exceeds its time-out starts again and would never end.
     const worker = { ...quickTakeover, workflowTaskSeconds: 20, heartbeatSeconds: 15 }
     devnet = await startDevnet({ temporal, blockTimeSeconds: 0.25, worker })
   })
@@ -101,7 +100,6 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     return runCli([...args, '--json', '--config', config], { env: { ...devnet.env, TEMPORAL_API_KEY: token } })
   }
   const laneOf = (chain: 'ethereum' | 'bsc') => devnet.lanes.find((lane) => lane.chain === chain)!
-  /** Starts a process with one lane's key and without the other's. */
   async function start(chain: 'ethereum' | 'bsc', name: string): Promise<PortageProcess> {
     const [role, token, other] = chain === 'bsc' ? (['lane', tokens.lane, 'ethereum'] as const) : (['all', tokens.relayer, 'bsc'] as const)
     const env = { TEMPORAL_API_KEY: token, [laneOf(other).variable]: undefined }
@@ -123,7 +121,6 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       throw new Error(`${String(error)}; not so: ${JSON.stringify(left)}`, { cause: error })
     })
   }
-  /** Asks the server with the relayer's token. */
   async function asked<T>(ask: (workflow: Client['workflow']) => Promise<T>): Promise<T> {
     const access = { tls: { serverRootCACertificate: readFileSync(ca.file) }, apiKey: tokens.relayer }
     const connection = await Connection.connect({ address: server.temporal.address, ...access })
@@ -133,7 +130,6 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       await connection.close()
     }
   }
-  /** Number of failed workflow tasks in all workflows. */
   const failedTasks = () =>
     asked(async (workflow) => {
       const failed: string[] = []
@@ -145,8 +141,8 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       return failed
     })
   /**
-   * Waits until no nonce is pending. Returns the spending of ethereum's lane so far, by the chain and by its ledger,
-   * and a stranger's balance on that chain.
+   * Waits until no nonce is pending. Returns the spending of ethereum's lane, by the chain and by its ledger, and a
+   * stranger's balance.
    */
   async function spent() {
     const { anvil } = devnet.chains.ethereum
@@ -208,14 +204,13 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     await until(some, { timeoutMs: 60_000, everyMs: 50, what: 'some of the second lot to be delivered' })
     await server.postgres.crash()
     await Promise.all([send('ethereum', 3), send('bsc', 3)])
-    // Pending and new transfers both meet a missing database.
     const noticed = async () => (await logLines(relayer.logFile)).some(({ message }) => message === 'messages cannot be submitted and wait')
     await until(noticed, { timeoutMs: 60_000, everyMs: 100, what: 'a new transfer to find no database' })
     await server.postgres.restart()
-    // Some transactions may be no-ops. A nonce that was granted after its step had ended goes back unsigned, and the
+    // Some transactions may be no-ops. If a step ends before its nonce is granted, the nonce goes back unsigned. The
     // lane fills it if a higher nonce is in use.
     expect(await allDelivered()).toMatchObject(clean())
-    // PostgreSQL's visibility store shows the same once finality has been reported.
+    // Temporal lists a transfer as delivered only after its finality was reported.
     const listed = async () => {
       const { out } = await cli(['transfer', 'list', '--state', 'delivered', '--limit', '1000'], tokens.relayer)
       return (JSON.parse(out) as { transfers?: object[] }).transfers?.length === sent.length
@@ -224,11 +219,11 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
   })
 
   test("the server separates namespaces and roles; the key's process refuses foreign orders for a lane", async () => {
-    // A token that has only the role worker may do nothing, because workers need write.
+    // Portage's workers need the role write, so a token with only the role worker may do nothing.
     const worker = await cli(['lane', 'list'], tokens.worker)
     expect([worker.code, worker.json()]).toMatchObject([1, { error: { code: 'TEMPORAL_PERMISSION' } }])
-    // With the token of the other lane's process, or of the API, the server accepts an order to this lane. But nothing
-    // is signed for it.
+    // The server lets the tokens of the other lane's process and of the API order something of this lane. Nothing may
+    // be signed for such an order.
     const { address, chain } = laneOf('ethereum')
     const victim = laneId('evm', devnet.chains[chain as 'ethereum'].anvil.chainId, address)
     const outsider = devnet.outsiders.ethereum.address
@@ -236,13 +231,11 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     const order = ['lane', 'send', victim, '--to', outsider, '--value', '1', '--reason', 'a test', '--wait']
     const stolen = await cli(order, tokens.lane)
     expect([stolen.code, stolen.json()]).toMatchObject([1, { state: 'refused' }])
-    // No coin has moved and no nonce was used, not even for a no-op.
     expect(await spent()).toEqual(before)
     expect(await allDelivered()).toMatchObject(clean())
   })
 
   test('worker versions take over from unversioned workers and from each other without a failed task', async () => {
-    /** Starts one process of all roles, with a version. */
     const startVersion = async (buildId: string) => {
       const env = { TEMPORAL_API_KEY: tokens.relayer }
       const started = await startPortage(devnet, { name: buildId, configure: configure(buildId), env })
@@ -251,7 +244,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     }
     const promote = async (buildId: string) => {
       const order = () => cli(['deploy', 'promote', '--reason', 'a test'], tokens.relayer, buildId)
-      // Promotion is refused until the version's workers have polled all queues.
+      // Temporal refuses a promotion until the version's workers have polled all queues.
       const answer = await until(async () => ((one) => one.code === 0 && one)(await order()), {
         ...{ timeoutMs: 60_000, everyMs: 250, what: `${buildId} to be promoted` },
       })
@@ -261,14 +254,14 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     const first = await startVersion('v1')
     await load()
     await promote('v1')
-    // Processes without a version get no more work. So one ends in order, and the other is killed with unfinished work.
+    // Processes without a version get no more work. One ends in order, the other is killed with unfinished work.
     lane.kill('SIGKILL')
     await Promise.all([relayer.stop(60_000), lane.exited])
     expect([relayer, lane].map(({ ended }) => ended)).toEqual(['ended with code 0', 'ended by SIGKILL'])
     const [, second] = await Promise.all([load(), startVersion('v2')])
     await promote('v2')
     await load()
-    // Promote it again while its process ends because the version is drained.
+    // The first version is promoted again while its process ends because the version is drained.
     const ends = async () => (await readFile(first.logFile, 'utf8')).includes('this version of the deployment is drained')
     await until(ends, { timeoutMs: 120_000, everyMs: 100, what: 'the first version to be drained' })
     await promote('v1')
@@ -278,7 +271,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     await expect.poll(drained, { timeout: 60_000, interval: 250 }).toEqual({ buildId: 'v2', drained: true, status: 'drained' })
     await until(() => second.ended !== undefined, { timeoutMs: 180_000, everyMs: 100, what: 'the drained version to end by itself' })
     expect(second.ended).toBe('ended with code 0')
-    // The server refuses a version without workers, because it would stop everything.
+    // The server must refuse a version without workers, because no transfer would continue.
     const empty = await cli(['deploy', 'promote', 'v2', '--reason', 'a test'], tokens.relayer, 'v2')
     expect(empty.json()).toMatchObject({ error: { code: 'INPUT_INVALID', message: expect.stringContaining('no worker of v2 polls') } })
     await load()

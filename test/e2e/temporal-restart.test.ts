@@ -12,17 +12,17 @@ describe('Temporal goes away', { timeout: 400_000 }, () => {
   let stage: Stage
 
   beforeAll(async () => {
-    // There are few slots, so that some transfers are in flight and others wait when the server stops.
+    // With few slots, some transfers are in flight and others wait when the server stops.
     stage = await startStage({ inMemory: false, window, consistencyLevel: 200 })
     await stage.portage()
   })
 
   afterAll(() => stage?.close())
 
-  test('killed in the middle of 20 transfers, with more coming while it is away: all are delivered once', async () => {
+  test('if Temporal is killed during 20 transfers and more come meanwhile, all are delivered once', async () => {
     const { temporal, chains, lanes } = stage.devnet
     const back = await stage.send('bsc', coins(8))
-    // Transfers to bsc fill the slots in its pool. The others wait, however long it takes to kill the server.
+    // Without blocks, transfers to bsc keep all slots, however long it takes to kill the server. The others wait.
     await stopMining(chains.bsc.anvil)
     const there = await stage.send('ethereum', coins(8))
     await inPool(chains.bsc.anvil, lanes.find(({ chain }) => chain === 'bsc')?.address ?? '', window)

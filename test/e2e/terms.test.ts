@@ -9,11 +9,10 @@ import { runCli } from '../cli/run-cli.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
-/** At the price below, the fee of this transfer is worth more than its delivery costs. */
+/** At bsc's price in this config, the fee of this transfer is worth more than its delivery costs. */
 const coin = { kind: 'coin', amount: 10n ** 18n, fee: 10n ** 16n } as const
 const amount = 10n ** 18n
 
-/** Transfers to bsc, which has two lanes. The tests submit them. */
 describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -124,7 +123,6 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     const token = `${ethereum.wormholeChainId}/${toUniversal(ethereum.weth)}`
     const versionIn = async () =>
       Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
-    /** Orders a change of the tariff. Resolves when the process uses it. */
     const order = async (...argv: string[]) => {
       const { code, err, json } = await cli('tariff', ...argv, '--reason', 'a test', '--json')
       expect([code, err]).toEqual([0, ''])
@@ -135,7 +133,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     await submit(cheap)
     expect(await stage.reaches(cheap.id, 'waiting')).toMatchObject({ code: 'FEE_BELOW_COST' })
     await order('fee', 'bsc', token, '--price', '1ether')
-    // The order wakes the transfer, whose own next check would come much later.
+    // The order must wake the transfer, whose own next check would come much later.
     await stage.reaches(cheap.id, 'delivered')
 
     await order('asset', token, 'decline')

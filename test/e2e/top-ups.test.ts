@@ -18,8 +18,8 @@ const low = ether / 2n
 const level = 3n * ether
 
 /**
- * bsc has two lanes. The first tops the second up, at most twice a day. Two processes have both keys, so both want each
- * payment.
+ * bsc has two lanes. The first tops the second up, at most twice a day. Both processes hold both keys, so both want
+ * each payment.
  */
 describe('Automatic top-ups and watched tokens', () => {
   let stage: Stage

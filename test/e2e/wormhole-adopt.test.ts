@@ -18,8 +18,8 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const guardians = devnetGuardians(1)
 
 /**
- * While a message waits, its guardians are replaced and their set expires. From then on, only a copy with newer
- * signatures can be delivered.
+ * While a message waits, its guardian set is replaced and expires. From then on, only a copy with newer signatures can
+ * be delivered.
  */
 describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
   let stage: Stage
@@ -52,7 +52,7 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
   })
   afterAll(() => stage?.close())
 
-  test('leaves its transfer parked with that reason, which its stream shows', async () => {
+  test('a VAA of an expired guardian set leaves its transfer parked, which its stream shows', async () => {
     const { ethereum, bsc } = stage.devnet.chains
     await upgradeGuardians(ethereum, guardians, 1)
     await upgradeGuardians(bsc, guardians, 1)
@@ -66,18 +66,17 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     await until(isKnown, { timeoutMs: 60_000, what: 'the stream to show them as parked' })
   })
 
-  test('is replaced by a copy of the new set from the spy', async () => {
+  test('a VAA of an expired guardian set is replaced by a newer copy from the spy', async () => {
     const [first] = sent as [Sent]
     const message = messageOf(first)
     const copy = signVaa(message, guardians, undefined, 1)
     await until(() => stage.devnet.guardian.spy.subscribers > 0, { timeoutMs: 60_000, what: 'Portage to listen to the spy' })
-    // The copy is adopted once. The state of the transfer does not matter, because an audit may make it check its old
-    // copy again.
+    // An audit may make the transfer check its old copy again, so the transfer may be in any state when the copy comes.
     stage.devnet.guardian.spy.publish(copy.bytes, message.emitterChain, message.emitter)
     expect((await stage.reaches(first.id, 'delivered')).delivery).toMatchObject({ ours: true })
   })
 
-  test('and by one that somebody submits, which says so', async () => {
+  test('a VAA of an expired guardian set is replaced by a submitted copy, and the answer says so', async () => {
     const second = sent[1] as Sent
     const { status, body } = await stage.submit(portage, signVaa(messageOf(second), guardians, undefined, 1).bytes)
     expect([status, body]).toEqual([200, expect.objectContaining({ id: second.id, status: 'known', adopted: true })])

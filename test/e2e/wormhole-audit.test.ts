@@ -7,7 +7,7 @@ import { type Stage, startStage } from '../helpers/e2e.ts'
 
 const coins = (count: number) => Array.from({ length: count }, () => ({ kind: 'coin', amount: 10n ** 16n }) as const)
 
-/** Audits an emitter that has no agent. The audit starts the transfers of messages that it finds. */
+/** The audited emitter has no agent, so only the audit can start its transfers. */
 describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -25,7 +25,7 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
   const isRunning = async (id: string) => (await stage.client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
 
   beforeAll(async () => {
-    // Schedule no audits, so that the test sees only the ordered ones.
+    // A scheduled audit would hide whether the ordered audit works.
     stage = await startStage({ auditMinutes: 60 })
     stream = `wormhole-token-bridge:ethereum:${toUniversal(stage.devnet.chains.ethereum.tokenBridge)}`
     portage = await stage.portage()
@@ -39,14 +39,14 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
   })
   afterAll(() => stage?.close())
 
-  test('starts what no process has seen, once, and says how many', async () => {
+  test('an ordered audit starts messages that no process has seen once, and says how many', async () => {
     const sent = await stage.send('ethereum', coins(2))
     const upTo = String(sent.at(-1)?.sequence)
     const counted = async () => {
       const { code, answer } = await audit()
       return code === 0 && answer['upTo'] === upTo && answer['gaps'] === 0 && answer
     }
-    // Try again, because the count is read from the finalized state, and a server that has the messages may be slow.
+    // The count comes from the finalized state, and a server may be slow to have the messages.
     const answer = await until(counted, { timeoutMs: 90_000, everyMs: 500, what: 'the count to be final, without a gap' })
     expect([answer['undone'], answer['height']]).toEqual([0, expect.any(Number)])
     expect((await show()).open.map(({ number }) => number)).toEqual(sent.map(({ sequence }) => String(sequence)))
@@ -54,7 +54,7 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
     expect(await audit()).toMatchObject({ code: 0, answer: { stream, upTo, gaps: 0, started: 0, completed: 0, closed: 0, undone: 0 } })
   })
 
-  test('starts again what was open and is gone, at its first look', async () => {
+  test('an ordered audit starts missing open transfers again at its first check', async () => {
     const [one] = stage.sent.slice(-1)
     const id = one?.id ?? ''
     await stage.temporal('workflow', 'terminate', '--workflow-id', id, '--reason', 'a test')
@@ -64,12 +64,12 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
     expect(await isRunning(id)).toBe(true)
   })
 
-  test('of a stream that is none ends with 1', async () => {
+  test('an audit of an unknown stream ends with 1', async () => {
     const unknown = await runCli(['stream', 'audit', `${stream.slice(0, -2)}ff`, '--json', '--config', portage.configPath])
     expect([unknown.code, JSON.parse(unknown.out)]).toEqual([1, { error: expect.objectContaining({ code: 'STREAM_NOT_FOUND' }) }])
   })
 
-  test('leaves all of it to be delivered, once', async () => {
+  test('transfers that an audit started are delivered once', async () => {
     await stage.portage({ name: 'all' })
     const outcomes = await stage.outcomes(stage.sent)
     expect(outcomes.map(({ state }) => state)).toEqual(stage.sent.map(() => 'delivered'))

@@ -18,18 +18,15 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 const guardians = devnetGuardians(4)
 
-/**
- * The spy leaves out this number of messages and then sends one. Without the sent one, a gap would show only at the
- * next audit.
- */
+/** The spy leaves out `count` messages and then sends one. This message shows the gap before the next audit. */
 function muteAllBut(count: number): () => Treatment {
   let seen = 0
   return () => (seen++ < count ? 'mute' : 'sign')
 }
 
 /**
- * Portage finds messages that a spy loses by the core contract's count and on the servers of the network, long before
- * its next audit.
+ * The core contract's count shows which messages the spy lost. Portage fetches them from servers, long before its next
+ * audit.
  */
 describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, () => {
   let stage: Stage
@@ -42,14 +39,13 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
   const view = (chain?: ChainKey): Promise<StreamView> => handle(chain).query(streamViewQuery)
   const state = (chain?: ChainKey): Promise<StreamState> => handle(chain).query(streamStatusQuery)
   const last = (sent: readonly SentTransfer[]) => String(sent.at(-1)?.sequence)
-  /** Resolves when all numbers up to the last of these are delivered, or need no delivery. */
   const isProved = (sent: readonly SentTransfer[], timeoutMs = 120_000) =>
     until(async () => BigInt((await view()).completedNumber ?? -1) >= BigInt(last(sent)), {
       timeoutMs,
       everyMs: 200,
       what: 'the watermark',
     })
-  /** Resolves when all numbers up to the last of these are started. The last test waits for their delivery. */
+  /** Resolves when all numbers up to the last of `sent` are started. The last test waits for their delivery. */
   const isFound = (sent: readonly SentTransfer[], timeoutMs = 120_000) => {
     const look = async () => {
       const { next, gaps } = await view()
@@ -61,7 +57,6 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
   const configure = (config: ConfigInput) => ({ ...config, streams: { ...config.streams, auditMinutes: 60 } })
   const gapsOf = async (name: string) =>
     (await state()).gaps.filter((gap) => gap.state === name).flatMap(({ from, to }) => (from === to ? [from] : [from, to]))
-  /** Number of runs of each of these transfers. */
   const runsOfAll = async (sent: readonly SentTransfer[]) => Promise.all((await stage.identify(sent)).map(({ id }) => runsOf(stage, id)))
   const signed = (sent: readonly SentTransfer[]) => stage.identify(sent)
   const all: SentTransfer[] = []
@@ -81,18 +76,18 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
   })
   afterAll(() => stage?.close())
 
-  test('those that were signed before it listened', async () => {
+  test('messages that were signed before the subscription are delivered', async () => {
     const sent = await send(coins(3))
     await signed(sent)
     portage = await stage.portage({ configure })
-    // Users send during the process's start, so some messages come before the subscription is open, and some after.
+    // Users send while the process starts, so some messages come before its spy subscription is open.
     const more = await send(coins(3))
     await isProved([...sent, ...more])
     const outcomes = await stage.outcomes(await signed([...sent, ...more]))
     expect(outcomes.map(({ state: how }) => how)).toEqual(Array.from({ length: 6 }, () => 'delivered'))
   })
 
-  test('those of a time when the spy was away', async () => {
+  test('messages that were signed while the spy was away are delivered', async () => {
     const { guardian } = stage.devnet
     await guardian.spy.stop()
     const sent = await send(coins(4))
@@ -102,12 +97,12 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     expect(await runsOfAll(sent)).toEqual([1, 1, 1, 1])
   })
 
-  test('those that a spy drops because they are not read in time', async () => {
+  test('messages that a spy drops because they are not read in time are delivered', async () => {
     const { guardian, chains } = stage.devnet
     await isListening()
     process.kill(portage.pid, 'SIGSTOP')
     try {
-      // This is more than the windows of HTTP/2 and TCP can hold, so the messages after it are not taken.
+      // The junk exceeds the windows of HTTP/2 and TCP, so the subscription does not take the messages after it.
       const junk = Buffer.alloc(1_000_000)
       for (let count = 0; count < 20; count++) guardian.spy.publish(junk, 2, toUniversal(chains.ethereum.tokenBridge))
       const sent = await send(coins(3))
@@ -121,7 +116,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     }
   })
 
-  test('a gap in what it sends is fetched soon, from the guardians', async () => {
+  test('a message that the spy omits is fetched soon from the guardians', async () => {
     const { guardian } = stage.devnet
     await isListening()
     let count = 0
@@ -131,7 +126,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     expect(await runsOfAll(sent)).toEqual([1, 1, 1, 1])
   })
 
-  test('from Wormholescan, where the guardians do not answer', async () => {
+  test('a missing message is fetched from Wormholescan if the guardians do not answer', async () => {
     const { guardian } = stage.devnet
     guardian.treat(muteAllBut(2))
     guardian.api.trouble({ refuse: { status: 500 } })
@@ -141,7 +136,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     expect(guardian.wormholescan.requests.slice(before).filter((path) => path.startsWith('/api/v1/vaas/')).length).toBeGreaterThan(0)
   })
 
-  test('within the limits that a server names', async () => {
+  test('missing messages are fetched within the limits that a server names', async () => {
     const { guardian } = stage.devnet
     guardian.treat(muteAllBut(11))
     guardian.wormholescan.trouble({ refuse: { status: 503, retryAfterSeconds: 120 } })
@@ -163,7 +158,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
       timeoutMs: 90_000,
       what: 'the gaps to be held',
     })
-    // Waits until everything that earlier tests found is delivered.
+    // The stream must first deliver everything that earlier tests found.
     const isFirst = async () => {
       const { blockedBy } = await view()
       return blockedBy?.number === numbers[0] && blockedBy
@@ -178,7 +173,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     const { guardian } = stage.devnet
     guardian.treat(() => 'miss')
     const [lost] = await stage.devnet.users.ethereum.send([coin])
-    // Guardians look at the message when it is final, which is later.
+    // Guardians look at the message only when it is final, so they can still miss it.
     guardian.treat(({ sequence }) => (sequence === lost?.sequence ? 'miss' : 'sign'))
     const sent = await send(coins(2))
     const number = String(lost?.sequence)

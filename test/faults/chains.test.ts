@@ -8,7 +8,7 @@ import { deliveredOnce } from './delivered-once.ts'
 import { sendCoins, startSound } from './processes.ts'
 
 const count = 3
-/** `finalized` lags by twice this number of blocks, which is the deepest fork. */
+/** `finalized` lags by twice this number of blocks, which is also the depth of the deepest fork. */
 const slotsInAnEpoch = 1
 
 describe('chains that do wrong', { timeout: 300_000 }, () => {
@@ -20,14 +20,13 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     if (!first) throw new Error('bsc has no lane')
     return first
   }
-  /** Sends transfers whose transactions wait in the pool, because no block comes. */
   const inFlight = async () => {
     await stopMining(chain())
     const sent = await sendCoins(stage, count)
     await inPool(chain(), lane().address, count)
     return sent
   }
-  /** Resolves when the relayer has asked its node for this number of further blocks. */
+  /** Resolves when the relayer has asked its node for `times` further blocks. */
   const looked = async (times: number) => {
     const looks = () => stage.devnet.nodes.bsc[0]?.calls.get('eth_getBlockByNumber') ?? 0
     const enough = looks() + times
@@ -53,7 +52,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     const sent = await inFlight()
     await mine(chain(), depth)
     await headIncludes(from + count)
-    // anvil_reorg has started interval mining again.
+    // anvil_reorg starts interval mining again, so the test need not.
     await reorganize(chain(), { depth, lost: what === 'lost' ? [lane().address] : [] })
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
@@ -67,14 +66,14 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
 
-  test('a spike of the base fee while transactions wait', async () => {
+  test('transfers survive a spike of the base fee while their transactions wait', async () => {
     const sent = await inFlight()
     await spikeBaseFee(chain(), 80n * 10n ** 9n)
     await startMining(chain())
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
 
-  test('transactions thrown out of the pool', async () => {
+  test('transfers survive the eviction of their transactions from the pool', async () => {
     const sent = await inFlight()
     expect(await evict(chain(), lanes())).toBe(count)
     await startMining(chain())
@@ -84,15 +83,14 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
   test('a chain that stops', async () => {
     const sent = await inFlight()
     const before = await inPool(chain(), lane().address, count)
-    // Wait for many polls of the head. If polls counted instead of blocks, the relayer would have raised the fee by
-    // now.
+    // If the fee rose with polls instead of blocks, twenty polls would have raised it.
     await looked(20)
     expect(await inPool(chain(), lane().address, count)).toEqual(before)
     await startMining(chain())
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
 
-  test('a key that is drained while its transactions wait, and refunded', async () => {
+  test('transfers survive a key that is drained while its transactions wait, and refunded', async () => {
     const sent = await inFlight()
     await drained(chain(), lane(), () => mine(chain(), 3))
     await startMining(chain())

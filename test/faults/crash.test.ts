@@ -10,17 +10,14 @@ import { died, fellAsleep, resubmit, sendCoins, startDoomed, startSound, stateOf
 import { stuckInPool } from './stuck.ts'
 
 const count = 8
-/** There are fewer slots than transfers. So some have a nonce when the process dies, and others wait for one. */
+/** Fewer slots than transfers: when the process dies, some transfers have a nonce and others wait for one. */
 const window = 5
 
 type Form = 'auto' | 'queue'
 
-/**
- * Each row has a failpoint, how often the process reaches it before it dies, the broadcast form, and the state that the
- * death leaves behind.
- */
+/** Columns: failpoint, visit at which the process dies, form of the broadcast, state that the death leaves. */
 const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
-  // This one is first: before there are transfers, new ledgers do not continue as new.
+  // This row comes first, because new ledgers do not continue as new before there are transfers.
   ['lane-continue-as-new', 1, 'auto', 'the ledger in the middle of continue-as-new'],
   ['after-grant', 3, 'auto', 'nonces that nothing is signed for'],
   ['after-sign', 3, 'queue', 'bytes that were never sent'],
@@ -28,7 +25,6 @@ const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
   ['activity-done-unreported', 3, 'auto', 'a delivery that the workflow has not heard of'],
 ]
 
-/** Sets the broadcast form of all lanes, unless the environment names one. */
 function broadcasting(form: Form) {
   const wanted = (process.env['PORTAGE_E2E_BROADCAST'] as Form | undefined) ?? form
   return (config: ConfigInput): ConfigInput => withBroadcast(config, wanted)
@@ -47,8 +43,8 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
   // PORTAGE_E2E_BROADCAST=queue runs all rows through the queues, and =auto runs none through them.
   test.each(deaths)('%s (time %i, broadcast %s): %s', async (failpoint, at, form) => {
     const doomed = await startDoomed(stage, failpoint, 'kill', at, { configure: broadcasting(form) })
-    // A ledger that gets many requests at once needs few updates. Send more, so that it continues as new while others
-    // wait for a nonce.
+    // A ledger that gets many requests at once needs few updates. More transfers make it continue as new while some of
+    // them wait for a nonce.
     const sent = await sendCoins(stage, failpoint === 'lane-continue-as-new' ? 4 * count : count)
     await died(stage, doomed)
     expect(await inFlight(stage, sent)).toBeGreaterThan(0)
@@ -63,8 +59,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const configure = (config: ConfigInput) => withBroadcast(config, 'queue')
     const sound = await startSound(stage, { configure })
     const doomed = await startDoomed(stage, 'after-grant', 'kill', 2, { role: 'lane', args: ['--lane', lane], configure })
-    // Send until the process dies. Both processes take steps from one queue, so it may get too few of the first
-    // transfers.
+    // The sound process may take the steps, so send until the doomed process has reached its failpoint.
     while (doomed.ended === undefined) {
       const sent = await sendCoins(stage, count)
       await stage.outcomes(sent, 120_000)
@@ -108,7 +103,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const held = await inPool(anvil, lane, window)
     await stage.end(leaving)
     expect(leaving.ended).toBe('ended with code 0')
-    // Wait, because the last lines of a process may reach its log file after its end.
+    // The last lines of a process may reach its log file after its end.
     const handedOver = async () => {
       const lines = (await readFile(leaving.logFile, 'utf8')).split('\n').slice(0, -1)
       const found = lines.filter((line) => line.includes('handed over'))
@@ -125,14 +120,13 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     await stage.end(sound)
   })
 
-  test('after-bump-recorded (time 1): a replacement in the ledger whose bytes do not exist', async () => {
+  test('after-bump-recorded (time 1): a recorded replacement that was never signed is signed', async () => {
     const doomed = await startDoomed(stage, 'after-bump-recorded', 'kill', 1)
     const { anvil } = stage.devnet.chains.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? ''
     const stuck = await stuckInPool(anvil)
     const sent = await sendCoins(stage, count)
     const before = await inPool(anvil, lane, window)
-    // Mines blocks, each of which the relayer reads, until it raises the fee of the lowest nonce.
     const block = async () => doomed.ended ?? (await stuck.passBlock().then(() => undefined))
     await until(block, { timeoutMs: 90_000, everyMs: 400, what: 'a bump' })
     await died(stage, doomed)
@@ -141,7 +135,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
 
     const sound = await startSound(stage)
     await resubmit(stage, sound, sent)
-    // No block comes, so the recorded attempt causes the raise, and not the wait.
+    // No block comes. So the recorded attempt causes the raise, and not the time in the pool.
     const raised = async () => {
       const [lowest] = await pooled(anvil, lane)
       return lowest && lowest.nonce === before[0]?.nonce && lowest.maxFeePerGas > before[0].maxFeePerGas

@@ -6,7 +6,7 @@ import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 
-/** Number of these transfers that have not ended. A crash with nothing in flight would prove nothing. */
+/** Number of the transfers that have not ended. A crash proves something only if this is above 0. */
 export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<number> {
   const running = await Promise.all(
     sent.map(({ id }) =>
@@ -14,7 +14,7 @@ export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<num
         .getHandle(id)
         .describe()
         .then(({ status }) => status.name === 'RUNNING')
-        // A message that the dead process had not taken from the spy is pending too.
+        // The dead process had not taken this message from the spy, so the transfer is pending too.
         .catch(() => true),
     ),
   )
@@ -22,9 +22,8 @@ export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<num
 }
 
 /**
- * Waits until each transfer ends as delivered by our lane. Checks that each is redeemed once, that every nonce is used,
- * and that the lane has as many transactions as transfers. So there was no repeated call and no no-op. Nothing may be
- * left running, in the pool or in the ledger.
+ * Waits until our lane has delivered every transfer. Checks that each is redeemed once, and that the lane has as many
+ * transactions as transfers: no repeated call and no no-op. Nothing may be left running, in the pool or in the ledger.
  */
 export async function allDeliveredOnce(stage: Stage, sent: readonly Sent[] = stage.sent, timeoutMs = 150_000): Promise<void> {
   const ends = await stage.outcomes(sent, timeoutMs)
@@ -46,14 +45,12 @@ async function running({ client }: Stage): Promise<string[]> {
       ids.push(workflowId)
     return ids
   }
-  // Wait, because the list lags behind the workflows.
   await until(async () => (await list()).length === 0, { timeoutMs: 60_000, what: 'the list of running transfers to be empty' }).catch(
     () => {},
   )
   return list()
 }
 
-/** Resolves with the ledger of bsc's lane when all its nonces are final. */
 function settledLedger(stage: Stage): Promise<LaneState> {
   const key = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')
   const handle = stage.client.workflow.getHandle(laneWorkflowId(laneId('evm', stage.devnet.chains.bsc.anvil.chainId, key?.address ?? '')))

@@ -10,7 +10,7 @@ import { sendCoins, startSound } from './processes.ts'
 const sends = ['eth_sendRawTransaction']
 const fatal = { code: -32_000, message: 'intrinsic gas too low: have 21000, want 53000' }
 
-/** Faults that one node of three has all the time. The others are healthy. */
+/** One node of three always has the fault. */
 const liars: readonly (readonly [string, FaultRule])[] = [
   ['calls a transaction fatal that the others accept', { fault: { kind: 'error', ...fatal, forward: false }, methods: sends }],
   ['accepts a transaction and calls it fatal', { fault: { kind: 'error', ...fatal, forward: true }, methods: sends }],
@@ -28,14 +28,14 @@ const liars: readonly (readonly [string, FaultRule])[] = [
 const isTransferCompleted = new Interface(['function isTransferCompleted(bytes32)']).getFunction('isTransferCompleted')!.selector
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
 
-/** Lies that one node of three may repeat for ever. A transfer must end as the two others show. */
+/** One node of three lies without end. A transfer must end as the two honest nodes show. */
 const lies: readonly (readonly [string, FaultRule])[] = [
   ['every transaction reverted', { fault: { kind: 'receipt', lie: 'status' } }],
   ['no transaction has a receipt', { fault: { kind: 'receipt', lie: 'null' } }],
   ['no transfer is ever delivered', { fault: { kind: 'answer', result: word(0n) }, methods: [`eth_call ${isTransferCompleted}`] }],
 ]
 
-/** Faults that all nodes have until they have struck this many times. */
+/** All nodes have the fault until it has struck this many times. */
 const storms: readonly (readonly [string, number, FaultRule])[] = [
   ['accept transactions and time out', 3, { fault: { kind: 'accept-and-hang' }, methods: sends }],
   ['answer with a hash and forget the transaction', 3, { fault: { kind: 'swallow' } }],
@@ -53,14 +53,13 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
     await startSound(stage)
   })
 
-  // Also clear the faults after a failure, so that none reaches the next test.
   afterEach(() => stage.devnet.nodes.bsc.forEach((node) => node.clear()))
   afterAll(() => stage?.close())
 
   test.each(lies)('one of three says that %s: each transfer ends once, by our lane, in its first round', async (_, rule) => {
     const [own] = stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
     const sent: Sent[] = []
-    // Each node in turn gets the fault, so the one that is asked first is among them.
+    // The node that is asked first must be among the faulty ones.
     for (const node of stage.devnet.nodes.bsc) {
       const active = node.add(rule)
       const one = await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 16n }])
@@ -74,13 +73,13 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
     expect(sent).toHaveLength(3)
   })
 
-  test('one of three shows every transfer as delivered: none ends by that, and none waits for it', async () => {
+  test('if one of three nodes shows every transfer as delivered, none ends or waits because of it', async () => {
     const [own] = stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
     const fault = { kind: 'answer', result: word(1n) } as const
     for (const node of stage.devnet.nodes.bsc) {
       const active = node.add({ fault, methods: [`eth_call ${isTransferCompleted}`] })
       const [one] = (await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 16n }])) as [Sent]
-      // A process that asks this node first also asks the others, which show no delivery.
+      // A process that asks this node first also asks the honest nodes, which show no delivery.
       expect(await stage.outcomes([one])).toMatchObject([{ state: 'delivered', delivery: { by: own?.address, ours: true } }])
       active.end()
     }
@@ -95,8 +94,7 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
       expect(wastedTransactions).toBe(0)
       return (active?.strikes ?? 0) > 0
     }
-    // A node that was just found to lag is asked last for a while. So its fault has an effect only when it is first
-    // again.
+    // A node that lagged is asked last for a while. Its fault strikes only when it is asked first again.
     await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 

@@ -4,7 +4,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Failpoint } from '../../observability/failpoints.ts'
 import type { Sent, Stage } from '../helpers/e2e.ts'
 
-/** Updates per run of a ledger. There are so few that ledgers continue as new while transfers are pending. */
+/** Updates per run of a ledger: few, so that ledgers continue as new while transfers are pending. */
 const updatesPerRun = '5'
 const env = { PORTAGE_LANE_UPDATES_PER_RUN: updatesPerRun }
 
@@ -19,12 +19,11 @@ export function startDoomed(
   return stage.portage({ ...options, env: { ...env, ...options.env, PORTAGE_FAILPOINTS: `${failpoint}=${how}@${at}` } })
 }
 
-/** Starts a process without failpoints. */
 export function startSound(stage: Stage, options: PortageOptions = {}): Promise<PortageProcess> {
   return stage.portage({ ...options, env: { ...env, ...options.env } })
 }
 
-/** Sends users' transfers of coins from ethereum to bsc. Coins are never declined. */
+/** Sends coins from ethereum to bsc. Coins are never declined. */
 export function sendCoins(stage: Stage, count: number): Promise<Sent[]> {
   return stage.send(
     'ethereum',
@@ -57,8 +56,7 @@ export async function stateOf({ pid }: PortageProcess): Promise<string> {
 }
 
 /**
- * Submits all messages to a process again, as after an outage. Messages that a dead process had not taken are started
- * now. All others are known.
+ * Submits all messages to a process again, as after an outage. Starts the messages that a dead process had not taken.
  */
 export async function resubmit(stage: Stage, portage: PortageProcess, sent: readonly Sent[]): Promise<void> {
   await Promise.all(

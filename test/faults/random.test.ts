@@ -9,8 +9,8 @@ import { faultDevnet, planOf, runFaults, type FaultRun } from '../../lab/faults/
 import { fleetFindings, isClean, type FaultSummary } from '../../lab/faults/summary.ts'
 
 /**
- * 25 s of faults, so that nearly every kind comes once. `npm run faults` makes longer runs. The test waits longer than
- * the longest regular waits: a minute between two attempts of a step, and a minute until the audit starts terminated
+ * 25 s of faults, so that nearly every kind comes once. `npm run faults` makes longer runs. `stuckAfterMs` exceeds the
+ * longest regular waits: a minute between two attempts of a step, and a minute until the audit starts terminated
  * transfers again.
  */
 const run: FaultRun = {
@@ -23,7 +23,7 @@ test('after random faults everything is delivered once, without a gap and withou
   try {
     const summary = await runFaults(devnet, run, (line) => said.push(line))
     expect(isClean(summary), [...said, JSON.stringify(summary)].join('\n')).toBe(true)
-    // The plan was carried out. Faults of nodes and guardians always find a target. Only a few of the others find none.
+    // Faults of nodes and guardians always find a target. A few of the planned other faults find none.
     const certain = new Set<FaultKind>([...nodeKinds, ...guardianKinds])
     const planned = planOf(run).map(({ kind }) => kind)
     expect(Object.keys(summary.faults)).toEqual(expect.arrayContaining(planned.filter((kind) => certain.has(kind))))

@@ -8,7 +8,7 @@ import { startSound } from './processes.ts'
 
 const tooMany = { code: -32_005, message: 'query returned more than 10000 results' }
 
-/** Faults of one node of three in reads of the source's logs. */
+/** One node of three has the fault in its reads of the source's logs. */
 const liars: readonly (readonly [string, FaultRule])[] = [
   ['answers that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leaves a log out', { fault: { kind: 'logs', how: 'one-less' } }],
@@ -17,7 +17,7 @@ const liars: readonly (readonly [string, FaultRule])[] = [
   ['has a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** Faults that all nodes have. The table of the source's contract is true. */
+/** All nodes have the fault. The table of the source's contract is true. */
 const storms: readonly (readonly [string, FaultRule])[] = [
   ['answer that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leave a log out', { fault: { kind: 'logs', how: 'one-less' } }],
@@ -25,8 +25,8 @@ const storms: readonly (readonly [string, FaultRule])[] = [
 ]
 
 /**
- * Waits for the fault to strike. An audit may have found in the table what the logs did not show yet, but the live scan
- * also comes to it.
+ * Waits for a fault to strike. An audit may find messages in the table earlier, but the live scan also reaches their
+ * blocks.
  */
 function haveStruck(rules: readonly ActiveRule[]): Promise<unknown> {
   return until(() => rules.some(({ strikes }) => strikes > 0), { timeoutMs: 90_000, what: 'the fault to have struck' })
@@ -66,14 +66,14 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
   test.each(storms)('all nodes %s', async (_, rule) => {
     const active = stage.devnet.nodes.ethereum.map((node) => node.add(rule))
     sent.push(...(await sendNatives(stage, 'ethereum', 3)))
-    // Wait until the nodes have answered with the lagging finality several times.
+    // Several answers must lag, so that the stream has read the lagging finality.
     if (rule.fault.kind === 'finality-behind')
       await until(() => active.some(({ strikes }) => strikes > 5), { timeoutMs: 90_000, what: 'a lag' })
     await expectAllProved(stage, sent)
     await haveStruck(active)
   })
 
-  test('all nodes refuse ranges of more than one block, when there are more to read', async () => {
+  test('if all nodes refuse ranges of more than one block, several blocks are still read', async () => {
     const { anvil } = stage.devnet.chains.ethereum
     const height = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
     const lag = stage.devnet.nodes.ethereum.map((node) => node.add({ fault: { kind: 'finality-behind', blocks: 8 } }))
@@ -86,7 +86,7 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
     await haveStruck(refused)
   })
 
-  test('the spy drops its readers, which miss what it sends meanwhile', async () => {
+  test('messages that a spy sends while its readers are dropped are delivered', async () => {
     const { guardian, users } = stage.devnet
     await guardian.spy.stop()
     const missed = await users.ethereum.send([coin, { ...coin, amount: 2n * coin.amount }])

@@ -1,11 +1,9 @@
 import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
 import { mine, startMining, stopMining } from '../helpers/e2e-chain.ts'
 
-/** A chain whose pool keeps its transactions until the test ends this. */
 export interface Stuck {
   /** Mines a block without room for a redemption, so that the pool's transactions stay there. */
   passBlock(): Promise<void>
-  /** Mines blocks with room again, at the chain's own interval. */
   end(): Promise<void>
 }
 
@@ -13,7 +11,6 @@ export interface Stuck {
 const roomy = 60_000_000
 const tight = 40_000
 
-/** Stops the chain's blocks. From then on they come only when a test mines them. */
 export async function stuckInPool(anvil: Anvil): Promise<Stuck> {
   const gasLimit = (limit: number) => anvil.rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
   await stopMining(anvil)

@@ -21,7 +21,6 @@ describe('workflows terminated or reset in Temporal', { timeout: 300_000 }, () =
     await inPool(chain(), lane(), count)
     return sent
   }
-  /** Starts the blocks again. Checks that each transfer is delivered once, by as many transactions as transfers. */
   const allIsWell = async (sent: readonly Sent[]) => {
     await startMining(chain())
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
@@ -35,28 +34,28 @@ describe('workflows terminated or reset in Temporal', { timeout: 300_000 }, () =
 
   afterAll(() => stage?.close())
 
-  test('transfers terminated while their transactions are pending, and submitted again', async () => {
+  test('transfers terminated with pending transactions, and submitted again, are delivered once', async () => {
     const sent = await inFlight()
     for (const { id } of sent) await terminate(stage.client, id)
     await resubmit(stage, portage, sent)
     await allIsWell(sent)
   })
 
-  test('transfers reset to their beginning while their transactions are pending', async () => {
+  test('transfers reset to their beginning with pending transactions are delivered once', async () => {
     const sent = await inFlight()
     for (const { id } of sent) await resetBack(stage.client, id, 1)
     await allIsWell(sent)
   })
 
-  test('a lane terminated while its transactions are pending', async () => {
+  test('after a lane is terminated with pending transactions, all transfers are delivered once', async () => {
     const sent = await inFlight()
     await terminate(stage.client, ledger())
     await allIsWell([...sent, ...(await sendCoins(stage, count))])
   })
 
-  test('a lane reset to its beginning while its transactions are pending', async () => {
+  test('after a lane is reset to its beginning with pending transactions, all are delivered once', async () => {
     const sent = await inFlight()
-    // Try again, because the ledger may just have continued as new.
+    // The ledger may just have continued as new. Its run has no completed task then.
     const isReset = () => resetBack(stage.client, ledger(), 1).then(() => true)
     await until(isReset, { timeoutMs: 30_000, what: 'the run of the ledger to have completed a task' })
     await allIsWell([...sent, ...(await sendCoins(stage, count))])

@@ -3,12 +3,12 @@ export type Series = Readonly<Record<string, string>>
 
 interface Case {
   readonly series: Series
-  /** The minute at which the alert must fire, counted from the start. */
+  /** Time after the start at which the alert must fire. */
   readonly at: string
-  /** The last minute in which the alert must not fire yet. */
+  /** Time after the start at which the alert must still be quiet. */
   readonly quietAt?: string
   readonly labels: Readonly<Record<string, string>>
-  /** The text that `{{ $value }}` becomes. */
+  /** The value that the alert's text must show. */
   readonly value?: string
 }
 
@@ -19,7 +19,7 @@ const streamAlarm = (kind: string, at = '31m'): Case => ({
   ...{ at, labels: { stream } },
 })
 
-/** The condition of each alert: a minute or two of health, and then the trouble. */
+/** The condition of each alert: a minute or two without trouble, then the trouble. */
 export const cases: Readonly<Record<string, Case>> = {
   PortageEffectUndone: { series: { 'portage_effects_undone_total{chain="a"}': '0 0 1x20' }, at: '5m', labels: { chain: 'a' } },
   PortageLaneChainReplaced: { series: { [`portage_lane_state{lane="${lane}",state="replaced"}`]: '0 0 1x20' }, at: '5m', labels: { lane } },
@@ -179,14 +179,13 @@ export const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-/** Further conditions of some alerts. */
 export const moreCases: Readonly<Record<string, Case>> = {
-  // No number of this stream was ever resolved, so it has no watermark.
+  // A stream that never resolved a number exports no watermark.
   PortageStreamWatermarkStalled: {
     series: { [`portage_stream_open{stream="${stream}"}`]: '1x80' },
     ...{ quietAt: '64m', at: '65m', labels: { stream } },
   },
-  // The bound has the form that Prometheus 3 writes.
+  // Prometheus 3 writes the bound as `300.0`.
   PortageTransfersSlow: {
     series: {
       'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300.0"}': '0+8x90',
@@ -196,14 +195,14 @@ export const moreCases: Readonly<Record<string, Case>> = {
   },
 }
 
-/** A healthy fleet: heights grow, gauges of trouble are 0, and counters of trouble do not grow. */
+/** A healthy fleet: heights grow, and counters of trouble do not. */
 export const healthy: Series = {
   'portage_node_up{chain="a",node="1",use="all"}': '1x120',
   'portage_chain_quorum{chain="a"}': '1x120',
   'portage_node_lag_blocks{chain="a",node="1"}': '1x120',
   'portage_spy_connected{bridge="w",spy="s"}': '1x120',
   'portage_process_ready{role="chain",instance="1"}': '1x120',
-  // The process is away for a minute, as in an upgrade.
+  // A restart of one minute, as in an upgrade, must fire no alert.
   'portage_process_ready{role="chain",instance="2"}': '1x20 0 1x98',
   'portage_process_ready{role="ledger",instance="3"}': '1x20 _ 1x98',
   'portage_head_height{chain="a"}': '1+5x120',
@@ -232,7 +231,7 @@ export const healthy: Series = {
   [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x120',
   [`portage_stream_paused{stream="${stream}"}`]: '0+0x120',
   [`portage_stream_alarm{stream="${stream}",kind="forked"}`]: '0+0x120',
-  // A source without a node from which no message came for hours.
+  // A source without a node may be silent for hours without an alert.
   'portage_stream_open{stream="w:wormhole-1:e"}': '0+0x120',
   'portage_stream_completed_nonce_height{stream="w:wormhole-1:e"}': '1000000x120',
   'portage_stream_oldest_gap_seconds{stream="w:wormhole-1:e"}': '0+0x120',

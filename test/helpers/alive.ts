@@ -1,4 +1,3 @@
-/** Whether a process with this id runs. */
 export function alive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -5,7 +5,7 @@ import { createJsonRpcClient } from '../../chains/evm/nodes/json-rpc-client.ts'
 const [, , url = ''] = process.argv
 const client = createJsonRpcClient({ url }, 60_000, new AbortController().signal, () => undefined)
 const used = async () => {
-  // Garbage of one turn of the event loop is found only in the next turn.
+  // Node collects the garbage of one turn of the event loop only in the next turn.
   for (let turn = 0; turn < 3; turn++) {
     await setImmediate()
     globalThis.gc?.()
@@ -16,7 +16,7 @@ const used = async () => {
 const before = await used()
 const answer = await client.request('eth_getLogs', [{}]).catch((error: unknown) => error)
 const kept = (await used()) - before
-// Use the answer here, so that it stays in memory until the memory is measured.
+// Keeps the answer in memory until the memory is measured.
 const values = Array.isArray(answer) ? answer.length : String(answer)
 process.stdout.write(JSON.stringify({ values, kept }))
 process.exit()

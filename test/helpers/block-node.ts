@@ -7,12 +7,12 @@ const hex = (value: number) => `0x${value.toString(16)}`
 interface BlockNode {
   readonly height: number
   readonly timestamp: number
-  /** Balance of every account, wei, hex. */
+  /** Balance of every account, wei, as hex. */
   readonly balance?: string
 }
 
 /**
- * Starts a node whose only block is also final. Returns its URL.
+ * Starts a node whose only block is also final. Returns the node's URL.
  * @param timestamp s since the epoch
  */
 export function startBlockNode({ height, timestamp, balance = '0x1' }: BlockNode): Promise<string> {

@@ -14,7 +14,7 @@ import { type CctpChain, createRoutes } from '../../bridges/cctp/routes.ts'
 const address = (digits: string) => `0x${digits.repeat(20)}`
 export const word = (of: string) => zeroPadValue(of, 32).toLowerCase()
 
-/** Chains with the domains 0 and 6. As on Circle's networks, the v2 contracts have the same addresses on both. */
+/** Chains with Circle's domains 0 and 6. As on Circle's networks, the v2 contracts have the same addresses on both. */
 export const cctpChains = (['ethereum', 'base'] as const).map((chain, index): CctpChain => {
   const contracts = (digits: string, own: number) => ({
     transmitter: address(`${digits}${own}`),
@@ -25,7 +25,7 @@ export const cctpChains = (['ethereum', 'base'] as const).map((chain, index): Cc
 export const cctpRoutes = createRoutes(cctpChains)
 export const baseTransmitters = Object.values(cctpChains[1]!.contracts).map(({ transmitter }) => transmitter)
 
-/** DEVNET keys in ascending order of their addresses, which attestations need. */
+/** Sorted by address, because attestations need ascending signers. */
 export const attesters: readonly DevnetAccount[] = [20, 21, 22].map(devnetAccount).toSorted((a, b) => (a.address < b.address ? -1 : 1))
 
 export interface BurnFields {
@@ -44,7 +44,7 @@ export function burnBody(version: CctpVersion, fields: Partial<BurnFields> = {})
   return getBytes(concat([...common, ...own]))
 }
 
-/** A burn from domain 0 to domain 6. A burn of v2 is attested, unless `nonce` and `finalityExecuted` say otherwise. */
+/** A burn from domain 0 to domain 6. A v2 burn is attested, unless `nonce` and `finalityExecuted` say otherwise. */
 export function burnMessage(version: CctpVersion, fields: Partial<CctpMessage> = {}, burn: Partial<BurnFields> = {}): CctpMessage {
   return {
     version,
@@ -63,7 +63,6 @@ export function burnMessage(version: CctpVersion, fields: Partial<CctpMessage> =
 
 export const burnBytes = (...args: Parameters<typeof burnMessage>) => writeMessage(burnMessage(...args))
 
-/** Signatures of these attesters, in the order of `by`. */
 export function attest(bytes: Uint8Array, by: readonly DevnetAccount[] = attesters.slice(0, 2)): Uint8Array {
   const signatures = by.map(({ privateKey }) => new SigningKey(privateKey).sign(keccak256(bytes)).serialized)
   return getBytes(concat(signatures))
@@ -82,7 +81,6 @@ export interface TransmitterState {
   calls: number
 }
 
-/** A reader that answers the views of every MessageTransmitter of a chain. */
 export function transmitterReader(name = 'base') {
   const enabled = attesters.slice(0, 2).map(({ address }) => address)
   const state: TransmitterState = { threshold: 2, enabled, used: new Set(), up: true, at: new Set(), calls: 0 }
@@ -90,7 +88,7 @@ export function transmitterReader(name = 'base') {
     signatureThreshold: () => state.threshold,
     getNumEnabledAttesters: () => state.enabled.length,
     getEnabledAttester: ([index]) => state.enabled[Number(index)],
-    // As in the v2 contract, the nonce zero counts as used.
+    // The v2 contract marks the nonce zero as used.
     usedNonces: ([key]) => (key === zeroWord || state.used.has(String(key)) ? 1 : 0),
   }
   const chain = {
@@ -111,7 +109,6 @@ export function headsAt(height: number) {
   return { current: { applied: [], rolledBack: [], latest, finalized: height } }
 }
 
-/** A log of the source, as an attestation service sees it. */
 export interface SeenLog {
   readonly bytes: Uint8Array
   readonly level?: 'latest' | 'finalized'
@@ -119,7 +116,7 @@ export interface SeenLog {
   readonly logIndex?: number
 }
 
-/** Starts the devnet's Iris over HTTP, without chains. It gets its messages through `see`. */
+/** Starts the devnet's Iris over HTTP, without chains. A test gives it messages through `see`. */
 export async function irisWithoutChains({ height = 100, ...terms }: { height?: number; fastFee?: bigint; fastBlocks?: number } = {}) {
   const attestations = createAttestations(attesters.slice(0, 2), terms, () => height)
   const api = await startVaaServer((method, path, query) => irisAnswer(attestations, { method, path, query }))

@@ -2,16 +2,13 @@ import { onTestFinished, TestRunner } from 'vitest'
 
 const afterFile: (() => unknown)[] = []
 
-/**
- * Runs `ends` after the current test. Outside a test, runs them after the last test of the file. The latest one runs
- * first.
- */
+/** Runs `ends` after the current test, in reverse order. Outside a test, runs them after the last test of the file. */
 export function cleanUp(...ends: readonly (() => unknown)[]): void {
   if (TestRunner.getCurrentTest()) for (const end of ends) onTestFinished(async () => void (await end()))
   else afterFile.push(...ends)
 }
 
-/** Runs all ends of the file. Throws the errors of failed ones. setup.ts calls this. */
+/** Runs all ends of the file. Throws the errors of failed ends. */
 export async function cleanUpFile(): Promise<void> {
   const errors: unknown[] = []
   for (const end of afterFile.splice(0).toReversed()) {

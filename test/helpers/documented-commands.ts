@@ -2,7 +2,6 @@ import { commands, createProgram } from '../../cli/main.ts'
 import type { Commands, CommandSpec } from '../../cli/command.ts'
 import { docsPages, shellBlocks, textOf } from './documents.ts'
 
-/** Values that replace the words in angle brackets, by word. */
 type Values = Readonly<Record<string, string>>
 
 const samples: Values = {
@@ -19,7 +18,7 @@ const samples: Values = {
   lane: `evm-1397:0x${'a'.repeat(40)}`,
   level: 'read',
   n: '8',
-  // Name of a chain, a node or a token.
+  // The name of a chain, a node or a token.
   name: 'bsc',
   nonce: '3',
   number: '7',
@@ -37,14 +36,15 @@ const samples: Values = {
   wei: '1000',
 }
 
-/** A command line in a `sh` block of the README or of docs/, with the words that the shell gives to the program. */
+/**
+ * A command line in a `sh` block of the README or of docs/. `argv` has the words that the shell gives to the program.
+ */
 export interface DocumentedCommand {
   readonly document: string
   readonly line: string
   readonly argv: readonly string[]
 }
 
-/** Every command line of `portage` in the `sh` blocks of the README and of docs/. */
 export function documentedCommands(): DocumentedCommand[] {
   return ['README.md', ...docsPages].flatMap((document) =>
     commandLines(textOf(document)).map((line) => ({ document, line, argv: argvOf(line) })),
@@ -52,8 +52,8 @@ export function documentedCommands(): DocumentedCommand[] {
 }
 
 /**
- * The command lines in the `sh` blocks of a document, also those within `$(…)`, after variables, and those that begin
- * with `node bin/portage.js`. A line that ends with `\` continues on the next line.
+ * The `portage` command lines in the `sh` blocks of a document. Also finds commands within `$(…)`, after variables, and
+ * after `node bin/portage.js`. A line that ends with `\` continues on the next line.
  */
 export function commandLines(text: string): string[] {
   const blocks = shellBlocks(text).map((body) => body.replaceAll(/\\\n\s*/g, ''))
@@ -65,12 +65,12 @@ export function commandLines(text: string): string[] {
     })
 }
 
-/** Commands that only read. */
 const reading =
   /^(audit show|config (check|schema)|doctor(?! --send-test)|fees show|lane (list|show|transactions|batches)|node list|notifications list|settings|stream list|stuck|token (keys|list)|transfer (list|show))\b/
 
 /**
- * The documented command lines that change nothing, each once. Leaves out lines with a `<word>` that has no value here.
+ * The documented command lines that change nothing, without repetitions. Leaves out lines with a `<word>` that has no
+ * value in `values`.
  */
 export function readingCommands(values: Values): (readonly string[])[] {
   const lines = documentedCommands().flatMap(({ line }) => {
@@ -86,7 +86,7 @@ export function readingCommands(values: Values): (readonly string[])[] {
 const placeholder = /"?<([a-z][a-z ]*)>"?/g
 
 /**
- * The words of a command line up to a pipe, a redirection, a comment or the end of `$(…)`. Each `<word>` is replaced by
+ * The words of a command line up to a pipe, a redirection, a comment or the end of `$(…)`. Replaces each `<word>` by
  * its value. Throws Error for a word without a value.
  */
 export function argvOf(line: string, values: Values = samples): string[] {
@@ -99,7 +99,6 @@ export function argvOf(line: string, values: Values = samples): string[] {
   return (end < 0 ? words : words.slice(0, end)).slice(1).map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'))
 }
 
-/** The same command tree, whose commands do nothing. */
 function withoutRuns(tree: Commands): Commands {
   const inert = ({ run, commands: inner, ...spec }: CommandSpec): CommandSpec => ({
     ...spec,
@@ -110,8 +109,8 @@ function withoutRuns(tree: Commands): Commands {
 }
 
 /**
- * Parses a command line with the real command tree, but runs nothing. Throws CommanderError if the line is wrong.
- * Resolves with the help text if the line asks for help.
+ * Parses a command line with the real command tree, without running the command. Resolves with the help text if the
+ * line asks for help. Throws CommanderError if the line is wrong.
  */
 export async function parseCommand(argv: readonly string[]): Promise<void> {
   const program = createProgram(

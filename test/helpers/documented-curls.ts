@@ -5,7 +5,7 @@ import { docsPages, shellBlocks, textOf } from './documents.ts'
 export const apiGuide = 'docs/start/http-api.md'
 
 /**
- * The page of each block that `curlBlocks` finds. A test compares the two, because a block that is not found would run
+ * The pages of the blocks that `curlBlocks` must find, in order. Without this list, a block that is not found would run
  * in no test.
  */
 export const curlPages = [
@@ -13,10 +13,7 @@ export const curlPages = [
   ...['docs/start/devnet.md', 'docs/start/devnet.md'],
 ]
 
-/**
- * The `sh` blocks of README.md and docs/ that call curl. The guide to the API is left out, because another test runs
- * it.
- */
+/** The `sh` blocks of README.md and docs/ that call curl. Leaves out the guide to the API, which another test runs. */
 export function curlBlocks(): { readonly document: string; readonly block: string }[] {
   const documents = ['README.md', ...docsPages.filter((page) => page !== apiGuide)]
   return documents.flatMap((document) =>
@@ -24,7 +21,6 @@ export function curlBlocks(): { readonly document: string; readonly block: strin
   )
 }
 
-/** Runs a script in the user's shell. Returns its exit code and its output. */
 export async function shell(script: string, env: Record<string, string>): Promise<{ code: number | null; out: string }> {
   const child = spawn('sh', ['-c', script], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
   let out = ''

@@ -3,12 +3,12 @@ import type { UserTransfer } from '../../lab/devnet/wormhole/users.ts'
 import { type Stage, startStage } from './e2e.ts'
 
 /**
- * Starts a stage with one process that has delivered this transfer to bsc. No audit runs meanwhile, because it would
- * start a terminated transfer before the test submits it again.
+ * Starts a stage with one process that has delivered `first` to bsc. Audits are off: an audit would start a terminated
+ * transfer before the test submits it again.
  */
 export async function startStageWithoutAudit(
   first: UserTransfer,
-): Promise<{ readonly stage: Stage; readonly portage: PortageProcess; /** Address of bsc's lane. */ readonly lane: string }> {
+): Promise<{ readonly stage: Stage; readonly portage: PortageProcess; readonly lane: string }> {
   const stage = await startStage({ consistencyLevel: 200, auditMinutes: 60 })
   try {
     const portage = await stage.portage()

@@ -3,15 +3,14 @@ import { batchStatusQuery } from '../../temporal/contracts/batch.ts'
 import { pooled, type Pooled } from './e2e-chain.ts'
 import type { Stage } from './e2e.ts'
 
-/** The pool's transactions of a lane, and the members of the batches among them. */
 export interface InBatches {
   readonly pool: readonly Pooled[]
   readonly members: readonly (readonly string[])[]
 }
 
 /**
- * Resolves when bsc's first lane has `calls` calls in the pool. Calls that share a transaction are counted singly. At
- * least two must share one.
+ * Resolves when bsc's first lane has `calls` calls in the pool. A batch counts once per member. At least two calls must
+ * share a transaction.
  */
 export function untilInBatches(stage: Stage, calls: number): Promise<InBatches> {
   const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address.toLowerCase() ?? ''
@@ -22,7 +21,6 @@ export function untilInBatches(stage: Stage, calls: number): Promise<InBatches> 
   return until(look, { timeoutMs: 90_000, everyMs: 300, what: `${calls} calls to be in the pool, some of them in one transaction` })
 }
 
-/** The members of the running batches that the server lists. */
 async function batchMembers({ client }: Stage): Promise<string[][]> {
   const members: string[][] = []
   for await (const { workflowId } of client.workflow.list({ query: `WorkflowType = 'batch' AND ExecutionStatus = 'Running'` }))

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Sent, Stage } from './e2e.ts'
 
-/** Cost of a transfer for Temporal's server, by the server's own count. */
+/** Cost of a transfer, as Temporal's server counts it. */
 export interface Budget {
   readonly stateTransitions: number
   readonly historyEvents: number
@@ -29,8 +29,8 @@ export function expectWithin({ stateTransitions, historyEvents }: Cost, most: Bu
 }
 
 /**
- * Costs of the first set of transfers that is within the limits, or of the last set. On a busy machine a step starts
- * late or polls once more. This costs more and proves nothing, so another set is measured.
+ * Measures up to `lots` sets of transfers. Returns the costs of the first set within the limits, or of the last one. On
+ * a busy machine a step may start late or poll once more, which costs more.
  */
 export async function cheapLot<T>(lot: () => Promise<T>, isWithin: (lot: T) => boolean, lots = 3): Promise<T> {
   const costs = await lot()

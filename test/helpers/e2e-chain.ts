@@ -5,20 +5,19 @@ import type { WormholeChain } from '../../lab/devnet/wormhole/wormhole.ts'
 import type { DevnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { alive } from './alive.ts'
 
-/** Chains whose blocks this process mines, by URL. */
 const mined = new Map<string, { stop(): Promise<void> }>()
 
-/** Stops the chain's blocks. They come only when a test mines them. */
+/** Stops the chain's blocks. From then on, blocks come only when a test mines them. */
 export async function stopMining({ url, rpc }: Anvil): Promise<void> {
   await mined.get(url)?.stop()
   mined.delete(url)
   await rpc('evm_setIntervalMining', [0])
 }
 
-/** Mines blocks again at this interval in seconds. Default: the interval with which the chain started. */
+/** Mines a block every `seconds` again. Default: the interval with which the chain started. */
 export async function startMining(anvil: Anvil, seconds = anvil.blockTimeSeconds): Promise<void> {
   await stopMining(anvil)
-  // A running anvil accepts only whole seconds, so mine other intervals here.
+  // A running anvil accepts whole seconds only, so this process mines at other intervals.
   if (Number.isInteger(seconds)) await anvil.rpc('evm_setIntervalMining', [seconds])
   else mined.set(anvil.url, mineEvery(anvil, seconds))
 }
@@ -45,25 +44,22 @@ function mineEvery({ rpc, pid }: Anvil, seconds: number): { stop(): Promise<void
   }
 }
 
-/** Mines blocks at once. */
 export async function mine({ rpc }: Anvil, blocks = 1): Promise<void> {
   await rpc('anvil_mine', [`0x${blocks.toString(16)}`])
 }
 
-/** Mines a block with this base fee. */
 export async function mineDear({ rpc }: Anvil, baseFeeWei: bigint): Promise<void> {
   await rpc('anvil_setNextBlockBaseFeePerGas', [`0x${baseFeeWei.toString(16)}`])
   await rpc('evm_mine')
 }
 
-/** An account's next nonce at the latest block. */
 export async function nonceOf({ rpc }: Anvil, address: string): Promise<number> {
   return Number(await rpc<string>('eth_getTransactionCount', [address, 'latest']))
 }
 
 /**
- * Mines blocks with this base fee until the account's next nonce is `nonce`. Transactions that offer less must be
- * raised or replaced first. anvil drops transactions that cannot pay for a block from its pool.
+ * Mines blocks with a base fee of `baseFeeWei` until the account's next nonce is `nonce`. First raise or replace
+ * transactions that offer less: anvil drops them from its pool.
  */
 export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string, nonce: number): Promise<unknown> {
   const look = async () => {
@@ -77,7 +73,6 @@ export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string,
   })
 }
 
-/** A transaction in the pool, in the node's form. */
 export interface Pooled {
   readonly hash: string
   readonly nonce: number
@@ -86,7 +81,6 @@ export interface Pooled {
   readonly to: string
 }
 
-/** An account's transactions in the pool, ordered by nonce. */
 export async function pooled({ rpc }: Anvil, address: string): Promise<Pooled[]> {
   interface Raw {
     hash: string
@@ -108,7 +102,6 @@ export async function pooled({ rpc }: Anvil, address: string): Promise<Pooled[]>
     .toSorted((a, b) => a.nonce - b.nonce)
 }
 
-/** Resolves when the pool has `count` transactions of an account. */
 export function inPool(anvil: Anvil, address: string, count: number): Promise<Pooled[]> {
   const look = async () => {
     const found = await pooled(anvil, address)
@@ -120,8 +113,7 @@ export function inPool(anvil: Anvil, address: string, count: number): Promise<Po
 const abi = ['function completeTransfer(bytes vaa)', 'function completeTransferAndUnwrapETH(bytes vaa)']
 
 /**
- * Redeems a VAA with ethers. Resolves with the transaction's hash when a node has the transaction. Throws the node's
- * error.
+ * Redeems a VAA. Resolves with the transaction's hash as soon as the node has the transaction. Throws the node's error.
  */
 export async function redeemSoon(
   chain: WormholeChain,

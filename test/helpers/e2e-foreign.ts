@@ -8,22 +8,20 @@ import type { ChainKey, Stage } from './e2e.ts'
 import { transferPayload } from './vaa.ts'
 
 const bridgeAbi = artifact('BridgeImplementation').abi
-/** Nothing reads these two fields of a message. */
+/** Fields of a message that nothing reads. */
 const message = { vaaNonce: 0, consistencyLevel: 1 } as const
 
-/** A chain outside the devnet, with the mainnet's token bridge, and with a token that has a wrapper on the target. */
+/** A chain outside the devnet: the mainnet's token bridge, and a token with a wrapper on the target. */
 export interface ForeignChain {
   readonly emitter: string
   readonly stream: string
-  /** A message that transfers its token to this Wormhole chain, by default to the target. */
   message(sequence: bigint, toChain?: number): Message
-  /** The same transfer in the form of a user's transfer, for the checker. */
   sent(message: Message): SentTransfer
 }
 
 /**
- * Registers the token bridges of these Wormhole chains, with a native token of each, at the target's token bridge. All
- * is in one block. The devnet's only guardian signs the messages.
+ * Registers the token bridges of the Wormhole chains `ids` at the target's token bridge, and creates a wrapper for a
+ * token of each. All transactions are in one block. The devnet's only guardian signs the messages.
  */
 export async function registerForeign(stage: Stage, target: ChainKey, ids: readonly number[]): Promise<ForeignChain[]> {
   const { chains, outsiders } = stage.devnet
@@ -62,7 +60,6 @@ interface Known {
   readonly token: string
   readonly target: ChainKey
   readonly targetChain: number
-  /** The wrapper of the token on the target. */
   readonly asset: string
   readonly timestamp: number
 }
@@ -77,7 +74,8 @@ function foreignChain({ wormholeChainId, emitter, token, target, targetChain, as
     },
     sent: ({ sequence, payload }) => ({
       ...{ kind: 'token', source: `wormhole-${wormholeChainId}`, target, emitterChain: wormholeChainId, emitter, sequence },
-      // Offsets in the payload: amount at 1, recipient at 67. Of the recipient only the last 20 bytes count.
+      // In the payload, the amount begins at byte 1 and the recipient at byte 67. Only the last 20 bytes of the
+      // recipient count.
       recipient: `0x${payload.slice(2 + 2 * 79, 2 + 2 * 99)}`,
       ...{
         amount: BigInt(`0x${payload.slice(4, 68)}`),

@@ -13,13 +13,13 @@ import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import type { Stage } from './e2e.ts'
 import { type ActivityEnd, runActivity } from './hostile-temporal.ts'
 
-/** An invented completion with its message. */
+/** A completion of a transfer that the source does not have. */
 interface Forged {
   readonly transfer: NativeTransfer
   readonly intent: Intent
 }
 
-/** A stranger with access to Temporal. He wants the pool of bsc's native bridge, or the coins of bsc's lane. */
+/** An attacker with access to Temporal. He wants the pool of bsc's native bridge, or the coins of bsc's lane. */
 export async function hostileClient({ devnet, client }: Stage) {
   const { ends } = devnet.native!
   const { bsc, ethereum } = ends
@@ -50,23 +50,20 @@ export async function hostileClient({ devnet, client }: Stage) {
         bsc.bridge,
         forged.map(({ transfer }) => transfer),
       ),
-    /** The input of a broadcast, in the form in which a transfer's workflow gives it. */
     broadcastOf({ transfer, intent }: Forged) {
       const { kind: _, ...first } = attempt()
       return { ...first, transfer: toTransfer(route, transfer), callHash: callHash(intent), mode: 'new', priority: 1 }
     },
     attempt,
-    /** Starts a workflow of Portage with this input. Resolves when the workflow has ended. */
     operatorTransaction: (intent: Intent) =>
       client.workflow.execute<(input: object) => Promise<OperatorTransactionStatus>>('operatorTransaction', {
         workflowId: `operator-transaction:${lane}:forged-${++forgeries}`,
         taskQueue: ledgerQueue,
         args: [{ lane, intent, by: 'root', reason: 'urgent' }],
       }),
-    /** Runs a step on the lane's queue. */
     step: (name: string, input: object): Promise<ActivityEnd> =>
       runActivity(client, laneQueue(lane), name, { lane, intentId: `forged-${++forgeries}/1`, ...input }),
-    /** Runs a local step on the queue of the chain. */
+    /** Runs a step on the chain's queue, as a local broadcast does. */
     localStep: (name: string, input: object): Promise<ActivityEnd> =>
       runActivity(client, chainQueue('bsc'), name, { lane, intentId: `forged-${++forgeries}/1`, ...input }),
     async order(...asks: Ask[]): Promise<readonly LaneAnswer[]> {
@@ -74,8 +71,8 @@ export async function hostileClient({ devnet, client }: Stage) {
       return (await ledger.executeUpdate(applyUpdate, { args: [{ requests }] })).answers
     },
     /**
-     * Ends the ledger and starts it with a forged state. It has one more nonce, which is to be filled, with this
-     * attempt. Returns the nonce.
+     * Replaces the lane's workflow by a run with a forged state: one more nonce, which has the attempt `recorded` and
+     * is to be filled. Returns the nonce.
      */
     async forgeLane(recorded: Attempt): Promise<number> {
       const state = await ledger.query(laneStatusQuery)
@@ -92,14 +89,14 @@ export async function hostileClient({ devnet, client }: Stage) {
       const forged: LaneState = { ...state, next: next + 1, entries: { ...state.entries, [next]: entry } }
       await client.workflow.start('lane', {
         workflowId: laneWorkflowId(lane),
-        // Replace the run at once, because processes of the lane would start an empty ledger.
+        // Otherwise a process of the lane would start an empty ledger first.
         workflowIdConflictPolicy: 'TERMINATE_EXISTING',
         taskQueue: ledgerQueue,
         args: [{ config, state: forged }],
       })
       return next
     },
-    /** All transactions of the lane since its beginning that may cost more than the config allows. */
+    /** Transactions of the lane that may cost more than the config allows. */
     async spendAtMost(): Promise<readonly string[]> {
       const { maxCostPerTransactionWei, maxTipPerGasWei } = signingLimitsSchema.parse({})
       const to = Number(await bsc.anvil.rpc<string>('eth_blockNumber'))
@@ -114,7 +111,6 @@ export async function hostileClient({ devnet, client }: Stage) {
       }
       return dear
     },
-    /** The thief's balance of the bridge's token. */
     async stolen(): Promise<bigint> {
       const data = tokenAbi.encodeFunctionData('balanceOf', [thief])
       return BigInt(await bsc.anvil.rpc<string>('eth_call', [{ to: bsc.token, data }, 'latest']))

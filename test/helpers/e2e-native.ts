@@ -6,21 +6,20 @@ import { until } from '../../lab/devnet/until.ts'
 import type { SentNativeTransfer } from '../../lab/devnet/native/native-users.ts'
 import type { ChainKey, Stage } from './e2e.ts'
 
-/** Sends users' native transfers of small amounts, which nobody submits. Resolves when they are mined. */
+/** Sends `count` native transfers of small amounts, without submitting them. Resolves when they are mined. */
 export function sendNatives({ devnet }: Stage, source: ChainKey, count: number): Promise<SentNativeTransfer[]> {
   if (!devnet.native) throw new Error('The stage was started without a native bridge')
   return devnet.native.users[source].send(Array.from({ length: count }, (_, index) => ({ amount: 1000n + BigInt(index) })))
 }
 
-/** Resolves when the checker finds `count` of these transfers delivered. */
 export function untilDelivered({ devnet }: Stage, sent: readonly AnySent[], count = sent.length, timeoutMs = 120_000): Promise<unknown> {
   const look = async () => (await devnet.check(sent)).delivered >= count
   return until(look, { timeoutMs, everyMs: 500, what: `${count} of ${sent.length} to be delivered` })
 }
 
 /**
- * Checks that all of these transfers arrive once. They must be all that users sent. The streams must prove it, no nonce
- * of a lane may be missing, the pools must be empty, and no transaction may be wasted.
+ * Checks that all transfers arrive once, and that the streams prove it. `sent` must be everything that users sent. No
+ * nonce may be missing, no transaction may be wasted, and the pools must be empty.
  */
 export async function expectAllProved(stage: Stage, sent: readonly AnySent[]): Promise<CheckResult> {
   await untilDelivered(stage, sent)

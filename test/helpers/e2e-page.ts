@@ -9,11 +9,11 @@ import { type Sent, startStage } from './e2e.ts'
 export const narrow = { viewport: { width: 375, height: 800 } }
 /** Explorer of bsc. The other chain has none. */
 export const explorer = 'https://explorer.example/bsc'
-/** Longest time for changes that people should see at once, ms. Eight other suites may use the machine. */
+/** Longest wait for a change of the page, ms. Eight other suites may use the machine. */
 const patienceMs = 30_000
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** The tests submit messages, because an intake would start the transfers without their deadline. */
+/** An intake would start the transfers without their deadline, so the tests submit the messages. */
 const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, chains, ...config }) => ({
   ...config,
   chains: { ...chains, bsc: { ...chains['bsc']!, explorer } },
@@ -22,7 +22,6 @@ const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bri
 
 export type PageStage = Awaited<ReturnType<typeof startPageStage>>
 
-/** A network with Portage and a browser for its page. */
 export async function startPageStage(chromium: string) {
   const [stage, browser] = await Promise.all([startStage({ consistencyLevel: 200 }), openBrowser(chromium)])
   const portage = await stage.portage({ configure })
@@ -53,7 +52,7 @@ export async function startPageStage(chromium: string) {
       expect(response.status).toBe(202)
       return sent
     },
-    /** Closes the pages. Throws errors of their background work, even if the test passed. */
+    /** Closes the pages. Throws the errors of their background work, even if the test passed. */
     async closePages(): Promise<void> {
       const faults = opened.flatMap((one) => one.faults)
       for (const one of opened.splice(0)) await one.close()

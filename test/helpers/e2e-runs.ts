@@ -2,7 +2,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Sent, Stage } from './e2e.ts'
 
-/** Number of runs of a started workflow, by the server's list. Waits for the list, which lags. */
+/** Number of runs of a started workflow. Waits until Temporal's list, which lags, has the workflow. */
 export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<number> {
   const look = async () => {
     const { count } = await client.workflow.count(`WorkflowId = '${id}'`)
@@ -12,9 +12,9 @@ export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<n
 }
 
 /**
- * Resolves when the server lists all of these transfers in this state. Does not query the workflows, because a query
- * during a local activity costs the workflow a task. Does not only count, because a stream that looks back also finds
- * transfers of the devnet's set-up.
+ * Resolves when Temporal lists all transfers in this state. A query of the workflows would cost a task if it came
+ * during a local activity. A mere count would include transfers of the devnet's set-up, which a stream finds when it
+ * looks back.
  */
 export async function untilListed({ client }: Pick<Stage, 'client'>, sent: readonly Sent[], state: TransferState): Promise<void> {
   const missing = async () => {

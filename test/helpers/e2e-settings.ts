@@ -5,9 +5,8 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Stage } from './e2e.ts'
 
 /**
- * Resolves when all of these processes use the present settings. They poll them every two seconds, so transfers from
- * before may be delivered despite a halt. Reads the processes' logs, because only a process with the role `api` has
- * metrics.
+ * Resolves when all processes use the present settings. Each process polls the settings every two seconds, so earlier
+ * transfers may be delivered despite a halt. Reads the version from the logs, because only the role `api` has metrics.
  */
 export async function settingsReach({ client }: Pick<Stage, 'client'>, ...processes: readonly PortageProcess[]): Promise<void> {
   const { version } = await readSettings(client)

@@ -14,13 +14,13 @@ const amount = 10n ** 18n
  * token.
  */
 export interface UnattestedToken {
-  /** The transfers without `asset`, which is unknown until the wrapper exists. */
+  /** The transfers. They lack `asset`, which is unknown until the wrapper exists. */
   readonly transfers: readonly SentTransfer[]
-  /** Attests the token and creates its wrapper. Resolves with the transfers in the checker's form. */
+  /** Attests the token and creates its wrapper. Resolves with the transfers, now with `asset`. */
   attest(): Promise<SentTransfer[]>
 }
 
-/** Makes a new token on `source` and sends it to the other chain, as an outsider. */
+/** Makes a token on `source` and sends `count` transfers of it to the other chain, as an outsider. */
 export async function sendUnattested(stage: Stage, source: ChainKey, count: number): Promise<UnattestedToken> {
   const { chains, outsiders, guardian } = stage.devnet
   const target = chains[source === 'ethereum' ? 'bsc' : 'ethereum']

@@ -8,13 +8,13 @@ import type { ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts'
 type Receiver = Awaited<ReturnType<typeof startOtlpReceiver>>
 
 /**
- * Checks that each of these delivered transfers has one trace: its submission, its workflow, one of its steps, and the
- * call that sent its transaction. The process's log lines must have the trace's id.
+ * Checks that each delivered transfer has one trace: its submission, its workflow, one of its steps, and the call that
+ * sent its transaction. The process's log lines must have the trace's id.
  */
 export async function expectTraced(receiver: Receiver, portage: PortageProcess, transfers: readonly Sent[]): Promise<void> {
   const run = (id: string) =>
     receiver.spans.find(({ name, attributes }) => name === 'RunWorkflow:transfer' && attributes['temporalWorkflowId'] === id)
-  // The exporter sends every five seconds.
+  // The exporter sends spans every five seconds, so they come after the transfers have ended.
   const missing = () => transfers.filter(({ id }) => !run(id))
   await until(() => missing().length === 0, { timeoutMs: 60_000, what: 'the spans of all runs' }).catch(async (error: unknown) => {
     const lost = (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('TRACES_LOST'))
@@ -31,7 +31,7 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
     const { traceId, spanId, parentSpanId } = run(id)!
     const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId)
     const named = (name: string) => ofTrace().find((span) => span.name === name)
-    // Wait, because spans arrive when they end, the outer ones last.
+    // A span arrives when it ends, so the outermost span comes last.
     const isWhole = () => {
       const call = named('rpc eth_sendRawTransaction')
       return call !== undefined && ancestors(ofTrace(), call).at(-1) === 'submit'
@@ -48,13 +48,11 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
     const isLogged = async () => (await sentLines()).some((line) => line.includes(`"trace_id":"${traceId}"`))
     await until(isLogged, { timeoutMs: 60_000, what: `the log line of ${id}` })
   }
-  // Only submissions begin a trace.
   const roots = receiver.spans.filter((span) => span.parentSpanId === '').map(({ name }) => name)
   expect([...new Set(roots)]).toEqual(['submit'])
   expect(receiver.spans[0]!.resource).toMatchObject({ 'service.name': 'portage', 'portage.role': 'all' })
 }
 
-/** Names of the spans around this one, the innermost first. */
 function ancestors(spans: readonly ReceivedSpan[], { parentSpanId }: ReceivedSpan): string[] {
   const parent = spans.find(({ spanId }) => spanId === parentSpanId)
   return parent ? [parent.name, ...ancestors(spans, parent)] : []

@@ -7,7 +7,6 @@ export async function currentDetails({ workflow }: Client, id: string): Promise<
   return metadata.currentDetails ?? ''
 }
 
-/** The summaries in a workflow's history, in the order in which the Web UI shows them. */
 export async function activitySummaries({ workflow }: Client, id: string): Promise<string[]> {
   const { events } = await workflow.getHandle(id).fetchHistory()
   return (events ?? []).flatMap(({ userMetadata }) =>
@@ -15,7 +14,7 @@ export async function activitySummaries({ workflow }: Client, id: string): Promi
   )
 }
 
-/** Summaries of a run's timers, or of its timers and steps, in order. An empty text stands for a missing summary. */
+/** Summaries of a run's timers, or of its timers and steps, in order. An empty text is a missing summary. */
 export async function summaries({ workflow }: Client, id: string, of: 'timer' | 'any', runId?: string): Promise<string[]> {
   const { events } = await workflow.getHandle(id, runId).fetchHistory()
   return (events ?? []).flatMap(({ userMetadata, timerStartedEventAttributes: timer, activityTaskScheduledEventAttributes: step }) => {

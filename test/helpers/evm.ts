@@ -5,7 +5,6 @@ import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 
 export const networkId = 31_337
 
-/** Starts an anvil whose blocks come only when a test mines them. */
 export async function startManualAnvil(): Promise<Anvil & { mine(blocks?: number): Promise<void> }> {
   const anvil = await startAnvil({ chainId: networkId, blockTimeSeconds: 86_400 })
   return {
@@ -16,13 +15,12 @@ export async function startManualAnvil(): Promise<Anvil & { mine(blocks?: number
   }
 }
 
-/** A chain that polls often. It is not connected. */
+/** An unconnected chain that polls five times a second. */
 export function testChain(urls: string | readonly string[], options: Partial<EvmChainOptions> = {}): EvmChain {
   const nodes = [urls].flat().map((url) => ({ url }))
   return createEvmChain({ name: 'test', networkId, nodes, finality: { kind: 'tag' }, blockTimeMs: 200, ...options })
 }
 
-/** The signer of a DEVNET account. */
 export function devnetSigner(index: number): Promise<Signer> {
   const variable = `PORTAGE_TEST_DEVNET_KEY_${index}`
   process.env[variable] = devnetAccount(index).privateKey

@@ -6,14 +6,13 @@ import { encodeQuote, highestU64, type Quote } from '../../bridges/executor/quot
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 
 const { address, privateKey } = devnetAccount(20)
-/** Address of the quoter. `key`: its signing key. */
 export const quoter = address
 export const key = new SigningKey(privateKey)
 export const u16 = fc.nat(65_535)
 export const u64 = fc.bigInt({ min: 0n, max: highestU64 })
 export const u128 = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n })
 export const hex = (bytes: number) => fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((one) => Buffer.from(one).toString('hex'))
-/** Times within the range of JavaScript's Date, s. */
+/** Seconds that JavaScript's Date can represent. */
 const seconds = fc.bigInt({ min: 0n, max: 8_640_000_000_000n })
 export const price = fc.bigInt({ min: 1n, max: highestU64 })
 export const quotes: fc.Arbitrary<Quote> = fc.record({

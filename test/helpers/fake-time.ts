@@ -1,13 +1,13 @@
 import { afterEach, beforeAll, beforeEach, vi } from 'vitest'
 
-/** Longer than the pauses of loops that would run millions of times within a faked hour, ms. */
+/** Longer than the pause of any loop that would run millions of times in a faked hour, ms. */
 const cutMs = 60
 const really = setTimeout
 
 /**
- * Fakes the timers for the tests of the calling suite, so that minutes pass at once. Test files share a process, so a
- * loop of another file that retries every few milliseconds would run through the whole faked time. Therefore such a
- * loop first gets time to set its next timer on the real clock.
+ * Fakes the timers for the tests of the calling suite, so that minutes pass at once. Test files share a process: a loop
+ * of another file that retries every few milliseconds would run through the whole faked time. So such a loop first sets
+ * its next timer on a fake clock that never advances.
  * @param now ms; absent: the machine's time
  */
 export function fakeTime(now?: number): void {

@@ -7,7 +7,7 @@ import { cleanUp } from './clean-up.ts'
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'portage-test-'))
   cleanUp(() => {
-    // Restore the permissions, which tests of file modes may have removed.
+    // A test of file modes may have removed the permissions.
     if (existsSync(folder)) chmodSync(folder, 0o700)
     rmSync(folder, { recursive: true, force: true })
   })

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/common'
 
-/** The answers of one workflow. A missing answer throws as if the workflow did not exist. */
+/** The answers of one workflow. A call without an answer throws as if the workflow did not exist. */
 export interface FakeHandle {
   readonly describe?: () => Promise<unknown>
   readonly query?: () => Promise<unknown>
@@ -10,7 +10,7 @@ export interface FakeHandle {
   readonly signal?: () => Promise<unknown>
 }
 
-/** A client whose server has these workflows by id. It connects to no server. */
+/** A Temporal client that connects to no server. `handleOf` gives the answers of each workflow. */
 export function handlesClient(handleOf: (id: string) => FakeHandle): Client {
   const client = new Client({ connection: Connection.lazy() })
   const getHandle = (id: string) => {

@@ -16,8 +16,8 @@ const scheduleActivityTask: unknown = 1
 const completeWorkflow: unknown = 4
 
 /**
- * Makes a run of a Portage type, as an attacker with access to Temporal can. He gives it his own input and ends it with
- * his own result. Returns the run id.
+ * Makes a run of a Portage workflow type with any input and any result, as an attacker with access to Temporal can.
+ * Returns the run id.
  */
 export async function forgeRun(
   client: Client,
@@ -42,16 +42,14 @@ export async function forgeRun(
   return firstExecutionRunId
 }
 
-/** How an activity ended: its result, or the type and message of its failure. */
 export interface ActivityEnd {
   readonly result?: unknown
   readonly failure?: { readonly code: string | undefined; readonly message: string; readonly nonRetryable: boolean }
 }
 
 /**
- * Runs any activity on any queue with any input, as an attacker who has only access to Temporal can. He starts a
- * workflow of an unknown type on the activity's queue. There he answers the workflow's tasks himself, through the
- * server's own API.
+ * Runs any activity on any queue with any input, as an attacker with access to Temporal can. Starts a workflow of an
+ * unknown type on the activity's queue, and answers its tasks through the server's own API.
  */
 export async function runActivity(client: Client, taskQueue: string, activity: string, input: unknown): Promise<ActivityEnd> {
   const { workflowService, options } = client

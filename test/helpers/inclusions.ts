@@ -1,6 +1,5 @@
 import type { Inclusion, Watch } from '../../chains/port.ts'
 
-/** Resolves when the inclusion of a watch satisfies the condition. */
 export function inclusion(watch: Watch, wanted: (inclusion: Inclusion) => boolean): Promise<Inclusion> {
   if (wanted(watch.inclusion)) return Promise.resolve(watch.inclusion)
   return new Promise((resolve) => watch.onChange((now) => wanted(now) && resolve(now)))

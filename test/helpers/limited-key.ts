@@ -12,14 +12,13 @@ export function noop(changes: Partial<UnsignedTransaction> = {}): UnsignedTransa
   return { ...base, nonce: 0, ...changes }
 }
 
-/** A no-op that costs this amount, wei. */
+/** The no-op costs `wei` at most. */
 export function costing(wei: bigint, nonce: number): UnsignedTransaction {
   return noop({ nonce, gasLimit: '21000', maxFee: String(wei / 21_000n), tip: '0' })
 }
 
 interface Key {
   readonly signer: Signer
-  /** Transactions that the key was asked to sign. */
   readonly signed: UnsignedTransaction[]
 }
 

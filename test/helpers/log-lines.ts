@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { parseDocument } from 'yaml'
 
-/** A line of a process's log. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly message: string }
 
 /**
- * The complete lines of a log file. Throws Error if a line is no JSON, or repeats a name, of which JSON.parse would
- * keep only the last.
+ * The complete lines of a log file. Throws Error if a line is no JSON or repeats a name: JSON.parse would keep only the
+ * last value.
  */
 export async function logLines(file: string): Promise<LogLine[]> {
   const texts = (await readFile(file, 'utf8')).split('\n').slice(0, -1)

@@ -20,7 +20,6 @@ const types = ['uint64', 'address', 'bytes']
 interface MessageBridgeOptions {
   readonly source: EvmChain
   readonly target: EvmChain
-  /** The target's contract, which receives the messages of all sources. */
   readonly contract: string
 }
 
@@ -31,7 +30,6 @@ interface SourceSettings {
 
 /** A bridge for MessageLog.sol, which only tests have. Its messages have no numbers and no signatures. */
 export interface MessageBridge extends Bridge {
-  /** Adds a contract that sends messages. */
   add(contract: string, settings: SourceSettings): PlacedSource
 }
 
@@ -75,7 +73,6 @@ function payloadOf(abi: Interface, { topics, data }: PlacedLog): string {
   }
 }
 
-/** A message whose first byte is not 1 is for others. */
 function createDecode({ source, target }: MessageBridgeOptions) {
   return (message: Uint8Array): Transfer => {
     const [place, contract, payload] = valuesOf(message)
@@ -129,7 +126,7 @@ function createEndpoint(
   }
 }
 
-/** A message for the bridge. With another first byte it is for others. */
+/** A message with another first byte belongs to another bridge. */
 export function payloadFor(text: string, firstByte = 1): string {
   return hexlify(new Uint8Array([firstByte, ...new TextEncoder().encode(text)]))
 }

@@ -1,8 +1,7 @@
 import { metricDefinitions, type Metrics } from '../../observability/metrics.ts'
 
 /**
- * The present value of a scraped series, or 0 if there is none. The labels must be in the order in which Portage writes
- * them.
+ * The value of a scraped series, or 0 if there is none. The labels must be in the order in which Portage writes them.
  */
 export async function metricValue(
   metrics: Pick<Metrics, 'render'>,

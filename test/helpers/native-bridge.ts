@@ -26,9 +26,9 @@ import { head } from './heads.ts'
 export interface NativeEnd extends NativeBridgeEnd {
   readonly chain: EvmChain
   mine(blocks?: number): Promise<void>
-  /** Mines until the present head is final and the chain knows this. */
+  /** Mines until the present head is final and the chain has seen this. */
   finalise(): Promise<void>
-  /** Sends and mines a transaction of the admin to the bridge, or to another contract. */
+  /** Mines a transaction of the admin. Default contract: the bridge. */
   admin(method: string, args: readonly unknown[], to?: { readonly address: string; readonly contract: 'BridgeToken' }): Promise<void>
 }
 
@@ -38,13 +38,12 @@ export interface NativeBridgeNetwork {
   readonly route: NativeRoute
   readonly bridge: Bridge
   readonly endpoint: NativeEndpoint
-  /** Signer that has RELAYER_ROLE on the target. */
   readonly relayer: Signer
-  /** Starts transfers of these amounts to new accounts. The source has recorded them, but they are not final yet. */
+  /** Starts a transfer of each amount to a new account. The transfers are in a block, but not final. */
   start(...amounts: bigint[]): Promise<NativeTransfer[]>
-  /** Starts transfers of these amounts and makes them final. Returns them in the bridge's form. */
+  /** Starts transfers and makes them final. Returns them in the bridge's form. */
   transfers(...amounts: bigint[]): Promise<Transfer[]>
-  /** Sends a call to the target as the relayer and mines it. With a gas limit, it may revert. */
+  /** Mines a call to the target, by default of the relayer. With a gas limit, the call may revert. */
   deliver(intent: Intent, gasLimit?: string, signer?: Signer): Promise<Receipt>
   stop(): Promise<void>
 }
@@ -53,7 +52,7 @@ const networks = { source: 1337, target: 1397 } as const
 
 type End = Pick<NativeEnd, 'bridge' | 'chain'>
 
-/** The bridge as a process of the target makes it, with these settings of the route. */
+/** The bridge as a process of the target makes it. `settings` are fields of the route in the config. */
 export function createNativeBridge({ source, target }: { readonly source: End; readonly target: End }, settings: object = {}) {
   const route = { source: 'source', target: 'target', sourceContract: source.bridge, targetContract: target.bridge, ...settings }
   const bridges = { [nativeBridge]: nativeBridgeSchema.parse({ routes: [route] }) }
@@ -132,7 +131,7 @@ async function startEnd(name: 'source' | 'target', position: number, variant: Na
     await mine(3)
     await head(chain, ({ finalized }) => finalized >= wanted)
   }
-  // Otherwise the finalized state would not have the contract yet.
+  // The finalized state must contain the new contract.
   await finalise()
   return {
     ...end,

@@ -1,6 +1,6 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 
-/** A native transfer from ethereum to bsc with this number. Each has its own digest. */
+/** A native transfer from ethereum to bsc. Each number has its own digest. */
 export function nativeTransfer(sequence = 1, own: Partial<Transfer> = {}): Transfer {
   return {
     bridge: 'native-bridge',

@@ -1,6 +1,5 @@
 import type { Chain } from '../../chains/port.ts'
 
-/** Number of calls to all nodes of a chain, of one method or of all methods. */
 export function callsOf({ callsByNode }: Pick<Chain, 'callsByNode'>, method?: string): number {
   return [...callsByNode.values()]
     .flatMap((calls) => [...calls])

@@ -3,7 +3,7 @@ import { concat, dataLength, toBeHex } from 'ethers'
 export interface NttFields {
   /** Prefix of the transceiver message. Default: Wormhole's 0x9945ff10. */
   readonly prefix: string
-  /** 64 hex digits. So are all addresses here. */
+  /** All addresses of NTT messages are 64 hex digits. */
   readonly sourceManager: string
   readonly recipientManager: string
   readonly id: bigint
@@ -14,12 +14,11 @@ export interface NttFields {
   readonly token: string
   readonly to: string
   readonly toChain: number
-  /** 0x hex. If it is absent, its length is left out too. */
+  /** Additional payload, 0x hex. If it is absent, its length is left out too. */
   readonly additional: string | undefined
   readonly transceiverPayload: string
 }
 
-/** The bytes after their length, which has two bytes. */
 function sized(part: string): string {
   return concat([toBeHex(dataLength(part), 2), part])
 }

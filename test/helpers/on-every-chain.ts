@@ -1,6 +1,5 @@
 import type { Bridge } from '../../bridges/port.ts'
 
-/** Gives every chain the same endpoint, with the methods that a test gives. */
 export function onEveryChain(endpoint: object): Bridge['endpoints'] {
   return { get: () => endpoint } as never
 }

@@ -1,13 +1,12 @@
 import { listenHttp } from './servers.ts'
 
-/** A received span. */
 export interface ReceivedSpan {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string
   readonly name: string
   readonly attributes: Readonly<Record<string, unknown>>
-  /** Resource of the sending process. */
+  /** Resource attributes of the sending process. */
   readonly resource: Readonly<Record<string, unknown>>
 }
 
@@ -49,7 +48,6 @@ export async function startOtlpReceiver() {
   return {
     url,
     spans: spans as readonly ReceivedSpan[],
-    /** All received bodies, unchanged. */
     bodies: bodies as readonly string[],
   }
 }

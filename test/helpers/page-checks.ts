@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core'
 
 const rules = JSON.stringify(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
 
-/** Violations of WCAG 2.2 A and AA in the present page that axe-core finds, with the elements. */
+/** Violations of WCAG 2.2 A and AA that axe-core finds in the page, with the elements. */
 export async function inaccessible(page: Page): Promise<string[]> {
-  // Run the script through the debugger, because the page's own policy allows no other script.
+  // The page's own policy allows no other script, so the debugger runs this one.
   await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
   const found = await page.evaluate<readonly Found[]>(`axe.run({ runOnly: ${rules} }).then(({ violations }) => violations)`)
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)
@@ -17,21 +17,16 @@ interface Found {
   readonly nodes: readonly { readonly html: string }[]
 }
 
-/** Number of pixels by which the page is wider than its window. */
 export function overflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
 
-/** Links that lead out of the page. */
 export function outward(page: Page): Promise<readonly { readonly href: string; readonly rel: string; readonly target: string }[]> {
   const links = '[...document.links].filter((one) => one.protocol !== location.protocol || one.host !== location.host)'
   return page.evaluate(`${links}.map(({ href, rel, target }) => ({ href, rel, target }))`)
 }
 
-/**
- * Replaces the explorers and the namespace in the API's answers, which the page shows. Returns a function that ends
- * this.
- */
+/** Replaces the explorers and the namespace in the API's answers, until the returned function is called. */
 export async function replaceLinks(page: Page, namespace: string, changed: Readonly<Record<string, object>>): Promise<() => Promise<void>> {
   await page.route('**/v1/links', async (route) => {
     const { chains } = (await (await route.fetch()).json()) as { chains: Record<string, object> }
@@ -41,7 +36,7 @@ export async function replaceLinks(page: Page, namespace: string, changed: Reado
   return () => page.unrouteAll({ behavior: 'wait' })
 }
 
-/** Chooses a code that no listed parked transfer shows. To that end, it loads the list again without the codes. */
+/** Chooses a code that no listed parked transfer shows. For this, loads the list again without codes. */
 export async function chooseHiddenCode(page: Page, code: string): Promise<void> {
   await page.route(
     ({ pathname, search }) => pathname === '/v1/transfers' && search === '?state=parked&limit=100',

@@ -3,7 +3,6 @@ import { parseSync } from 'oxc-parser'
 import { analyse } from 'scslre'
 
 export interface Pattern {
-  /** File and line. */
   readonly place: string
   readonly source: string
   readonly flags: string
@@ -11,13 +10,12 @@ export interface Pattern {
 
 interface Patterns {
   readonly literal: readonly Pattern[]
-  /** Place and code of patterns that are made at run time. They cannot be tested. */
+  /** Places and code of patterns that are made at run time. Such a pattern cannot be tested. */
   readonly computed: readonly string[]
 }
 
 type Node = Readonly<Record<string, unknown>> & { readonly type: string; readonly start: number; readonly end: number }
 
-/** Throws if the text does not parse. */
 export function patternsOf(file: string, text: string): Patterns {
   const { program, errors } = parseSync(file, text)
   if (errors[0]) throw new Error(`${file} does not parse: ${errors[0].message}`)
@@ -32,7 +30,7 @@ export function patternsOf(file: string, text: string): Patterns {
   return { literal, computed }
 }
 
-/** Whether this is `RegExp(…)`, or a method of strings that makes a pattern of a text. */
+/** Whether a call makes a pattern of a text: `RegExp(…)` or a method of strings. */
 function makesPattern({ type, callee, arguments: given }: Node): boolean {
   if (type !== 'NewExpression' && type !== 'CallExpression') return false
   const { name, property } = callee as { name?: string; property?: { name?: string } }
@@ -48,7 +46,6 @@ function eachNode(value: unknown, found: (node: Node) => void): void {
   for (const one of Object.values(value)) if (typeof one === 'object') eachNode(one, found)
 }
 
-/** A part of a pattern, in the form of regexpp. */
 interface Part {
   readonly type: string
   readonly raw: string
@@ -58,24 +55,21 @@ interface Part {
   readonly elements?: readonly Part[]
   readonly alternatives?: readonly Part[]
 }
-/** A number of repetitions up to this counts as constant. */
+/** A repetition with at most this upper bound counts as constant. */
 const mostConstant = 10
 const mebibyte = 1_048_576
-/** Lengths of the measured texts, characters. The first one is enough to find an exponential pattern. */
+/** Lengths of the measured texts, characters. The first is enough to find an exponential pattern. */
 const sizes = [24, 1_024, 4_096, 16_384, 65_536, 262_144, mebibyte]
-/** From one length to the next, linear time grows fourfold and quadratic time sixteenfold. */
+/** From one length to the next, linear time grows fourfold, and quadratic time sixteenfold. */
 const mostGrowth = 8
-/**
- * Shorter times are noise, ms. Most linear patterns read 1 MiB in less time. A quadratic pattern takes longer for 64
- * KiB.
- */
+/** Shorter times are noise, ms. Most linear patterns read 1 MiB faster. A quadratic pattern takes longer for 64 KiB. */
 const noiseMs = 25
-/** A pattern counts as slow if this many measurements agree, because a busy machine lengthens single ones. */
+/** A busy machine lengthens single measurements, so a slow pattern needs this many. */
 const agreeing = 3
 
 /**
- * The reason that a pattern is slow. Undefined if it is not slow. The analysis finds only repeated characters. The
- * measurement finds more.
+ * The reason that a pattern is slow, or undefined. The static analysis finds only repeated characters. The measurement
+ * finds more.
  */
 export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): string | undefined {
   const pattern = new RegExp(source, flags)
@@ -90,8 +84,8 @@ export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): s
       if (text.ms > noiseMs && grows(text.ms) && Array.from({ length: agreeing }).every(() => grows(timeOf(pattern, text, size))))
         return `${size} characters of ${JSON.stringify(text.pump)} take ${text.ms.toFixed()} ms, more than ${mostGrowth} times a quarter of them`
     }
-    // At these lengths a quadratic pattern takes hundreds of times as long as a linear one, so a few of the slowest
-    // texts are enough.
+    // At these lengths a quadratic pattern takes hundreds of times as long as a linear one. So only the slowest texts
+    // are measured further.
     if (size >= 1_024) texts = texts.toSorted((a, b) => b.ms - a.ms).slice(0, size < 16_384 ? 40 : 2)
   }
   return undefined
@@ -103,7 +97,7 @@ interface WorstText {
   readonly end: string
 }
 
-/** The shortest of several times, because a busy machine lengthens others. */
+/** The shortest of `rounds` times, ms: a busy machine lengthens the others. */
 function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number, rounds = 3): number {
   const text = begin + pump.repeat(Math.ceil(size / pump.length)) + end
   let least = Infinity
@@ -112,7 +106,7 @@ function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number, 
     const startedAt = process.cpuUsage()
     if (pattern.global) text.replace(pattern, '')
     else pattern.test(text)
-    // Measure CPU time, because a busy machine interrupts long runs more often than short ones.
+    // A busy machine interrupts long runs more often than short ones, so CPU time is measured.
     const { user, system } = process.cpuUsage(startedAt)
     least = Math.min(least, (user + system) / 1_000)
   }
@@ -120,15 +114,15 @@ function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number, 
 }
 
 /**
- * Texts for which a pattern may try every split and every start. Each has the part before a repetition, then the
- * repeated part many times (or both many times), then a character at which the match fails.
+ * Texts for which a pattern may try every split and every start. Each text has the part before a repetition, then many
+ * repetitions (or both many times), then a character at which the match fails.
  */
 function worstTexts(pattern: Part, flags: string): WorstText[] {
   const parts: Part[] = []
   const repetitions: { before: string; once: string }[] = []
   const memberOf = (part: Part) => memberOfClass(part.raw, flags)
 
-  /** The shortest text that a part matches. Adds the repetitions in the part to a list. */
+  /** The shortest text that a part matches. Also collects the repetitions within the part. */
   function least(part: Part, before: string): string {
     if (part.type === 'Quantifier') {
       const once = least(part.element, before)
@@ -167,7 +161,6 @@ const candidates = [
   '\u{1f600}',
 ]
 
-/** A character of a class. It is a letter or digit if the class has one. */
 function memberOfClass(raw: string, flags: string): string {
   const key = `${raw}/${flags}`
   const one = new RegExp(`^(?:${raw})$`, flags.replaceAll(/[gym]/g, ''))

@@ -24,7 +24,6 @@ import { head } from './heads.ts'
 import { createMessageBridge, type MessageBridge, payloadFor } from './message-bridge.ts'
 import { unused } from './unused.ts'
 
-/** A message that a test sent. It is final on the source. */
 export interface Sent {
   readonly number: string
   readonly payload: string
@@ -53,12 +52,10 @@ export interface PlacedStream {
   audit(): ReturnType<typeof auditOnce>
   state(): Promise<StreamState>
   shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string): Promise<StreamView>
-  /** Sends one message for each text, all in one transaction. Resolves when they are final. */
   send(...texts: string[]): Promise<Sent[]>
-  /** Sends messages in a block that is not final. Messages with another first byte are for others. */
+  /** Sends messages in a block that is not final. A first byte other than 1 makes them messages of another bridge. */
   mine(texts: readonly string[], firstByte?: number): Promise<Sent[]>
   transferOf(sent: Sent): Promise<Transfer>
-  /** The state of a transfer's workflow in Temporal. Undefined if there is none. */
   run(sent: Sent): Promise<string | undefined>
   metrics(agent: ScannedAgent): Promise<string>
   lose(): Promise<void>
@@ -71,11 +68,9 @@ export interface PlacedStage {
   readonly target: EvmChain
   readonly anvil: Anvil
   readonly targetAnvil: Anvil
-  /** The source's nodes. There are several, so most of them must agree. */
   readonly nodes: readonly FaultProxy[]
-  /** Delivers messages, as a stranger does. */
   relay(...sent: Sent[]): Promise<void>
-  /** Sets whether blocks come by themselves, three a second. */
+  /** Three blocks come per second, or none. */
   mining(wanted: boolean): void
   finalise(): Promise<void>
   stream(options?: PlacedOptions & { readonly startBlock?: 'none' }): Promise<PlacedStream>

@@ -1,25 +1,21 @@
 import { parser } from '@prometheus-io/lezer-promql'
 
-/** A metric in an expression. */
 export interface Asked {
   readonly metric: string
-  /** Names of the labels in its matchers. */
   readonly labels: readonly string[]
   /** Functions around the metric, the innermost first. */
   readonly functions: readonly string[]
 }
 
 export interface Query {
-  /** Syntax errors by Prometheus's grammar, with their places. */
+  /** Syntax errors with their places, by Prometheus's own grammar. */
   readonly faults: readonly string[]
   readonly asked: readonly Asked[]
-  /** Labels in all `by` and `without`. */
   readonly grouped: readonly string[]
 }
 
 type Cursor = ReturnType<ReturnType<typeof parser.parse>['cursor']>
 
-/** Reads an expression by Prometheus's own grammar. */
 export function readQuery(query: string): Query {
   const [faults, asked, grouped]: [string[], Asked[], string[]] = [[], [], []]
   const text = ({ from, to }: { from: number; to: number }) => query.slice(from, to)

@@ -10,7 +10,6 @@ export function codeOf(call: () => unknown): string {
   }
 }
 
-/** Like `codeOf`, for an asynchronous call. */
 export async function codeOfAsync(call: () => Promise<unknown>): Promise<string> {
   try {
     await call()

@@ -1,7 +1,7 @@
 import { AbiCoder, hexlify, randomBytes } from 'ethers'
 import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
 
-/** Puts code at a fresh address that reverts every call. The data is these bytes, or Error(string) with this text. */
+/** Puts a contract at a fresh address that reverts every call, with the bytes of `reason` or with Error(string). */
 export async function deployReverting(anvil: Pick<Anvil, 'rpc'>, reason: string): Promise<{ address: string }> {
   const data = reason.startsWith('0x') ? reason.slice(2) : `08c379a0${AbiCoder.defaultAbiCoder().encode(['string'], [reason]).slice(2)}`
   const size = (data.length / 2).toString(16).padStart(4, '0')

@@ -2,31 +2,30 @@ import { createServer, request, type ServerResponse } from 'node:http'
 import { withoutMerges } from '../../lab/devnet/fault-proxy/merged.ts'
 import { listen } from './servers.ts'
 
-/** How the proxy treats requests: it forwards them, never answers, cuts the connection, or answers with a status. */
+/** The proxy's treatment of requests: forward, never answer, cut the connection, or answer with an HTTP status. */
 export type ProxyMode = 'pass' | 'hang' | 'cut' | number
 
 /** A JSON-RPC node behind a proxy that counts HTTP requests and can misbehave. */
 export interface RpcProxy {
   readonly url: string
   mode: ProxyMode
-  /** Methods of each received HTTP request, in order. The parts of a merged read count singly. */
+  /** Methods of each received HTTP request, in order. Each part of a merged read has an entry. */
   readonly requests: string[][]
-  /** Changes a result before the proxy passes it on. If it returns undefined, the result does not change. */
+  /** Changes a node's result. If it returns undefined, the result does not change. */
   alter: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined
   /**
-   * A method that this node refuses, or a function that returns its error for a call. If all calls of a request are
-   * refused, the request is not forwarded.
+   * A method that this node refuses, or a function that returns the error for a call. If all calls of a request are
+   * refused, the proxy does not forward the request.
    */
   refuse: string | ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | undefined
   /** Retry-After header of answers whose mode is a status. */
   retryAfter: string | undefined
   /** Delay of each answer, in addition to the node's own, ms. */
   delayMs: number
-  /** Larger batches are refused as a whole with 413. */
+  /** The node refuses larger batches as a whole with 413. */
   largestBatch: number
   /** If false, `alter` and `refuse` get a merged read as a whole, and not its parts. */
   readsMerged: boolean
-  /** Stops the proxy before the end of the test. */
   stop(): void
 }
 
@@ -38,7 +37,6 @@ interface Call {
 
 const notServed = { code: -32601, message: 'the method does not exist' }
 
-/** Starts a proxy on a free port of 127.0.0.1. */
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const requests: string[][] = []
   const server = createServer((incoming, outgoing) => {

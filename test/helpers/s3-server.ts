@@ -9,16 +9,16 @@ export const s3Credentials = {
 } as const
 
 /**
- * Starts a server with the part of S3 that an archive needs. It has one bucket, PUT and GET by path (also conditional,
- * by ETag), and S3's errors. It verifies every signature (AWS Signature Version 4) and every hash of a body with its
- * own code.
+ * Starts a server with the part of S3 that an archive needs: one bucket, PUT and GET by path (also conditional, by
+ * ETag), and S3's errors. Verifies every signature (AWS Signature Version 4) and every hash of a body with its own
+ * code.
  */
 export async function startS3(bucket: string, region: string) {
   const objects = new Map<string, string>()
   const seen: string[] = []
   /** Statuses of the next answers, to any requests. */
   const failures: number[] = []
-  /** For each of the next writes: whether its answer is lost. */
+  /** For each of the next writes: whether its answer is lost after the write. */
   const lost: boolean[] = []
   const url = await listenHttp((request, response) => {
     void (async () => {
@@ -59,7 +59,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 /**
- * The reason for which S3 refuses a request. Undefined if it is signed correctly.
+ * The reason for which S3 refuses a request. Undefined if the request is signed correctly.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
 function refusal({ method = '', url = '', headers }: IncomingMessage, body: Buffer, region: string): string | undefined {

@@ -1,17 +1,16 @@
 import { request } from 'node:http'
 import { listenHttp } from './servers.ts'
 
-/** A node like a provider's. It refuses requests without its secret path, query and token. */
+/** A node like a provider's: it refuses requests without its secret path, query and token. */
 export interface SecretNode {
-  /** URL with user info, path and query. */
   readonly url: string
-  /** `Authorization` header that every request must have. */
+  /** Every request must have this `Authorization` header. */
   readonly authorization: string
   readonly secrets: readonly string[]
-  /** Number of served requests, and of requests that were refused on purpose. */
+  /** `failed` counts the requests that the node refused because of `failing`. */
   readonly served: number
   readonly failed: number
-  /** If true, it answers with an error that quotes the URL, as gateways do. */
+  /** If true, the node answers with an error that quotes its URL, as gateways do. */
   failing: boolean
 }
 

@@ -1,9 +1,9 @@
-/** Runs before each test file (vitest.config.ts). */
+/** Vitest runs this file before each test file (vitest.config.ts). */
 import { afterAll, beforeEach } from 'vitest'
 import { cleanUpFile } from './clean-up.ts'
 
-// Inline snapshots and failures need their stacks, but workflows/stack-traces.ts lowers the limit for its whole
-// process. A higher limit would take most of the time of tests with ten thousand errors.
+// Inline snapshots and failures need their stacks, but workflows/stack-traces.ts lowers the limit for the whole
+// process. A limit above 20 would slow tests with ten thousand errors down.
 beforeEach(() => {
   Error.stackTraceLimit = 20
 })

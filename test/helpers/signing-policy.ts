@@ -5,7 +5,6 @@ import { laneId } from '../../domain/lane/lane.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { temporaryFolder } from './folders.ts'
 
-/** The limits of a config without limits. */
 export const defaultLimits: SigningLimits = signingLimits({ signing: signingLimitsSchema.parse({}) })
 
 /** A policy that allows only no-ops, unless a test extends it. */

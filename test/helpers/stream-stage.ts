@@ -6,12 +6,11 @@ import { createLedgerWorker } from '../../workers/roles/chain.ts'
 import { connectTemporal } from '../../workers/process/temporal.ts'
 import { defaultTuning } from '../../workers/process/create-worker.ts'
 
-/** A Temporal server with a worker for the queue `ledger`, and nothing else. */
+/** A Temporal server with one worker, for the queue `ledger`. */
 export interface StreamStage {
   /** host:port of the server. */
   readonly address: string
   readonly client: Client
-  /** Stops the worker. The server continues. */
   rest(): Promise<void>
   stop(): Promise<void>
 }

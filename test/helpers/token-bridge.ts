@@ -17,17 +17,14 @@ export interface TokenBridgeNetwork {
   readonly ethereum: WormholeChain
   /** The source of all messages. Its node is stopped, because a relayer does not need it. */
   readonly bsc: Omit<WormholeChain, 'anvil'>
-  /** Connected to `ethereum`. */
   readonly chain: EvmChain
-  /** A funded account. */
   readonly signer: Signer
-  /** Makes the bridge with these settings of the config. It has read nothing yet. */
+  /** Makes the bridge with these settings of the config. The bridge has read nothing yet. */
   bridge(settings?: object): Bridge
-  /** A message of bsc's token bridge to ethereum. Each has its own sequence number. By default it can be delivered. */
+  /** A message of bsc's token bridge to ethereum with a sequence of its own. By default it can be delivered. */
   message(payload?: Partial<TransferFields>, message?: Partial<Message>, options?: SignOptions): SignedVaa
-  /** Sends a call and mines it. With a gas limit, it may revert. */
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
-  /** Mines until the present head is final and the chain knows this. */
+  /** Mines until the present head is final and the chain has seen this. */
   finalise(): Promise<void>
   mine(blocks?: number): Promise<void>
   stop(): Promise<void>
@@ -35,7 +32,7 @@ export interface TokenBridgeNetwork {
 
 const account = 30
 
-/** Starts two anvils with the real Wormhole contracts. The guardians have DEVNET keys. Default: one guardian. */
+/** Starts two anvils with the real Wormhole contracts. The guardians have devnet keys. */
 export async function startTokenBridge(guardians = 1): Promise<TokenBridgeNetwork> {
   const [anvil, other] = await Promise.all([startManualAnvil(), startManualAnvil()])
   const plans = [chainPlan('ethereum', 2, anvil, 0), chainPlan('bsc', 4, other, 1)] as const

@@ -3,7 +3,6 @@ import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { type Message, signVaa as sign, type SignedVaa } from '../../lab/devnet/wormhole/vaa.ts'
 import mainnet from '../fixtures/mainnet-vaas.json' with { type: 'json' }
 
-/** A VAA of Wormhole's mainnet, stored in the fixture. */
 export type MainnetVaa = (typeof mainnet.vaas)[number]
 export const mainnetVaas: readonly MainnetVaa[] = mainnet.vaas
 /** Guardian sets of the mainnet by index. Addresses are lower-case. */
@@ -24,17 +23,17 @@ export function bytesOf({ vaa }: Pick<MainnetVaa, 'vaa'>): Uint8Array {
 export interface TransferFields {
   readonly kind: number
   readonly amount: bigint
-  /** 64 hex digits. So are all addresses here. */
+  /** All addresses in payloads are 64 hex digits. */
   readonly token: string
   readonly tokenChain: number
   readonly to: string
   readonly toChain: number
   readonly fee: bigint
-  /** The bytes after the first 133. In a payload 3 they belong to the contract. */
+  /** The bytes after the first 133. In a payload 3 they belong to the receiving contract. */
   readonly rest: string
 }
 
-/** A payload of the token bridge, 0x hex. Its kind is 1 by default. */
+/** A payload of the token bridge, 0x hex. Default: a payload 1. */
 export function transferPayload(fields: Partial<TransferFields> = {}): string {
   const {
     kind = 1,
@@ -59,15 +58,15 @@ export function transferPayload(fields: Partial<TransferFields> = {}): string {
 }
 
 export interface SignOptions {
-  /** Number of guardians in the devnet's set. Default 1. */
+  /** Default: 1. */
   readonly guardians?: number
-  /** Indexes of the guardians that sign. Default: the first quorum. */
+  /** Default: the first guardians that make a quorum. */
   readonly signers?: readonly number[]
-  /** Index of the guardian set. Default 0. */
+  /** Default: 0. */
   readonly setIndex?: number
 }
 
-/** Signs a message with the DEVNET guardian keys. By default it is a payload 1 from chain 2 to chain 4. */
+/** Signs a message with the devnet's guardian keys. Default: a payload 1 from Wormhole chain 2 to 4. */
 export function signVaa(message: Partial<Message> = {}, { guardians = 1, signers, setIndex = 0 }: SignOptions = {}): SignedVaa {
   const whole: Message = {
     timestamp: 1_700_000_000,
@@ -82,7 +81,6 @@ export function signVaa(message: Partial<Message> = {}, { guardians = 1, signers
   return sign(whole, devnetGuardians(guardians), signers, setIndex)
 }
 
-/** A copy of the bytes, with some of them replaced. */
 export function altered(bytes: Uint8Array, at: number, ...values: number[]): Uint8Array {
   const copy = getBytes(bytes, 'vaa').slice()
   copy.set(values, at)

@@ -1,8 +1,8 @@
 import { onTestFinished, vi } from 'vitest'
 
 /**
- * Collects the texts of this process's warnings until the end of the test. Deliberate warnings then do not appear in
- * the output of the run.
+ * Collects the process's warnings until the end of the test. So deliberate warnings do not appear in the output of the
+ * run.
  */
 export function hearWarnings(): readonly string[] {
   const heard: string[] = []

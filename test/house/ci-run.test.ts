@@ -13,8 +13,7 @@ beforeAll(async () => {
 })
 
 /**
- * Runs the gates with a shell script in place of npm and npx. Returns the exit code, and the output after the last
- * gate.
+ * Runs `.ci/run` with a shell script in place of npm and npx. Returns the exit code, and the lines after the last gate.
  */
 async function gates(script: string): Promise<{ code: number; summary: string[] }> {
   for (const name of ['npm', 'npx']) await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
@@ -33,7 +32,7 @@ const others = `tsx) echo '      Tests  7 passed (7)'; echo '7 passed, 0 failed'
 test('the summary of all gates lists the parts that were not run and the counts of the tests', async () => {
   const run = `run) case "$*" in *helm*) echo 'NOT RUN: Helm';; *schemathesis*) echo 'NOT RUN: the API' >&2;; esac;;`
   const { code, summary } = await gates(`case "$1" in ${tests} ${others} ${run} esac`)
-  // The locale decides the order of these lines, so sort them.
+  // The locale decides the order of these lines.
   expect(summary.slice(1, -1).toSorted()).toEqual(['NOT RUN: Helm', 'NOT RUN: a test', 'NOT RUN: on Node 24: no npm', 'NOT RUN: the API'])
   expect([summary[0], summary.at(-1)]).toEqual(['      Tests  900 passed (900)', '900 passed, 0 failed'])
   expect(code).toBe(0)

@@ -2,14 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** A cited test: its file and its name. A `…` in the name replaces words that the citation leaves out. */
+/** A `…` in the name replaces words that the citation leaves out. */
 interface Citation {
   readonly page: string
   readonly file: string
   readonly name: string
 }
 
-/** The citations in a line of prose or a row of a table. Each is a file in backticks, followed by names in quotes. */
 function citationsIn(page: string): Citation[] {
   return readFileSync(page, 'utf8')
     .split('\n')
@@ -22,7 +21,7 @@ function citationsIn(page: string): Citation[] {
     })
 }
 
-/** The names of a file's tests and of their groups: the texts that are followed by a comma. */
+/** The names of a file's tests and groups: the quoted texts before a comma. */
 function namesIn(file: string): string[] {
   const source = existsSync(file) ? readFileSync(file, 'utf8') : ''
   return [...source.matchAll(/\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1,/g)].map(([, , name = '']) => name.replaceAll(/\\(.)/g, '$1'))

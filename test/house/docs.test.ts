@@ -10,7 +10,6 @@ import { describeRunbooks } from '../../scripts/docs/runbooks.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const text = (path: string) => readFileSync(join(root, path), 'utf8')
-/** The first cells in backticks of all table rows. */
 const keysOf = (document: string) => [...document.matchAll(/^\| `([^`]+)` \|/gm)].map(([, key = '']) => key)
 
 describe('generated docs', () => {

@@ -4,7 +4,7 @@ import { argvOf, commandLines, documentedCommands, parseCommand } from '../helpe
 
 const all = documentedCommands()
 
-/** The code of commander's error for a line. Undefined if the line is right or asks for help. */
+/** The code of commander's error for a line. Undefined if commander accepts the line. */
 const fault = (argv: readonly string[]) =>
   parseCommand(argv).then(
     () => undefined,
@@ -19,7 +19,7 @@ test.each(all.map(({ document, line, argv }) => [document, line, argv] as const)
 })
 
 describe('a documented line', () => {
-  test('is found in many documents, however it is written', () => {
+  test('documented command lines are found in many documents, however they are written', () => {
     expect(new Set(all.map(({ document }) => document)).size).toBeGreaterThan(4)
     expect(all.length).toBeGreaterThan(80)
     const text = [
@@ -42,7 +42,7 @@ describe('a documented line', () => {
     ])
   })
 
-  test('is read as a shell reads it', () => {
+  test('a documented line is split as a shell splits it', () => {
     expect(argvOf(`portage node add <chain> me 'https://host/v3/\${KEY}#a' --reason <text> # and so on`)).toEqual([
       ...['node', 'add', 'bsc', 'me', 'https://host/v3/${KEY}#a', '--reason', 'a reason'],
     ])

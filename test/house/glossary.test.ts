@@ -13,12 +13,12 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
 const sources = files.filter((path) => path.endsWith('.ts')).map((path) => ({ path, code: text(path) }))
 const documents = files.filter((path) => path.endsWith('.md'))
 
-/** The folders whose classes and interfaces are concepts of Portage. */
+/** Classes and interfaces of these folders are concepts of Portage. */
 const conceptRooms = /^(domain\/|lanes\/|streams\/|chains\/port\.ts|bridges\/(source-)?port\.ts)/
 const exported = /^export (?:async |abstract |declare )?(?:function|class|interface|type|const|enum) (\w+)/gm
 const concepts = /^export (?:abstract )?(?:class|interface) (\w+)/gm
 
-/** Last words of names that show which kind of part something is, and not which concept it belongs to. */
+/** Last words of names that show a kind of part, and not the concept that the part belongs to. */
 const structural =
   `alarm auditor back batcher bisection block cache call change client closed closing code config context cost count deps endpoint
   event fact filler finding flushed header host keeper listener log lookup loop name observation observed observer options order
@@ -46,8 +46,8 @@ function plain(name: string): string {
 }
 
 /**
- * Replaced words, with their replacements. They must not occur anywhere: in names, files, metrics, logs, comments or
- * documents.
+ * Words that Portage does not use any more, with their replacements. They must not occur anywhere: in names, files,
+ * metrics, logs, comments or documents.
  */
 const replacedWords: readonly (readonly [word: RegExp, instead: string])[] = [
   [/(?<!\bin )\bflights?\b/, 'pending transaction'],
@@ -75,7 +75,7 @@ const replacedWords: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\buser of nonce\b/, 'nonce conflict check'],
 ]
 
-/** Replaced words that are ordinary English. They must not be names of exports. */
+/** Old names of exports that are ordinary English words. No export may have such a name. */
 const replacedNames =
   /^(Sending|Signatures|Want|Ledger|Way|Course|Leg|Journal|Inbox|Following|Shell|settle|Standing|dispatch|Dispatch|World|Needs|Ends|createEnds|namesIn|Tail|Member|Patience|Batching|Batches|depart|board)$/
 

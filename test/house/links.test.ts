@@ -11,9 +11,8 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .split('\n')
   .filter((path) => path !== '' && existsSync(join(root, path)))
 const documents = tracked.filter((path) => path.endsWith('.md') && !path.startsWith('test/'))
-/** Test files that contain invented names of pages. */
+/** These files contain invented names of pages. */
 const inventing = ['test/house/links.test.ts', 'test/house/precommit.test.ts']
-/** Files that may name a page of docs. */
 const sources = tracked.filter(
   (path) => /\.(ts|tsx|js|mjs|json|ya?ml|sh|tpl|md|txt|snap)$|Dockerfile$/.test(path) && !inventing.includes(path),
 )
@@ -27,7 +26,6 @@ function anchorsOf(page: string): ReadonlySet<string> {
 
 const withoutCode = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '')
 
-/** The links of a document that are broken: their file is missing, or its page does not have the heading. */
 function brokenLinks(path: string, text: string): string[] {
   const links = [
     ...[...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link),
@@ -42,9 +40,7 @@ function brokenLinks(path: string, text: string): string[] {
   })
 }
 
-/**
- * Mentions of pages of docs that are wrong. A text mentions a page as `docs/x.md#anchor` or as `docs/x.md, "Heading"`.
- */
+/** Wrong mentions of pages of docs. A text mentions a page as `docs/x.md#anchor` or as `docs/x.md, "Heading"`. */
 function brokenMentions(text: string): string[] {
   const mentions = text.matchAll(/(?<![\w./-])(docs\/[\w/-]+\.(?:md|svg|png|json))(?:#([\w-]+)|,? \(?\\*"([A-Z][^"\\\n]*)\\*")?/g)
   return [...mentions].flatMap(([mention, page = '', anchor, heading]) => {
@@ -111,12 +107,10 @@ test('a broken link, a missing heading and a page that is gone are found', () =>
   expect(brokenMentions('docs/ARCHITECTURE.md, "Rules that always hold", and docs/ARCHITECTURE.md.')).toEqual([])
 })
 
-/** Whether the page is a runbook. It is about one code and links to the index of runbooks. */
 function isRunbook(path: string): boolean {
   return path.startsWith('docs/runbooks/') && path !== 'docs/runbooks/README.md'
 }
 
-/** The lines that a person wrote, without code blocks and generated parts. */
 function writtenLines(text: string): string[] {
   return text
     .replaceAll(/^<!-- generated: npm run docs -->[\s\S]*?^<!-- end of generated part -->/gm, '')

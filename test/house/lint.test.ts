@@ -8,7 +8,6 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = temporaryFolder()
 
-/** Lints these files with this repository's config. Returns the exit code and the output. */
 function lint(files: Record<string, string>): { code: number | null; output: string } {
   copyFileSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'))
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { strict: true, module: 'nodenext', noEmit: true } }))
@@ -25,9 +24,8 @@ function lint(files: Record<string, string>): { code: number | null; output: str
   return { code: status, output: stdout + stderr }
 }
 
-// Each test starts the linter, which takes seconds on a busy machine.
 describe('the lint gate', { timeout: 120_000 }, () => {
-  test('lets good code pass', () => {
+  test('the linter lets good code pass', () => {
     expect(
       lint({ 'good.ts': 'export async function work(): Promise<number> {\n  return 1\n}\nexport const done = await work()\n' }),
     ).toMatchObject({ code: 0 })
@@ -56,7 +54,7 @@ describe('the lint gate', { timeout: 120_000 }, () => {
     expect(code).toBe(1)
   })
 
-  test('refuses a cycle, of types too', () => {
+  test('the linter refuses an import cycle, also of types', () => {
     const { code, output } = lint({
       'a.ts': `import type { B } from './b.ts'\nexport type A = B | 1\n`,
       'b.ts': `import type { A } from './a.ts'\nexport type B = A[]\n`,

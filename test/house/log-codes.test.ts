@@ -46,7 +46,10 @@ test.each(Object.entries(catalogue))('%s has a title that is a sentence and a re
   expect(remedy).toMatch(/\w{4}/)
 })
 
-/** The compiler checks that every line of our logger at warn or error has a code (observability/logger.ts). */
+/**
+ * observability/logger.ts makes the compiler demand a code at warn and error. The SDK's `log` and the console escape
+ * this rule.
+ */
 test('only workflows of transfers log without the logger, through the SDK', () => {
   const other = /\bconsole\.(?:warn|error)\(|import \{[^}]*\blog\b[^}]*\} from '@temporalio\//
   const past = [...sources].filter(([, text]) => other.test(text)).map(([file]) => file)

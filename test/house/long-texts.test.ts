@@ -8,10 +8,7 @@ import { redactFields, redactText } from '../../observability/redact.ts'
 
 const mebibyte = 1_048_576
 const long = (unit: string, ending = '') => unit.repeat(mebibyte / unit.length) + ending
-/**
- * Linear work takes milliseconds for 1 MiB, and even a busy machine stays far below this limit. A quadratic pattern
- * takes minutes.
- */
+/** Linear work takes milliseconds for 1 MiB, also on a busy machine. A quadratic pattern takes minutes. */
 const mostMs = 2_000
 
 function timed(read: () => unknown): number {

@@ -32,7 +32,6 @@ export default plugin({
 export const send = (devnet: AuthorDevnet): Promise<void> => devnet.publish('ethereum', '0x01')
 `
 
-/** A TypeScript project that has Portage as npm installs it. */
 describe('The types of portage/plugin, in the project of an author with moduleResolution nodenext', () => {
   const folder = temporaryFolder()
   const options = { module: 'nodenext', moduleResolution: 'nodenext', target: 'es2022', strict: true, noEmit: true, skipLibCheck: false }

@@ -70,16 +70,15 @@ test.runIf(found)('each alert fires on what it is for, with the text that a pers
   await promtoolAccepts('fires', tests)
 })
 
-test.runIf(found)('none fires while all is well', async () => {
+test.runIf(found)('no alert fires while all is well', async () => {
   await promtoolAccepts('healthy', [quietly(healthy, '20m', '119m')])
 })
 
-test.runIf(found)('none fires when a process starts, or has ended: its series have few values then', async () => {
+test.runIf(found)('no alert fires when a process starts or has ended, although its series have few values', async () => {
   const hour = 60
   const of = (process: string, values: (values: string) => string) =>
     Object.entries(healthy).map(([name, all]) => [named(name, process), values(all)] as const)
-  // Values that grow continue from the other process's last value. This also applies to counters, where it does no
-  // harm.
+  // A new process continues growing values where the old process stopped. For counters this does no harm.
   const started = of('new', (values) => {
     const [, from = '', more = '', each = '0'] = /^(\d+)(\+([\d.]+))?x/.exec(values) ?? []
     return `_x${hour} ${Number(from) + hour * Number(each)}${more}x${hour - 1}`
@@ -92,7 +91,7 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
 
 test.runIf(found)('a stream that was paused has an old checkpoint and cursor and raises no alert, also when it resumes', async () => {
   const paused = {
-    // The API got the last block shortly after the checkpoint was written. After 80 minutes it continues.
+    // The API got the last block shortly after the checkpoint was written. After 80 minutes the stream continues.
     [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x57 23x2 24+9x40',
     [`portage_stream_lag_blocks{stream="${stream}"}`]: '1x22 1+1x57 50x2 50-1x40',
     [`portage_stream_paused{stream="${stream}"}`]: '0+0x20 1x58 0+0x45',
@@ -112,7 +111,7 @@ test.runIf(found)('the objectives are what docs/operate/monitor/objectives.md sa
     'portage_transfer_seconds_count{chain="a",bridge="n",pod="1"}': '0+10x90',
     'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300.0",pod="2"}': '0+10x90',
     'portage_transfer_seconds_count{chain="a",bridge="n",pod="2"}': '0+10x90',
-    // The second node reads nothing. Until the first one stalls, it has read every block that was final a minute ago.
+    // Until the first node stalls, its cursor is at most a minute behind. The second node reads nothing.
     [`portage_stream_cursor_height{stream="${stream}",pod="1"}`]: '10+5x30 160x60',
     [`portage_stream_lag_blocks{stream="${stream}",pod="1"}`]: '5x30 5+5x60',
     [`portage_stream_cursor_height{stream="${stream}",pod="2"}`]: '10x90',
@@ -138,7 +137,6 @@ test.runIf(found)('the objectives are what docs/operate/monitor/objectives.md sa
   await promtoolAccepts('objectives', [{ interval: '1m', input_series: inputs(series), promql_expr_test }])
 })
 
-/** The series of one process among several. */
 const named = (name: string, process: string) =>
   name.includes('{') ? name.replace('}', `,pod="${process}"}`) : `${name}{pod="${process}"}`
 

@@ -19,7 +19,7 @@ afterEach(async () => {
   vi.unstubAllEnvs()
 })
 
-/** Writes a false `python3`. Its `-m venv` makes a folder with a false `pip`, which installs this program. */
+/** Writes a false `python3`. Its `-m venv` makes a folder with a false `pip`, which installs `program`. */
 async function pythonWhosePipInstalls(program: string): Promise<void> {
   const pip = `#!/bin/sh\\necho "$@" >>${folder}/asked\\nprintf '${program}' >${place}/bin/checker\\nchmod +x ${place}/bin/checker\\n`
   const venv = `[ "$2" = venv ] || exit 0\nmkdir -p ${place}/bin\nprintf '%b' '${pip.replaceAll("'", `'\\''`)}' >${place}/bin/pip\nchmod +x ${place}/bin/pip\n`

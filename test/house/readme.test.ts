@@ -10,7 +10,6 @@ const documents = ['README.md', 'AGENTS.md', 'SECURITY.md', ...docsPages]
 const text = (path: string) => readFileSync(join(root, path), 'utf8')
 const scripts: Record<string, string> = JSON.parse(text('package.json')).scripts
 
-/** Everything that a reader may type: lines of `sh` blocks, and texts in backticks. */
 function commandsOf(document: string): string[] {
   const blocks = [...document.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, body = '']) => body.split('\n'))
   const inline = [...document.replaceAll(/```[\s\S]*?```/g, '').matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code)

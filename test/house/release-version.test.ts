@@ -13,7 +13,7 @@ const day = '2026-03-04'
 let folder = ''
 const read = (file: string) => readFileSync(join(folder, file), 'utf8')
 
-/** A pattern for places with Portage's own version: its image, its chart, its packages. */
+/** Matches lines with Portage's own version: its image, its chart, its packages. */
 const ours = (version: string) =>
   new RegExp(`^(ARG BUILD_ID=|\\s*(tag|version|appVersion): ['"]?)${version.replaceAll('.', '\\.')}\\b|\\bportage:${version}\\b`, 'm')
 
@@ -23,7 +23,7 @@ describe('npm run release -- --version', () => {
   })
     .toString()
     .split('\n')
-    // Skip links, because the chart has links to folders.
+    // lstat, because the chart has links to folders.
     .filter((file) => file !== '' && lstatSync(join(root, file)).isFile())
 
   beforeEach(() => {
@@ -35,7 +35,7 @@ describe('npm run release -- --version', () => {
     writeFileSync(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n- new\n')
   })
 
-  test('writes it wherever the old one was', async () => {
+  test('npm run release -- --version writes the new version wherever the old one was', async () => {
     expect(tracked.filter((file) => ours(old).test(read(file)))).toEqual(
       expect.arrayContaining([
         'Dockerfile',
@@ -58,14 +58,14 @@ describe('npm run release -- --version', () => {
     expect(read('CHANGELOG.md')).toContain(`## ${next} (${day})\n\n- new`)
   })
 
-  test('changes nothing when it is repeated, since a release may fail later', async () => {
+  test('setting the same version again changes nothing, because a release may fail later', async () => {
     await setVersion(folder, next, day)
     const written = tracked.map(read)
     await setVersion(folder, next, '2026-03-05')
     expect(tracked.map(read)).toEqual(written)
   })
 
-  test('goes on where it was interrupted', async () => {
+  test('setting a version continues after an interruption', async () => {
     const changes = read('CHANGELOG.md')
     await setVersion(folder, next, day)
     const written = tracked.map(read)
@@ -75,7 +75,7 @@ describe('npm run release -- --version', () => {
     expect(tracked.map(read)).toEqual(written)
   })
 
-  test('is refused, with nothing written, for a version that is older, that has new changes, or that is none', async () => {
+  test('an older or malformed version, or one with new changes, is refused and nothing is written', async () => {
     await setVersion(folder, next, day)
     await setVersion(folder, next, day)
     writeFileSync(join(folder, 'CHANGELOG.md'), read('CHANGELOG.md').replace('## Unreleased', '## Unreleased\n\n- newer'))
@@ -87,7 +87,7 @@ describe('npm run release -- --version', () => {
     await expect(setVersion(folder, next, day)).rejects.toThrow(`has ${next} already`)
   })
 
-  test('is refused for a file that names no version', async () => {
+  test('setting a version is refused if a file names no version', async () => {
     writeFileSync(join(folder, 'Dockerfile'), 'FROM scratch\n')
     const written = tracked.map(read)
     await expect(setVersion(folder, next, day)).rejects.toThrow('Dockerfile has no version')

@@ -31,10 +31,10 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     inside = listed.stdout.trim().split('\n')
     await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
     await npm(['install', tarball, '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
-    // A native package of many megabytes comes from the registry while other suites use the machine.
+    // The registry delivers a native package of many megabytes while other suites use the machine.
   }, 600_000)
 
-  test('has compiled code, and neither sources nor tests', () => {
+  test('the tarball has compiled code, and neither sources nor tests', () => {
     const allowed =
       /^package\/(bin\/(portage\.js|compiled\.js|import\.cjs)|bridges\/packages\/template\/[\w.]+\.(mjs|md)|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|dist\/page\/(index\.html|icon\.svg|page\.(js|css))|dist\/types\/[\w/-]+\.d\.ts|intake\/spy\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.(example\.yaml|schema\.json)|package\.json|[A-Z-]+(\.md|\.txt)?)$/
     expect(inside.filter((name) => !allowed.test(name))).toEqual([])
@@ -44,34 +44,34 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     expect(inside).toContain('package/dist/types/bridges/packages/author.d.ts')
   })
 
-  test('names no folder of the machine that made it', async () => {
+  test('the tarball names no folder of the machine that made it', async () => {
     const bundle = await readFile(join(folder, 'node_modules/portage/dist/workflows.js'), 'utf8')
     const [, inline = ''] = /sourceMappingURL=data:[^,]*;base64,([\w+/=]+)/.exec(bundle) ?? []
     const maps = [Buffer.from(inline, 'base64').toString(), await readFile(join(folder, 'node_modules/portage/dist/main.cjs.map'), 'utf8')]
     const sources = maps.flatMap((map) => (JSON.parse(map) as { sources: string[] }).sources)
     expect(sources).toEqual(expect.arrayContaining(['cli/main.ts', 'workflows/index.ts']))
-    // Modules that webpack and esbuild invent have no file.
+    // Modules that webpack and esbuild generate have no source file.
     expect(sources.filter((source) => !/^(\w[\w.-]*\/|webpack|package:|tracing:|aws:)/.test(source))).toEqual([])
   })
 
-  test('installs few packages, none of which needs its install script', async () => {
+  test('the tarball installs few packages, none of which needs its install script', async () => {
     const { packages } = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { hasInstallScript?: true }>
     }
     const places = Object.keys(packages).filter((place) => place !== '')
     expect(places.length).toBeLessThan(50)
-    // Ignore the script of protobufjs 7, which only compares versions.
+    // The install script of protobufjs 7 only compares versions.
     expect(places.filter((place) => packages[place]?.hasInstallScript && !place.endsWith('/protobufjs'))).toEqual([])
     expect(places.filter((place) => /elliptic|webpack|esbuild|@swc/.test(place))).toEqual([])
   })
 
-  test('shows its help and its version', async () => {
+  test('the installed command shows its help and its version', async () => {
     const { version } = JSON.parse(await readFile(join(folder, 'node_modules/portage/package.json'), 'utf8')) as { version: string }
     expect(await npx('--version')).toMatchObject({ code: 0, stdout: `${version}\n` })
     expect((await npx('--help')).stdout).toContain('Usage: portage')
   })
 
-  test('makes a plug-in, and adds it to a config', async () => {
+  test('the installed command makes a plug-in, and adds it to a config', async () => {
     const chain = (networkId: number, wormholeChainId: number) => ({
       ...{ family: 'evm', networkId, wormholeChainId, blockTimeMs: 500, nodes: [{ url: 'http://127.0.0.1:1' }] },
       contracts: { core: `0x${'aa'.repeat(20)}`, tokenBridge: `0x${'bb'.repeat(20)}` },
@@ -89,7 +89,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
       code: 1,
       stderr: expect.stringContaining('SETUP_INCOMPLETE') as string,
     })
-    // An author's own tests import the same module.
+    // The tests of a plug-in's author import the plug-in in the same way.
     expect(
       await run(process.execPath, ['-e', `import(${JSON.stringify(plugin)}).then((one) => console.log(one.default.name))`]),
     ).toMatchObject({
@@ -98,7 +98,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     })
   })
 
-  test('doctor checks what is there, and run serves', async () => {
+  test('the installed doctor checks a network, and run serves', async () => {
     const [temporal, anvil, port] = await Promise.all([
       startTestTemporal(),
       startAnvil({ chainId: 31_401, blockTimeSeconds: 0.5 }),
@@ -118,16 +118,16 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
       ...{ timeoutMs: 120_000, what: 'the installed Portage to be ready' },
       giveUp: () => portage.ended && `${portage.ended}: ${portage.tail()}`,
     })
-    // The tarball contains the page for people.
     const page = await fetch(`http://127.0.0.1:${port}/`)
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('page/page.js')])
-    // The tarball contains the native build, so no warning is printed.
+    // A warning would show that the tarball lacks the native build of secp256k1.
     expect(portage.tail()).not.toContain('secp256k1')
     const doctor = await npx('doctor', '--json')
     expect(doctor.stderr).toBe('')
     const checks = JSON.parse(doctor.stdout) as unknown
     expect(JSON.stringify(checks)).toContain('ethereum')
-    // The settings are a workflow, so the tarball contains the bundle and the thread that runs it.
+    // An order reaches the settings workflow. So the tarball must contain the bundle of the workflows and the thread
+    // that runs it.
     const { authorization } = bearer(await makeToken({ dataFolder: config.dataFolder, temporal: { namespace: 'default' } }))
     const order = await fetch(`http://127.0.0.1:${port}/v1/settings`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/json', authorization } },

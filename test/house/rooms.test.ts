@@ -63,7 +63,7 @@ describe('folder rules', () => {
     expect(checkFile(file, text)).toEqual([])
   })
 
-  test('sees imports, type imports, re-exports and import() with their lines', () => {
+  test('the check of folder rules sees imports, type imports, re-exports and import() with their lines', () => {
     const text = `import a, { b as c } from './a.ts'\nimport type { D } from './d.ts'\nimport './e.ts'\nexport { f } from './f.ts'\nvoid import('./g.ts')\n`
     expect(importsOf('test/x.ts', text)).toEqual([
       { line: 1, specifier: './a.ts', names: ['*', 'b'] },
@@ -86,7 +86,7 @@ describe('folder rules', () => {
     expect(reaching).toEqual([])
   })
 
-  test('clients and Workers are made in one place each, where they get the codec', () => {
+  test('Temporal clients and Workers are each made in one place, where they get the codec', () => {
     const places = [/\bnew Client\(\{ connection/, /\bWorker\.create\(/, /\bdefault(Payload|Failure)Converter\b|\w\??\.payloads\b/]
     const free = /^(lab|test|scripts)\//
     const sources = sourceFiles(root).filter((file) => !free.test(file))
@@ -100,7 +100,7 @@ describe('folder rules', () => {
     ])
   })
 
-  test('every source file of the repo keeps them', () => {
+  test('every source file of the repository keeps the folder rules', () => {
     const files = sourceFiles(root)
     expect(files).toContain('domain/lane/reducer/reducer.ts')
     expect(files).toContain('test/house/rooms.test.ts')

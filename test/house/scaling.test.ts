@@ -21,12 +21,13 @@ const costs: Costs = {
 const chain = { name: 'a', blockMs: 2_000, blockGas: 30_000_000, finalitySeconds: 96 }
 
 describe('the model of docs/operate/scaling.md', () => {
-  test('counts what a rate needs of Temporal, its database and Portage', () => {
-    // A shard makes 250 transitions a second (two commits of 2 ms). The plan uses 60 %, which is 150, or 20 transfers.
+  test('the scaling model computes what a rate needs of Temporal, its database and Portage', () => {
+    // A shard makes 250 transitions a second (two commits of 2 ms). At a load of 60 % it makes 150, enough for 20
+    // transfers.
     expect(engineNeeds(costs, 1_000)).toEqual({
       ...{ rate: 1_000, transitionsPerSecond: 7_500, shards: 64 },
-      // The needs are 15, 12 and 24 s of CPU per second, of which a core is planned to give 60 %. The main thread of a
-      // process carries 100 transfers a second at 60 %.
+      // The needs are 15, 12 and 24 s of CPU per second, and a core is loaded to 60 %. The main thread of a process
+      // carries 100 transfers a second at 60 %.
       ...{ databaseCores: 25, temporalCores: 20, relayerCores: 40, relayerProcesses: 10, relayerGiB: 5 },
       // 1,000 × 86,400 × 3 days × (1 MiB / 864).
       historyGiB: (1_000 * 86_400 * 3) / 864 / 1_024,
@@ -34,7 +35,7 @@ describe('the model of docs/operate/scaling.md', () => {
     expect(engineNeeds(costs, 10)).toMatchObject({ shards: 1, relayerProcesses: 1 })
   })
 
-  test('counts what a rate needs of one chain', () => {
+  test('the scaling model computes what a rate needs of one chain', () => {
     // A key has 16 slots for two blocks of 2 s: 4 transfers a second. A route has 360 open transfers for 100 s: 3.6 a
     // second.
     expect(chainNeeds(costs, chain, 1_000)).toEqual({
@@ -50,7 +51,7 @@ describe('the model of docs/operate/scaling.md', () => {
     expect(chainNeeds(costs, far, 1_000).keys).toBe(500)
   })
 
-  test('has the limit that is reached first at the head, and each with what comes next', () => {
+  test('the scaling model lists the limits in the order in which they are reached', () => {
     const all = limits(costs, [chain])
     expect(all.map(({ carries }) => carries)).toEqual(all.map(({ carries }) => carries).toSorted((a, b) => a - b))
     expect(all[0]).toMatchObject({ what: 'a: open transfers of a native route', carries: 3.6 })
@@ -59,7 +60,7 @@ describe('the model of docs/operate/scaling.md', () => {
     expect(all.filter(({ next }) => next === '')).toEqual([])
   })
 
-  test('takes other chains by their blocks, and says what it does not understand', () => {
+  test('the scaling model accepts other chains by their blocks, and reports invalid input', () => {
     expect(parseChain('mine:2000:30000000:60')).toEqual({ name: 'mine', blockMs: 2_000, blockGas: 30_000_000, finalitySeconds: 60 })
     for (const text of ['', 'mine', 'mine:1:2', 'mine:0:2:3', 'mine:a:2:3', ':1:2:3', 'mine:1:2:3:4'])
       expect(() => parseChain(text)).toThrow(/is not name:blockMs/)
@@ -67,7 +68,7 @@ describe('the model of docs/operate/scaling.md', () => {
 })
 
 describe('the figures of docs/operate/scaling.md', () => {
-  test('are those of the bench, with the commit and the machine of each', () => {
+  test('the documented figures are those of the bench, each with its commit and machine', () => {
     for (const part of Object.values(mergeFigures(kept, []))) {
       expect(part.commit).toMatch(/^[0-9a-f]{7,}$/)
       expect(part.machine.load.length).toBeGreaterThan(0)
@@ -85,7 +86,7 @@ describe('the figures of docs/operate/scaling.md', () => {
     expect(scalingTables(merged, exampleChains)).toContain('| memory of a process, MiB | 2,048 | abcdef1 |')
   })
 
-  test('that miss something are no figures', () => {
+  test('incomplete figures of the bench are refused', () => {
     expect(() => mergeFigures(kept, [{ some: 1 }])).toThrow('not a JSON of npm run bench')
     const { floor: _, ...less } = kept
     expect(() => mergeFigures(less, [])).toThrow('floor')
@@ -100,7 +101,7 @@ describe('the figures of docs/operate/scaling.md', () => {
   })
 })
 
-test('the script prints JSON for chains of its reader', () => {
+test('the scaling script prints JSON for given chains', () => {
   const argv = ['--import', 'tsx', join(root, 'scripts/scaling.ts'), '--json', '--chain', 'mine:2000:30000000:60']
   const printed: unknown = JSON.parse(execFileSync(process.execPath, argv, { encoding: 'utf8', cwd: root }))
   expect(printed).toMatchObject({ chains: [{ name: 'mine' }], engine: [{ rate: 10 }, { rate: 1_000 }, { rate: 100_000 }] })

@@ -9,7 +9,6 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 let clone: string
 
-/** Makes a folder with only the set-up script, and a package.json with these dependencies. */
 beforeEach(() => {
   clone = temporaryFolder()
   mkdirSync(join(clone, 'scripts'))
@@ -35,15 +34,14 @@ function setup(args: readonly string[] = [], { env = {}, nodeArgs = [] }: { env?
   return { status, stdout, stderr }
 }
 
-// Each test starts node or npm, which takes seconds on a busy machine.
 describe('npm run setup', { timeout: 120_000 }, () => {
-  test('--help says what it does, and does nothing', () => {
+  test('npm run setup -- --help says what it does, and does nothing', () => {
     const { status, stdout } = setup(['--help'])
     expect(status).toBe(0)
     expect(stdout).toContain('Usage: npm run setup')
   })
 
-  test('an old Node is named, with the one that is needed', () => {
+  test('the set-up names an old Node, and the version that is needed', () => {
     const pretend = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.2.0"}})'
     const { status, stderr } = setup([], { nodeArgs: ['--import', pretend] })
     expect(status).toBe(1)
@@ -51,7 +49,7 @@ describe('npm run setup', { timeout: 120_000 }, () => {
     expect(stderr).toContain('what to do: install a current Node')
   })
 
-  test('a missing npm is named', () => {
+  test('the set-up names a missing npm', () => {
     const { status, stderr } = setup([], { env: { PATH: clone } })
     expect(status).toBe(1)
     expect(stderr).toContain('npm could not be started.')
@@ -87,20 +85,20 @@ describe('npm run setup', { timeout: 120_000 }, () => {
     expect(readdirSync(join(clone, 'node_modules'))).toEqual(['one'])
   })
 
-  test('a package that did not come with its binary is named', () => {
+  test('the set-up names a package that came without its binary', () => {
     const { status, stdout, stderr } = setup([], { env: { npm_config_cache: join(clone, 'cache') } })
     expect(status).toBe(1)
     expect(stderr).toContain('anvil does not run')
     expect(stdout).toBe('')
   })
 
-  test('a home that is read-only: names the variable, and not Go', () => {
+  test('with a read-only home the set-up names the variable of the cache, and not Go', () => {
     const program = { version: '1.0.0', bin: { anvil: 'anvil.js' } }
     depend({ anvil: 'file:anvil' }, { anvil: program, 'node_modules/anvil': { resolved: 'anvil', link: true } })
     mkdirSync(join(clone, 'anvil'))
     writeFileSync(join(clone, 'anvil/package.json'), JSON.stringify({ name: 'anvil', ...program }))
     writeFileSync(join(clone, 'anvil/anvil.js'), '#!/usr/bin/env node\n', { mode: 0o755 })
-    // A file in place of the home folder, so that nobody can write below it, not even root.
+    // A file in place of the home folder: nobody can write below it, not even root.
     const cache = join(clone, 'package.json')
     const env = { XDG_CACHE_HOME: cache, TEMPORAL_CLI: join(clone, 'nowhere'), npm_config_cache: join(clone, 'cache') }
     const { status, stderr } = setup([], { env })
@@ -110,7 +108,7 @@ describe('npm run setup', { timeout: 120_000 }, () => {
     expect(stderr).not.toContain('install Go')
   })
 
-  test('needs nothing but node itself', () => {
+  test('the set-up needs nothing but node', () => {
     const imports = importsOf('scripts/setup.mjs', readFileSync(join(root, 'scripts/setup.mjs'), 'utf8'))
     expect(imports.map(({ specifier }) => specifier).filter((specifier) => !specifier.startsWith('node:'))).toEqual([])
     expect(imports.length).toBeGreaterThan(0)

@@ -58,7 +58,7 @@ describe('the lock file', () => {
     }
   })
 
-  test('names no registry', () => {
+  test('the lock file names no registry', () => {
     expect(locked.filter(([, one]) => 'resolved' in one).map(([place]) => place)).toEqual([])
   })
 
@@ -78,10 +78,9 @@ describe('the lock file', () => {
   })
 
   test('has only packages whose licence is on the list', () => {
-    // Packages that state their licence only in their files, and not in the field that npm reads: MIT, Apache-2.0,
-    // Unlicense.
+    // These packages state their licence only in their files: MIT, Apache-2.0, Unlicense. npm does not read it there.
     const saidElsewhere = new Set(['memorystream', '@wormhole-foundation/sdk-definitions', 'unionfs'])
-    // A tool of the tests that is neither shipped nor installed. Its licence has terms only for redistribution.
+    // The tests use axe-core, but it is neither shipped nor installed. Its licence has terms only for redistribution.
     const isTool = (place: string, { dev }: Locked) => dev === true && nameOf(place) === 'axe-core'
     const refused = locked.filter(
       ([place, found]) => !isAllowed(found.license ?? '') && !saidElsewhere.has(nameOf(place)) && !isTool(place, found),
@@ -91,7 +90,7 @@ describe('the lock file', () => {
 })
 
 describe('licences', () => {
-  test('all parts of AND must be allowed, one of OR', () => {
+  test('a licence is allowed by all parts of AND, or by one part of OR', () => {
     expect(allowedLicences.has('MIT')).toBe(true)
     expect(isAllowed('Apache-2.0 AND MIT')).toBe(true)
     expect(isAllowed('Apache-2.0 AND GPL-3.0-only')).toBe(false)
@@ -103,7 +102,7 @@ describe('licences', () => {
 describe('the changelog of a release', () => {
   const text = '# Changelog\n\n## Unreleased\n\n- new\n\n## 0.1.0 (2026-01-02)\n\n- old\n'
 
-  test('has what was unreleased under the version', () => {
+  test('the changelog of a release has the unreleased changes under its version', () => {
     const next = released(text, '0.2.0', '2026-03-04')
     expect(next).toBe('# Changelog\n\n## Unreleased\n\n## 0.2.0 (2026-03-04)\n\n- new\n\n## 0.1.0 (2026-01-02)\n\n- old\n')
     expect([changesOf(next, '0.2.0'), changesOf(next, '0.1.0'), changesOf(next, 'Unreleased'), changesOf(next, '0.3.0')]).toEqual([
@@ -111,7 +110,7 @@ describe('the changelog of a release', () => {
     ])
   })
 
-  test('is refused for a version that is there, and for no change', () => {
+  test('a changelog entry is refused for an existing version, and without changes', () => {
     expect(() => released(text, '0.1.0', '2026-03-04')).toThrow('has 0.1.0 already')
     expect(() => released(released(text, '0.2.0', '2026-03-04'), '0.3.0', '2026-03-05')).toThrow('says nothing')
   })
@@ -137,7 +136,7 @@ describe('the SBOM of a release', () => {
   const at = (name: string, version = '1.0.0') => ({ name, version, license: 'MIT', folder: name })
   const release = { folder: '', name: 'portage', version: '2.0.0' }
 
-  test('has what is compiled in and what is installed, and no tools', () => {
+  test('the SBOM has compiled and installed packages, and no tools', () => {
     const sbom = releaseSbom(all, { ...release, inside: [at('@a/compiled')], installed: [at('installed'), at('@a/compiled')] })
     expect(sbom.components.map(({ name, properties }) => [name, properties?.[0]?.value])).toEqual([
       ['@a/compiled', 'compiled, installed'],
@@ -147,7 +146,7 @@ describe('the SBOM of a release', () => {
     expect(sbom.dependencies).toEqual([{ ref: 'a-folder@1.0.0', dependsOn: ['@a/compiled@1.0.0'] }])
   })
 
-  test('is refused if the lock file has another version of what is inside', () => {
+  test('the SBOM is refused if the lock file has another version of a compiled package', () => {
     expect(() => releaseSbom(all, { ...release, inside: [at('@a/compiled', '1.0.1')], installed: [] })).toThrow(
       'The lock file does not have @a/compiled@1.0.1',
     )
@@ -180,7 +179,7 @@ describe('the images of a release', () => {
     copy()
     await pinImages(folder, `${lines.join('\n')}\n`)
     expect(files.flatMap((file, index) => imagesIn(file, texts()[index]!))).toEqual(lines)
-    // This is Portage's own image, which is built from the Dockerfile.
+    // Portage's own image is built from the Dockerfile, so it has no digest to pin.
     expect(texts()[0]).toContain('image: ${PORTAGE_IMAGE:-portage:')
     const newer = `${images[0]}@sha256:${'b'.repeat(64)}`
     await pinImages(folder, newer)

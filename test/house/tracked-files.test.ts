@@ -7,12 +7,12 @@ import { describe, expect, test } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const self = 'test/house/tracked-files.test.ts'
 
-/** Files that git tracks or would track. This file is left out, because it names the forbidden texts. */
+/** Files that git tracks or would track. This file names the forbidden texts, so it is left out. */
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && file !== self && statSync(join(root, file), { throwIfNoEntry: false })?.isFile())
 
-/** Leave out pictures, whose bytes may contain any short text by chance. */
+/** The bytes of a picture may contain any short text by chance. */
 const texts = files.filter((file) => !file.endsWith('.png'))
 
 const patterns: readonly (readonly [what: string, pattern: RegExp])[] = [
@@ -28,17 +28,17 @@ describe('tracked files', () => {
     expect(files).toContain('domain/catalogue/errors.ts')
   })
 
-  test('are nothing that a tool left', () => {
+  test('no tracked file was left by a tool', () => {
     expect(files.filter((file) => /\.(?:orig|rej|bak|swp)$|~$/.test(file))).toEqual([])
   })
 
-  test.each(patterns)('have nowhere %s', (_, pattern) => {
+  test.each(patterns)('no tracked file contains %s', (_, pattern) => {
     expect(texts.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
   })
 
-  test('name no test that is not there', () => {
+  test('tracked files name only tests that exist', () => {
     const named = files
-      // Leave out tests, because they invent names.
+      // Tests invent names of tests.
       .filter((file) => !file.startsWith('test/'))
       .flatMap((file) =>
         [...readFileSync(join(root, file), 'utf8').matchAll(/\btest\/[\w/.-]+\.test\.ts\b/g)].map(([test]) => [file, test]),

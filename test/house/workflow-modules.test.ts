@@ -9,8 +9,8 @@ const files = rooms
   .filter((file) => file.endsWith('.ts'))
 
 /**
- * Lines at the top level of a module that hold state which can change. They begin in the first column. Empty objects
- * and arrays are made to be filled.
+ * Top-level lines of a module that hold state which can change. They begin in the first column. Empty objects and
+ * arrays are made to be filled.
  */
 const keeps = [
   /^(export )?(let|var) .*/gm,
@@ -34,11 +34,11 @@ test.each([
 test('modules of workflows hold no state: all workflows of a thread share one evaluation', () => {
   const all = files.flatMap((file) => found(readFileSync(`${root}/${file}`, 'utf8')).map((line) => `${file}: ${line}`))
   expect(all).toEqual([
-    // This holds a setting and no state.
+    // The converter holds a setting and no state.
     "workflows/failure-converter.ts: export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: form.endsWith('CODED') })",
     // `replace`, `replaceAll` and `matchAll` read the whole text and do not change the pattern.
     String.raw`domain/settings/request.ts: const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g`,
-    // The key is a constant value, so the stored result depends only on the value.
+    // The key of this cache never changes, so neither does the cached result.
     'domain/stream/outside-window.ts: const unpacked = new WeakMap<OutsideNumbers, Unpacked>()',
   ])
 })

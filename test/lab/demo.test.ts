@@ -15,7 +15,7 @@ const command = (...args: string[]) => [
 ]
 const demo = (...args: string[]) => run(process.execPath, command(...args), { timeoutMs: 170_000 })
 
-test('--json prints one object with the figures of the run, and nothing else on stdout', async () => {
+test('demo --json prints one object with the figures of the run, and nothing else on stdout', async () => {
   const { code, stdout, stderr } = await demo('--transfers', '6', '--bridge', 'both', '--json')
   expect({ code, stderr }).toMatchObject({ code: 0 })
   expect(stdout.trim().split('\n')).toHaveLength(1)
@@ -34,7 +34,7 @@ test('--json prints one object with the figures of the run, and nothing else on 
   expect(stderr).toMatch(/Temporal Web UI: http:.*\(until the demo ends; --keep/)
 })
 
-test('a table for people; with --keep also the page, its token and the Web UI, until Ctrl-C', async () => {
+test('for people it prints a table, and with --keep the page, token and Web UI, which end with Ctrl-C', async () => {
   const child = spawn(process.execPath, command('--transfers', '2', '--keep'), { stdio: ['ignore', 'pipe', 'pipe'] })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
@@ -54,7 +54,7 @@ test('a table for people; with --keep also the page, its token and the Web UI, u
   await expect(fetch(webUi ?? '')).rejects.toThrow('fetch failed')
 })
 
-test('bad usage ends with 2 and says what an option takes', async () => {
+test('wrong options of the demo end with 2 and a reason', async () => {
   const { code, stderr } = await demo('--transfers', 'many')
   expect(code).toBe(2)
   expect(stderr).toContain('must be a number of at least 1')

@@ -9,7 +9,6 @@ const waitLimit = { timeoutMs: 60_000 }
 
 const toStranger = { to: `0x${'de'.repeat(20)}`, value: '1', gasLimit: '30000' }
 
-/** The lane agent of one process, with a real ledger, on a real chain whose blocks a test mines. */
 describe('The agent of a lane', () => {
   const setting = useLaneSetting()
   const { fresh, pool, ledger } = setting
@@ -109,7 +108,6 @@ describe('The agent of a lane', () => {
       Array.from({ length: 8 }, (_, index) => signedAndSent(index % 2 === 0 ? one : two, request(`shared-${index}`))),
     )
     expect(transactions.map(({ nonce }) => nonce).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-    // If both agents drive the same nonce, they send the same bytes.
     const twin = request('driven by both')
     await signedAndSent(one, twin)
     const before = await pool()
@@ -129,7 +127,7 @@ describe('The agent of a lane', () => {
     const waiting = agent.acquire(request('waits'), waitLimit)
     await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'one to wait for a nonce' })
     await handle.signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
-    // Pass a block, because pending transactions are reported with every block.
+    // Pending transactions are reported with every block, so a block must pass.
     await setting.passBlock()
     expect(await waiting).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
     expect(await agent.acquire(request('too early'), waitLimit)).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
@@ -139,8 +137,7 @@ describe('The agent of a lane', () => {
     expect(await agent.acquire(request('drained'), waitLimit)).toMatchObject({ kind: 'refused', why: 'draining' })
     const operatorTransaction = await signedAndSent(agent, request('operatorTransaction', { operatorTransaction: true }))
     await handle.signal(activateSignal)
-    // Blocks come only when the test mines them. A call that asked before the last block was read would wait for a
-    // block that never comes.
+    // A call that asks before the agent has read the last block would wait for a block that never comes.
     await setting.mineUntil(() => agent.view?.inFlight === 0, 'the operator transaction to be in a block')
     expect([operatorTransaction.nonce, (await signedAndSent(agent, request('after'))).nonce]).toEqual([1, 2])
     await setting.mine()
@@ -188,7 +185,6 @@ describe('The agent of a lane', () => {
   })
 
   test("an operator's raise reaches the driving process, and a cancel replaces the call by a no-op", async () => {
-    // Here only the operator's order raises a fee, however late it arrives.
     const agent = await fresh({ fillAfterBlocks: 20, bumpAfterBlocks: 1_000 })
     const one = await signedAndSent(agent, request('raised'))
     await signedAndSent(agent, request('cancelled'))
@@ -213,7 +209,7 @@ describe('The agent of a lane', () => {
     await setting.anvil.rpc('anvil_dropTransaction', [sent?.hash])
     expect(await pool()).toEqual([])
     await setting.ledgers.order(laneOf(setting.signer), { kind: 'republish', id: 'o' })
-    // Ask the ledger something, because its next answer carries the order.
+    // The ledger's answer to any request carries the order.
     await agent.cancel('of nobody')
     await until(async () => (await pool()).length > 0, { ...waitLimit, what: 'the transaction to be in the pool again' })
     expect(await pool()).toEqual([sent])
@@ -284,7 +280,6 @@ describe('The agent of a lane', () => {
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { fill: 'inherited' } } })
     const abort = new AbortController()
     const early = agent.acquire(request('too early'), { ...waitLimit, signal: abort.signal })
-    // The nonce was requested and returned.
     await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'the refusal of the ledger' })
     abort.abort()
     expect(await early).toMatchObject({ kind: 'refused', why: 'unsynced' })

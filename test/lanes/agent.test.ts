@@ -11,7 +11,6 @@ import { testPolicy } from '../helpers/signing-policy.ts'
 
 const call = { owner: { intentId: 'one/1', callHash: '0x01' }, intent: { to: self, data: '0x01', value: '0' } }
 
-/** An agent with the nonce that it found for `call`. Records its later requests to the ledger. */
 async function setting(
   sign: () => Promise<never>,
   { maybeSent = false, released = 'free' }: { maybeSent?: boolean; released?: 'free' | 'held' } = {},

@@ -17,16 +17,14 @@ import { Worker } from '@temporalio/worker'
 
 const logger = silentLogger()
 
-/** The parts of a process that has a lane. */
 export interface LaneProcess {
   readonly agent: LaneAgent
   readonly batches: BatchTracker
   readonly routing: BatchRouting
   readonly bridge: Bridge
   readonly endpoint: NativeEndpoint
-  /** Enqueues all transfers at once. Enqueues two others first, because the first two of a period leave alone. */
+  /** Enqueues all transfers at once, after two others: the first two of a period leave alone. */
   enqueueAll(transfers: readonly Transfer[]): Promise<BatchAnswer[]>
-  /** Serves the lane's queue until the returned function is called. */
   serve(): Promise<() => Promise<void>>
 }
 

@@ -14,11 +14,10 @@ const periodMs = 1_000
 const fullBatchMs = 3_000
 const most = 40
 
-/** Only the clock is faked. The test moves it. */
 describe('A batcher', () => {
   fakeTime()
 
-  /** A batcher whose flushes fail if several candidates include a bad one. */
+  /** A batcher. A flush of several candidates fails if one of them is bad. */
   function setting({
     bad = new Set<number>(),
     limit = most,
@@ -54,7 +53,7 @@ describe('A batcher', () => {
   }
   const names = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index)
 
-  test('sends every candidate alone and at once in quiet times', async () => {
+  test('a batcher sends every candidate alone and at once in quiet times', async () => {
     const { come, flushes } = setting()
     for (let name = 0; name < 10; name++) {
       expect(await come(name)).toBe('alone')
@@ -63,7 +62,7 @@ describe('A batcher', () => {
     expect(flushes).toEqual([])
   })
 
-  test('batches those that came in a period of two flushes at its end', async () => {
+  test('a batcher sends the third and later candidates of a period together at its end', async () => {
     const { come, flushes, settled } = setting()
     for (const name of names(3)) void come(name)
     await vi.advanceTimersByTimeAsync(periodMs - 1)
@@ -72,13 +71,13 @@ describe('A batcher', () => {
     expect(flushes).toEqual([{ candidates: [2], isHalf: false, at: periodMs }])
   })
 
-  test('waits in busy times for a full batch, and never longer than it may', async () => {
+  test('a batcher waits in busy times for a full batch, up to its limit', async () => {
     const { come, flushes, settled } = setting()
     for (const name of names(16)) {
       void come(name)
       await vi.advanceTimersByTimeAsync(500)
     }
-    // The batcher was busy with the fourth candidate. After that, the time counts from the first waiting one.
+    // The fourth candidate kept the batcher busy, so the time of the second flush counts from the fifth.
     expect(flushes.map(({ candidates, at }) => [candidates.length, at])).toEqual([
       [6, 4_500],
       [6, 7_500],
@@ -88,7 +87,7 @@ describe('A batcher', () => {
     expect(await come(16)).toBe('alone')
   })
 
-  test('sends a full batch at once, and doubles its size up to its limit', async () => {
+  test('a batcher sends a full batch at once, and doubles its size up to the limit', async () => {
     const { come, flushes } = setting()
     for (const name of names(202)) void come(name)
     await vi.advanceTimersByTimeAsync(0)
@@ -97,7 +96,7 @@ describe('A batcher', () => {
     expect(flushes.map(({ candidates }) => candidates.length)).toEqual([20, 40, 40, 40, 40, 20])
   })
 
-  test('takes the best class first', async () => {
+  test('a batcher takes the best class first', async () => {
     const { come, flushes } = setting({ limit: 4 })
     for (const name of names(5)) void come(name)
     void come(6, { priority: 1 })
@@ -105,7 +104,7 @@ describe('A batcher', () => {
     expect(flushes[0]?.candidates).toEqual([6, 2, 3, 4])
   })
 
-  test('isolates the one that makes the others fail', async () => {
+  test('a batcher isolates a candidate that makes the others fail', async () => {
     const { come, flushes, settled } = setting({ bad: new Set([11]) })
     for (const name of names(22)) void come(name)
     await vi.advanceTimersByTimeAsync(periodMs)
@@ -115,7 +114,7 @@ describe('A batcher', () => {
     expect(flushes.slice(1).every(({ isHalf }) => isHalf)).toBe(true)
   })
 
-  test('answers a candidate that waited too long, or gave up, and leaves it out', async () => {
+  test('a batcher leaves out and answers a candidate that waited too long or gave up', async () => {
     const { come, flushes, settled } = setting()
     const leave = new AbortController()
     for (const name of names(3)) if (name > 0) void come(name)
@@ -130,19 +129,18 @@ describe('A batcher', () => {
     expect(await come(6, { signal: leave.signal })).toBe('late')
   })
 
-  test('keeps a candidate in a flush that is under way', async () => {
+  test('a batcher keeps a candidate in a flush that is under way', async () => {
     let go = () => {}
     const ready = new Promise<void>((resolve) => (go = resolve))
     const { come, flushes, settled } = setting({ ready: () => ready })
     const all = names(22).map((name) => come(name, { timeoutMs: 2_000 }))
-    // Move the clock far beyond all time-outs.
     await vi.advanceTimersByTimeAsync(60_000)
     expect([flushes.length, settled.size]).toEqual([1, 2])
     go()
     expect((await Promise.all(all)).filter((answer) => answer === 'with 20')).toHaveLength(20)
   })
 
-  test('rejects the candidates of a flush that throws, and goes on', async () => {
+  test('a batcher rejects the candidates of a flush that throws, and goes on', async () => {
     let down = true
     const batcher: Batcher<BatchCandidate, Answer> = new Batcher({
       ...{ most, periodMs, fullBatchMs, alone: 'alone', now: () => Date.now() },
@@ -186,23 +184,22 @@ describe('A batcher', () => {
     const all = Promise.all(names(60).map(enqueue))
     await vi.advanceTimersByTimeAsync(10 * fullBatchMs)
     expect((await all).every((answer) => answer === 'alone' || answer.startsWith('with'))).toBe(true)
-    // The sizes fall from 20 to one that is answered. From then on, at worst every second try is too large.
+    // The tried sizes fall from 20 to one that is answered. From then on, at worst every second try is too large.
     expect(tries.filter((size) => size > 6).length).toBeLessThanOrEqual(2 + tries.filter((size) => size <= 6).length)
   })
 
-  test('answers every candidate exactly once, and the good ones well, in whatever order they come', async () => {
+  test('a batcher answers every candidate exactly once, and good ones with success, in any order', async () => {
     const arrivals = fc.array(fc.record({ afterMs: fc.nat(400), bad: fc.boolean(), patient: fc.boolean() }), { maxLength: 120 })
     await fc.assert(
       fc.asyncProperty(arrivals, fc.nat(300), fc.integer({ min: 2, max: 50 }), async (list, flushMs, limit) => {
         const bad = new Set(list.flatMap((one, name) => (one.bad && name % 5 === 0 ? [name] : [])))
-        // Flushes take a random time on the test's clock.
         const ready = () => new Promise<void>((resolve) => setTimeout(resolve, flushMs))
         const { come, flushes, settled, batcher } = setting({ bad, limit, ready })
         for (const [name, { afterMs, patient }] of list.entries()) {
           await vi.advanceTimersByTimeAsync(afterMs % 40 === 0 ? afterMs : 0)
           void come(name, { timeoutMs: patient ? 10_000_000 : 700 })
         }
-        // Advances until no timer is left. Each timer ends a flush or a candidate's time.
+        // Each timer ends a flush or a candidate's time. So the run is over when no timer is left.
         await vi.advanceTimersByTimeAsync(0)
         for (let steps = 0; vi.getTimerCount() > 0 && steps < 10_000; steps++) await vi.advanceTimersToNextTimerAsync()
         expect(vi.getTimerCount()).toBe(0)

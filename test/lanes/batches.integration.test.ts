@@ -23,7 +23,6 @@ import { type BatchSetting, type LaneProcess, candidateOf, startBatchSetting } f
 const waitLimit = { timeoutMs: 60_000, everyMs: 20 }
 const bridge = 'native-bridge'
 
-/** Transfers of the native bridge that share calls, with real contracts, a real ledger and a real server. */
 describe('Batches of a lane', () => {
   let setting: BatchSetting
   let requests: ReturnType<typeof createKeylessRequests>
@@ -46,7 +45,7 @@ describe('Batches of a lane', () => {
   afterEach(() => one.agent.stop())
   afterAll(() => setting?.stop())
 
-  /** Calls the step `confirmEnd` as a later run of the transfer would. This run has broadcast nothing. */
+  /** Calls the step `confirmEnd` as a later run of the transfer would, which has broadcast nothing itself. */
   function confirmEnd(transfer: Transfer) {
     const { config, ledgers, network } = setting
     const { client } = ledgers.temporal
@@ -67,7 +66,6 @@ describe('Batches of a lane', () => {
   const status = (id: string) => setting.ledgers.temporal.client.workflow.getHandle(id).result() as Promise<BatchStatus>
   const inPool = () => pooled(setting.network.target.anvil, setting.network.relayer.address)
   const delivered = (transfers: readonly Transfer[]) => Promise.all(transfers.map((each) => one.endpoint.delivered(each, 'latest')))
-  /** Mines until the batch's workflow knows how it ended. */
   async function ends(batch: Batch): Promise<BatchStatus> {
     await setting.network.target.finalise()
     return status(batch.id)
@@ -78,7 +76,7 @@ describe('Batches of a lane', () => {
     await setting.network.target.mine()
   }
 
-  test('deliver all of a group in one transaction, and learn how it ended', async () => {
+  test('a batch delivers a group of transfers in one transaction, and knows its end', async () => {
     const transfers = await setting.network.transfers(...amounts(20))
     const answers = batchesOf(await one.enqueueAll(transfers))
     expect([answers.length, new Set(answers.map(({ id }) => id)).size]).toEqual([20, 1])
@@ -91,7 +89,7 @@ describe('Batches of a lane', () => {
     expect(one.agent.batchCounts).toMatchObject({ signed: 1, members: 20, split: 0, ended: new Map([['done', 1]]) })
   })
 
-  test('isolate the one that no call delivers, and deliver the others', async () => {
+  test('a transfer that no call delivers is isolated, and the rest of its batch is delivered', async () => {
     const transfers = await setting.network.transfers(...amounts(20))
     // The token pays nothing to the zero address. The source's contract does not check for this address.
     const cursed: NativeTransfer = { ...readMessage(Buffer.from(transfers[7]!.message, 'base64')), recipient: `0x${'0'.repeat(64)}` }
@@ -108,7 +106,7 @@ describe('Batches of a lane', () => {
     expect(new Set(await delivered(rest))).toEqual(new Set([true]))
   })
 
-  test('leave out a transfer that another relayer has delivered, and one that was withdrawn', async () => {
+  test('a batch leaves out withdrawn transfers, and those that another relayer delivered', async () => {
     const transfers = await setting.network.transfers(...amounts(5))
     await setting.network.deliver(await one.endpoint.delivery(transfers[0]!).call(), undefined, outsider)
     expect(await withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[1]!).intentId, how: 'cancel' })).toEqual({
@@ -118,13 +116,13 @@ describe('Batches of a lane', () => {
     const [seen, withdrawn, ...others] = await one.enqueueAll(transfers)
     expect([seen, withdrawn]).toMatchObject([{ kind: 'seen' }, { kind: 'refused', why: 'withdrawn' }])
     const [batch] = batchesOf(others)
-    // The nonce of the first call, which contained the withdrawn transfer, was given back.
+    // The first call contained the withdrawn transfer. Its nonce was given back and used by the next call.
     expect([batchesOf(others).length, batch!.members.length, batch!.pending.nonce]).toEqual([3, 3, nonce])
     await ends(batch!)
     expect(await delivered(transfers)).toEqual([true, false, true, true, true])
   })
 
-  test('sign nothing once an operator has halted', async () => {
+  test('a batch signs nothing during a halt', async () => {
     const transfers = await setting.network.transfers(...amounts(5))
     const answering = one.enqueueAll(transfers)
     settings = { ...noSettings, halts: [{ scope: { bridge }, by: 'an operator', reason: 'a test', at: 0 }] }
@@ -132,7 +130,7 @@ describe('Batches of a lane', () => {
     expect(await inPool()).toEqual([])
   })
 
-  test('take only what the budget of the day lets in', async () => {
+  test("a batch takes only transfers that fit the day's budget", async () => {
     await nextDay()
     const cap = 10n ** 17n / 4n
     const transfers = await setting.network.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)
@@ -143,21 +141,20 @@ describe('Batches of a lane', () => {
     await nextDay()
   })
 
-  test('once sent, are held: by a cancel and by a leave, until they are final', async () => {
+  test('transfers of a sent batch are held after a cancel or a leave, until the batch is final', async () => {
     const transfers = await setting.network.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const { client } = setting.ledgers.temporal
     const members = transfers.map((each) => candidateOf(each).intentId)
     const row = { batch: batch!.id, members: 4, transfers: members, nonce: batch!.pending.nonce }
     const listed = async () => (await listBatches(client, setting.config.lane, 0)).find((each) => each.batch === batch!.id)
-    // Wait, because the list lags behind the workflows.
     expect(await until(listed, { ...waitLimit, what: 'the batch to be listed' })).toMatchObject({ ...row, state: 'underway' })
     const held = { kind: 'held', nonce: batch!.pending.nonce }
     const ask = (index: number, how: 'cancel' | 'leave') =>
       withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[index]!).intentId, how })
     expect(await Promise.all([ask(0, 'cancel'), ask(1, 'leave')])).toEqual([held, held])
     await ends(batch!)
-    // The transfer's process reports at one block and reads the account at the next.
+    // The process reports the nonce at one block and reads the account at the next, so one block is not enough.
     const freed = async () => (await ask(0, 'cancel')).kind === 'free' || setting.network.target.mine().then(() => false)
     await until(freed, { ...waitLimit, everyMs: 200, what: 'the cancelled one to be free' })
     const ended = async () =>
@@ -174,9 +171,8 @@ describe('Batches of a lane', () => {
     const transfers = await setting.network.transfers(...amounts(3))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const held = { kind: 'held', nonces: [{ lane: setting.config.lane, nonce: batch!.pending.nonce }] }
-    // A run that was started again does not know the nonce of the earlier run.
     expect(await confirmEnd(transfers[0]!)).toEqual(held)
-    // The nonce's process is gone, so the ledger learns nothing more. The chain decides.
+    // Without the nonce's process, the ledger learns nothing more. The chain must decide.
     one.agent.stop()
     await setting.network.target.mine()
     expect(await confirmEnd(transfers[0]!)).toEqual(held)
@@ -210,7 +206,7 @@ describe('Batches of a lane', () => {
     expect(end).toBe((await delivered([transfer]))[0] ? 'delivered' : 'free')
   })
 
-  test('are found by another process, which sends the same bytes', async () => {
+  test('another process finds a batch and sends the same bytes', async () => {
     const transfers = await setting.network.transfers(...amounts(6))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()
@@ -244,7 +240,7 @@ describe('Batches of a lane', () => {
     expect(await delivered(transfers)).toEqual([true, true, true, true])
   })
 
-  test('are driven by their workflow where no process holds their members any more', async () => {
+  test('a batch is driven by its workflow if no process holds its members', async () => {
     const transfers = await setting.network.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()
@@ -253,8 +249,8 @@ describe('Batches of a lane', () => {
     one = await setting.process()
     const end = await one.serve()
     try {
-      // The ledger sends this signal when a block with the batch is removed. Without it, the workflow checks a minute
-      // after it was recorded.
+      // The ledger sends this signal when a block with the batch is removed. Without the signal, the workflow would
+      // check only after a minute.
       const rolledBack = { intentId: '', nonce: batch!.pending.nonce }
       await setting.ledgers.temporal.client.workflow.getHandle(batch!.id).signal(rolledBackSignal, rolledBack)
       const again = await until(async () => (await inPool())[0], { ...waitLimit, what: 'the batch to be sent again' })
@@ -266,13 +262,13 @@ describe('Batches of a lane', () => {
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
 
-  test('revert as a whole where another relayer was quicker, and are not found then', async () => {
+  test('a batch reverts as a whole if another relayer was quicker, and is not found then', async () => {
     const transfers = await setting.network.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [ours] = await inPool()
     await setting.network.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
     await setting.network.deliver(await one.endpoint.delivery(transfers[2]!).call(), undefined, outsider)
-    // The call is stuck, so it is sent again, and then it reverts.
+    // The call is stuck, so the process sends it again. Then the call reverts.
     const included = async () => {
       await setting.network.target.mine()
       return batch!.pending.state.kind === 'included'
@@ -283,7 +279,7 @@ describe('Batches of a lane', () => {
     expect(await delivered(transfers)).toEqual([false, false, true, false])
   })
 
-  test('are recorded before they have a nonce, and end where the lane gives none', async () => {
+  test('a batch is recorded before it has a nonce, and ends if the lane gives none', async () => {
     const transfers = await setting.network.transfers(...amounts(3))
     await setting.ledgers.order(setting.config.lane, { kind: 'pause', id: 'pause', pause: { kind: 'operator', reason: 'a test' } })
     const answers = await one.enqueueAll(transfers)
@@ -291,7 +287,7 @@ describe('Batches of a lane', () => {
     expect(answers.map((each) => each.kind === 'refused' && each.why)).toEqual(['paused', 'paused', 'paused'])
     const { client } = setting.ledgers.temporal
     const members = transfers.map((each) => candidateOf(each).intentId)
-    // The list lags behind the workflows, so the newest batch in it may be another one.
+    // Temporal's list lags, so its newest batch may be another one.
     const recorded = async () =>
       (await listBatches(client, setting.config.lane, 50)).find(({ transfers: carried }) => carried?.some((each) => members.includes(each)))
     const { batch } = await until(recorded, { ...waitLimit, what: 'the batch without a nonce to be listed' })

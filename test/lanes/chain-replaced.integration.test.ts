@@ -13,7 +13,6 @@ beforeAll(async () => {
 
 afterAll(() => setting?.stop())
 
-/** A devnet begins anew under an existing ledger. */
 test('a replaced chain halts the lane until an operator resets it', async () => {
   const signer = await devnetSigner(20)
   const lane = laneOf(signer)
@@ -27,8 +26,7 @@ test('a replaced chain halts the lane until an operator resets it', async () => 
   await setting.anvil.rpc('anvil_reset')
   const height = agent.view?.final?.height ?? 0
   await setting.anvil.mine(height + 5)
-  // The head tracker of a running process may accept the new chain only after a while. A new process sees only the new
-  // chain.
+  // The head tracker of a running process accepts the new chain only after a while. So a new process reports it.
   const denied = async () => {
     await setting.anvil.mine()
     return (await ledger()).replaced
@@ -50,7 +48,7 @@ test('a replaced chain halts the lane until an operator resets it', async () => 
   expect(pending.nonce).toBe(0)
   await setting.anvil.mine()
   expect(await pending.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)).toBe(true)
-  // The chain is still the known one, so nothing is reset.
+  // The chain is still the one that the ledger knows, so there is nothing to reset.
   await mining(async () => (await ledger()).observed?.final !== undefined, 'a final block of the new chain')
   expect(await setting.ledgers.order(lane, { kind: 'reset', id: 'o' })).toMatchObject({ kind: 'refused', why: 'conflict' })
 }, 200_000)

@@ -23,7 +23,7 @@ function names(waiters: readonly Named[]): string[] {
 }
 
 describe('The nonce queue', () => {
-  test('serves the better class first, within it the older', () => {
+  test('the nonce queue serves the better class first, and within a class the older waiter', () => {
     const queue = roomOf(
       waiter('late', { since: 2 }),
       waiter('low', { priority: 5 }),
@@ -33,28 +33,28 @@ describe('The nonce queue', () => {
     expect(names(queue.take(9, 10))).toEqual(['first', 'early', 'late', 'low'])
   })
 
-  test('a low class rises by one with every ten seconds', () => {
+  test('a waiter of a low class rises by one class every ten seconds', () => {
     const old = waiter('old', { priority: 4, since: 0 })
     const young = (at: number) => waiter('young', { priority: 3, since: at })
     expect(names(roomOf(old, young(ageingMs - 1)).take(1, ageingMs - 1))).toEqual(['young'])
     expect(names(roomOf(old, young(2 * ageingMs)).take(1, 2 * ageingMs))).toEqual(['old'])
   })
 
-  test('sources of one class take turns, however many of one wait', () => {
+  test('sources of one class take turns, however many waiters one source has', () => {
     const many = Array.from({ length: 100 }, (_, index) => waiter(`a${index}`, { since: index }))
     const few = [waiter('b0', { source: 'b', since: 200 }), waiter('b1', { source: 'b', since: 201 })]
     const queue = roomOf(...many, ...few)
     expect(names(queue.take(6, 300))).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'a3'])
   })
 
-  test('the turn is remembered from one take to the next', () => {
+  test('the nonce queue remembers the turn of the sources', () => {
     const queue = roomOf(waiter('a0'), waiter('a1', { since: 1 }), waiter('b0', { source: 'b', since: 2 }))
     expect(names(queue.take(1, 5))).toEqual(['a0'])
     expect(names(queue.take(1, 5))).toEqual(['b0'])
     expect(names(queue.take(1, 5))).toEqual(['a1'])
   })
 
-  test('of one class and source the earliest deadline goes first, then those without one by age', () => {
+  test('within a class and source the earliest deadline goes first, then waiters without one by age', () => {
     const queue = roomOf(
       waiter('old'),
       waiter('young', { since: 3 }),
@@ -75,7 +75,7 @@ describe('The nonce queue', () => {
     expect(names(queue.take(5, 10))).toEqual(['a0', 'b0', 'a1', 'better', 'hurry'])
   })
 
-  test('hundreds of one source leave a slot of a small window to the other in every turn', () => {
+  test('hundreds of waiters of one source leave every other slot of a small window to the other source', () => {
     const property = fc.property(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 100, max: 500 }), (window, flood) => {
       const queue = roomOf(...Array.from({ length: flood }, (_, index) => waiter(`flood${index}`, { since: index, deadline: 1_000_000 })))
       const few = Array.from({ length: 5 }, (_, index) => waiter(`few${index}`, { source: 'b', since: flood + index }))
@@ -88,7 +88,7 @@ describe('The nonce queue', () => {
     fc.assert(property)
   })
 
-  test('a waiter that leaves is not served', () => {
+  test('the nonce queue does not serve a waiter that has left', () => {
     const gone = waiter('gone')
     const queue = roomOf(gone, waiter('there', { since: 1 }))
     queue.leave(gone)
@@ -135,13 +135,13 @@ describe('The nonce queue', () => {
         const queue = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source, deadline })))
         queue.enter(waiter('patient', { priority }))
         let now = 0
-        // Each tick frees one slot and adds one waiter of the first class. Without ageing, the other waiters would
+        // Each tick frees one slot and adds one waiter of the first class. Without ageing, the patient waiter would
         // never be served.
         for (; now < 200_000; now += everyMs) {
           queue.enter(waiter(`fresh${now}`, { priority: 1, source, since: now, deadline }))
           if (names(queue.take(1, now)).includes('patient')) break
         }
-        // When it has risen to the first class, it still waits for earlier waiters of this class.
+        // A waiter that has risen to the first class still waits for earlier waiters of this class.
         expect(now).toBeLessThanOrEqual((priority - 1) * ageingMs + (ahead + 2) * everyMs + ageingMs)
       },
     )

@@ -8,16 +8,14 @@ import { devnetSigner } from '../helpers/evm.ts'
 import { signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 90_000, everyMs: 10 }
-/** So long that no call rises to a better class during a test, ms. */
+/** Longer than a test, ms, so that no call rises to a better class. */
 const ageingMs = 3_600_000
 
-/** Tests which calls get the slots of a small window, on a real chain with a real ledger. */
 describe('A lane with many waiting calls', () => {
   let setting: LaneSetting
   let keys = 40
   let signer: Signer
   let agent: LaneAgent
-  /** Names of the sent calls, in the order of their nonces. */
   let served: string[]
   let leave: AbortController
 
@@ -37,7 +35,6 @@ describe('A lane with many waiting calls', () => {
     for (let index = 0; index < window; index++) await signedAndSent(agent, request(`holder-${keys}-${index}`))
   }
 
-  /** Waits for a nonce as a transfer does, and sends with it. */
   function enter(name: string, changes: Partial<NonceRequest>): void {
     const come = async () => {
       const result = await agent.acquire(request(`${name}-${keys}`, changes), { timeoutMs: 120_000, signal: leave.signal })
@@ -48,7 +45,6 @@ describe('A lane with many waiting calls', () => {
     come().catch((error: unknown) => served.push(`${name} failed: ${String(error)}`))
   }
 
-  /** Mines until `count` calls have their nonces. */
   function mineUntilServed(count: number): Promise<unknown> {
     const look = async () => {
       await setting.mine()
@@ -63,7 +59,7 @@ describe('A lane with many waiting calls', () => {
     for (let index = 0; index < 4; index++) enter(`few-${index}`, { source: 'few' })
     for (let index = 0; index < 4; index++) enter(`rest-${index}`, { source: 'rest' })
     await until(() => agent.load.waiting === 308, { ...waitLimit, what: 'all to wait' })
-    // The three sources take turns. Slots that become free together are taken in any order.
+    // The three sources take turns. Slots that become free together may be taken in any order.
     await mineUntilServed(12 + window)
     const first = served.slice(0, 12 + window)
     expect(first.filter((name) => name.startsWith('few')).toSorted((a, b) => a.localeCompare(b))).toEqual(
@@ -87,12 +83,12 @@ describe('A lane with many waiting calls', () => {
       return served.includes('patient')
     }
     await until(through, { ...waitLimit, everyMs: 20, what: 'the last class to be served' })
-    // This call had waited behind others, and was served although others still wait.
+    // `patient` waited at first, and was served although calls of the first class still wait.
     expect(served[0]).toBe('first-0')
     expect(agent.load.waiting).toBeGreaterThan(0)
   })
 
-  test('of one source the earliest deadline is served first', async () => {
+  test('within a source the earliest deadline is served first', async () => {
     await fresh({ window: 1, ageingMs })
     const now = Date.now()
     enter('without', {})

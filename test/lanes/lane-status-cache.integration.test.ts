@@ -7,7 +7,6 @@ import { createLaneStatusCache } from '../../lanes/ledger/open-lanes.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 import { laneOf, startLedgers, type Ledgers } from './setting.ts'
 
-/** Which lanes take work, by the server and their ledgers. */
 describe('The cache of lane statuses', () => {
   let ledgers: Ledgers
   let keys = 20
@@ -18,7 +17,9 @@ describe('The cache of lane statuses', () => {
 
   afterAll(() => ledgers?.stop())
 
-  /** A lane whose ledger has seen an account. `minimumBalance`: the least balance with which it takes work, wei. */
+  /**
+   * A lane whose ledger has seen an account. `minimumBalance`: the lowest balance with which the lane takes work, wei.
+   */
   async function lane(minimumBalance = '0'): Promise<string> {
     const config = { lane: laneOf(devnetAccount(keys++)), window: 8, fillAfterBlocks: 100, minimumBalance }
     const line = ledgers.client(config)
@@ -50,7 +51,7 @@ describe('The cache of lane statuses', () => {
     expect(await all.open()).toEqual([open, young])
     expect(await cacheOf([paused, broke]).open()).toEqual([])
     await ledgers.order(paused, { kind: 'activate', id: 'o' })
-    // A status is cached for seconds, so another process asks again.
+    // Another process has its own cache, so it reads the status.
     expect(await cacheOf([paused, broke]).open()).toEqual([paused])
   })
 
@@ -66,7 +67,7 @@ describe('The cache of lane statuses', () => {
       await until(async () => !(await both.status(dead)).open, { timeoutMs: 120_000, everyMs: 1_000, what: 'the dead lane to be missed' })
       expect(await both.status(dead)).toMatchObject({ why: 'unserved', detail: expect.stringContaining(laneQueue(dead)) })
       expect(await both.open()).toEqual([quiet])
-      // If only workers are missing, work waits in the queue and continues when a worker comes.
+      // A lane without workers still takes work: the queue keeps it until a worker comes.
       expect(await cacheOf([dead]).open()).toEqual([dead])
     } finally {
       worker.shutdown()

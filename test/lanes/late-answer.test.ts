@@ -16,7 +16,7 @@ const entry: Entry = {
   ...{ nonce: 7, owner: request.owner, grantedTo: 'x-1', maybeSent: false, sinceBlock: 0, claimedBlock: 0, attempts: [first] },
 }
 
-/** A process whose ledger answers when the test says so. Only the clock and the server are faked. */
+/** Only the clock and the server are faked. The ledger answers when the test says so. */
 function setting() {
   const asked: Ask[] = []
   let answer = (_: LaneAnswer | undefined): void => {}
@@ -40,11 +40,11 @@ function setting() {
 
 const soon = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-/** The server pauses for seconds, and the next try would wait for the same answer. */
+/** Temporal pauses for seconds. A retry would only wait for the same answer. */
 describe('a call whose time ends while the ledger is asked for its nonce', () => {
   fakeTime()
 
-  test('waits for the answer, and the nonce is its: none goes back to be filled', async () => {
+  test("a call whose time ends during the ledger's answer gets the nonce, and none is filled", async () => {
     const { requests, pending, kinds, answer } = setting()
     const acquired = requests.acquire(request, { timeoutMs: 5_000 })
     await soon(9_000)
@@ -63,7 +63,7 @@ describe('a call whose time ends while the ledger is asked for its nonce', () =>
     expect(requests.waiting).toBe(0)
   })
 
-  test('does not wait for ever; a nonce that comes after that goes back', async () => {
+  test('a late call does not wait for ever, and a nonce that comes after that goes back', async () => {
     const { requests, kinds, answer } = setting()
     const acquired = requests.acquire(request, { timeoutMs: 5_000 })
     await soon(15_000)
@@ -73,7 +73,7 @@ describe('a call whose time ends while the ledger is asked for its nonce', () =>
     expect(kinds()).toEqual(['grant', 'release'])
   })
 
-  test.each([1_000, 9_000])('leaves at once when its step is cancelled (after %i ms)', async (ms) => {
+  test.each([1_000, 9_000])('a late call leaves at once when its step is cancelled (after %i ms)', async (ms) => {
     const { requests } = setting()
     const step = new AbortController()
     const acquired = requests.acquire(request, { timeoutMs: 5_000, signal: step.signal })
@@ -83,9 +83,7 @@ describe('a call whose time ends while the ledger is asked for its nonce', () =>
   })
 })
 
-/**
- * As after kill -STOP and -CONT, or on a laptop that slept: answers from the pause are read before timers that are due.
- */
+/** After kill -STOP and -CONT, or on a laptop that slept, a process reads old answers before its timers run. */
 describe('A process after a pause', () => {
   fakeTime()
 
@@ -101,7 +99,7 @@ describe('A process after a pause', () => {
     expect(kinds()).toEqual(['grant'])
   })
 
-  test('asks for none of those that waited for a slot and whose time has passed', async () => {
+  test('a process after a pause requests no nonce for calls whose time has passed', async () => {
     const { requests, ledger, kinds } = setting()
     ledger.view.next = 7 + ledger.view.window
     const acquired = requests.acquire(request, { timeoutMs: 5_000 })

@@ -15,7 +15,6 @@ import { temporaryFolder } from '../helpers/folders.ts'
 
 const funds = String(10n ** 24n)
 
-/** An observation of the account, on a chain whose head does not move. */
 function observation(changes: Partial<Observation> = {}): Observation {
   return { latest: 0, finalized: 0, height: 10, hash: '0x0a', balance: funds, claims: [], since: 1, pending: 0, ...changes }
 }
@@ -55,12 +54,11 @@ describe('The client of a ledger', () => {
     return client
   }
 
-  test('has one update under way; requests that come meanwhile go together in the next', async () => {
+  test('the ledger client has one update under way; later requests share the next one', async () => {
     const counting = countingClient(ledgers.temporal)
     const client = await synced(ledgers.client(config(), { client: counting.client }))
     const before = counting.sent
     const asks = upTo(300).map((index) => client.ask(grant(`coalesced-${index}`)))
-    // Other asks come while the first update is on its way.
     await until(() => counting.sent > before, { timeoutMs: 60_000, everyMs: 1, what: 'the first update to leave' })
     asks.push(...upTo(100).map((index) => client.ask(grant(`later-${index}`))))
     const nonces = (await Promise.all(asks)).map(nonceOf)
@@ -76,7 +74,7 @@ describe('The client of a ledger', () => {
     const answers = await Promise.all([client.ask(grant('same')), client.ask(grant('other'))])
     const other = ledgers.client(one)
     const ask: Ask = { ...(grant('same') as Extract<Ask, { kind: 'grant' }>) }
-    // A call is the same only if its hash is. A payment to another address is another call.
+    // The hash identifies a call: a payment to another address is another call.
     expect(await other.ask(ask)).toMatchObject({ kind: 'refused', why: 'conflict' })
     const [same] = answers
     if (same.kind !== 'granted' || !same.entry.owner) throw new Error('no nonce')
@@ -84,7 +82,7 @@ describe('The client of a ledger', () => {
     expect(again).toMatchObject({ kind: 'granted', entry: { nonce: same.entry.nonce, maybeSent: true } })
   })
 
-  test('a newer observation replaces one that has not left', async () => {
+  test('a newer observation replaces one that the ledger client has not sent', async () => {
     const counting = countingClient(ledgers.temporal)
     const client = await synced(ledgers.client(config(), { client: counting.client }))
     const before = counting.sent
@@ -95,7 +93,7 @@ describe('The client of a ledger', () => {
     expect(counting.sent - before).toBeLessThanOrEqual(2)
   })
 
-  test('continue-as-new in between: every ask is answered once, no nonce is given twice', async () => {
+  test('during continue-as-new every request is answered once, and no nonce is granted twice', async () => {
     const one = config()
     const client = await synced(ledgers.client(one, { updatesPerRun: 2 }))
     const nonces: number[] = []
@@ -103,8 +101,8 @@ describe('The client of a ledger', () => {
       const query = `WorkflowId = '${laneWorkflowId(one.lane)}' AND ExecutionStatus = 'ContinuedAsNew'`
       return (await ledgers.temporal.client.workflow.count(query)).count
     }
-    // A full run refuses updates until the next run takes over. Asks without a pause meet this moment. Stop after three
-    // ended runs.
+    // A full run refuses updates until the next run takes over. Asks without a pause meet this moment. Three ended runs
+    // are enough.
     for (let round = 0; round < 300 && (await runs()) < 3; round++) {
       const answers = await Promise.all(upTo(3).map((index) => client.ask(grant(`${round}-${index}`))))
       nonces.push(...answers.map(nonceOf))
@@ -125,7 +123,7 @@ describe('The client of a ledger', () => {
       await released
       return { kind: 'rejected', code: 'PAYLOAD_KIND', reason: 'a test' }
     }
-    // An admission holds its slot until its workflow releases it.
+    // An admission holds the worker's slot until its workflow releases it.
     const tuning = { ...defaultTuning, graceMs: 0, workflowTasks: 2, workflowPollers: 2 }
     const hosting = { temporal, logger: silentLogger(), tuning }
     const worker = await createTransferWorker(chain, { ...hosting, activities: { admit: hold, validate: hold }, localSlots: 0 })
@@ -144,7 +142,6 @@ describe('The client of a ledger', () => {
       }))
       await Promise.all(transfers.map((transfer) => startTransfer(temporal.client, transferId(transfer), { transfer })))
       await until(() => begun.size >= tuning.workflowTasks, { timeoutMs: 60_000, everyMs: 10, what: 'all slots to be held' })
-      // Makes two new ledgers, and sends several updates to one of them.
       const [one, other] = await Promise.all([synced(ledgers.client(config())), synced(ledgers.client(config()))])
       const nonces: number[] = []
       for (const index of upTo(3)) nonces.push(nonceOf(await one.ask(grant(`beside-${index}`))))
@@ -157,7 +154,7 @@ describe('The client of a ledger', () => {
     }
   })
 
-  test('a server that restarts in between: every ask is answered, no nonce is given twice', async () => {
+  test('during a restart of Temporal every request is answered, and no nonce is granted twice', async () => {
     const one = config()
     const client = await synced(ledgers.client(one))
     const asks = [...upTo(20).map((index) => client.ask(grant(`before-${index}`)))]
@@ -176,14 +173,13 @@ describe('The client of a ledger', () => {
     expect(nonceOf(await client.ask(grant('first')))).toBe(0)
     await ledgers.temporal.client.workflow.getHandle(laneWorkflowId(one.lane)).terminate('a test')
     expect(await client.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
-    // The pool has a transaction that the new ledger does not know.
     client.observe(observation({ height: 11, pending: 1 }))
     expect(await client.ask(grant('second'))).toMatchObject({ kind: 'refused', why: 'unsynced' })
     client.observe(observation({ height: 12, latest: 1 }))
     expect(nonceOf(await client.ask(grant('second')))).toBe(1)
   })
 
-  test('closed, it fails what has not left, and all that is asked later', async () => {
+  test('a closed ledger client fails requests that it has not sent, and all later ones', async () => {
     const client = await synced(ledgers.client(config()))
     const asked = client.ask(grant('never sent'))
     client.close()

@@ -29,7 +29,7 @@ function observation(changes: Partial<Observation> = {}): Observation {
 
 let ledgers: Ledgers
 
-/** Workers cache no workflow, so each task and each query replays the history. */
+/** Without cached workflows, each task and each query replays the history. */
 beforeAll(async () => {
   ledgers = await startLedgers({ tuning: { maxCachedWorkflows: 0 } })
 })
@@ -38,7 +38,6 @@ afterAll(() => ledgers?.stop())
 describe('A ledger whose workflow is reset in Temporal', () => {
   let lanes = 0
 
-  /** A ledger after three requests. `a` has nonce 0, and `b` was refused. */
   async function used() {
     const config: LaneConfig = { lane: laneOf(devnetAccount(60 + lanes++)), window: 8, fillAfterBlocks: 100 }
     const client = ledgers.client(config)
@@ -54,13 +53,12 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     return { client, ask, lane: config.lane }
   }
 
-  /** Reads the account for the ledger, as the process does when the ledger lacks an observation. */
   async function look(client: LedgerClient, height: number, changes: Partial<Observation>) {
     client.observe(observation({ height, hash: `0x${height}`, ...changes }))
     await until(() => (client.view?.height ?? 0) >= height, { timeoutMs: 60_000, what: `the ledger to hear of block ${height}` })
   }
 
-  test('to its first task: what it had refused is not given, what it had given is not given again', async () => {
+  test('a ledger reset to its first task grants no refused request, and no nonce twice', async () => {
     const { client, ask, lane } = await used()
     await resetRun(ledgers.temporal, laneWorkflowId(lane), 'first')
     expect(await ask('b')).toBe('unsynced')
@@ -73,7 +71,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     expect(await ask('b')).toBe(2)
   })
 
-  test('to a task in between, and once more after that', async () => {
+  test('a ledger can be reset to a task in between, and once more', async () => {
     const { client, ask, lane } = await used()
     await resetRun(ledgers.temporal, laneWorkflowId(lane), { afterUpdates: 2 })
     expect(await ask('b')).toBe('unsynced')
@@ -88,7 +86,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
     expect(await ledgers.state(lane)).toMatchObject({ next: 4, counts: { granted: 4, external: 0 } })
   })
 
-  test('in its second run: what the first gave is still known', async () => {
+  test('a ledger reset in its second run still knows the grants of the first', async () => {
     const config: LaneConfig = { lane: laneOf(devnetAccount(60 + lanes++)), window: 8, fillAfterBlocks: 100 }
     const client = ledgers.client(config, { updatesPerRun: 2 })
     client.observe(observation({ pending: 0 }))

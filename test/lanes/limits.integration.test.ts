@@ -4,7 +4,6 @@ import { pauseSignal } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { request, signedAndSent, useLaneSetting } from './setting.ts'
 
-/** Limits of raises, waits and reports, after which they end by themselves. */
 describe('Limits of a lane', () => {
   const setting = useLaneSetting()
 
@@ -39,11 +38,11 @@ describe('Limits of a lane', () => {
     const agent = await setting.fresh()
     const abort = new AbortController()
     const gone = agent.acquire(request('gone'), { timeoutMs: 60_000, signal: abort.signal })
-    // The queue is empty and the answer has not come. So the request is about to leave or is on its way.
+    // The request has left the agent's queue, and the ledger has not answered.
     expect(agent.load.waiting).toBe(0)
     abort.abort()
     expect(await gone).toMatchObject({ kind: 'refused' })
-    // The ledger answers this request after the one before.
+    // The ledger answers in order, so it has handled the request before this one.
     expect(await agent.find(request('unknown'))).toMatchObject({ kind: 'refused', why: 'none' })
     const isBack = async () => {
       const { counts } = await setting.ledger()
@@ -58,7 +57,6 @@ describe('Limits of a lane', () => {
     await setting.ledgers.temporal.client.workflow
       .getHandle(laneWorkflowId(agent.lane))
       .signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
-    // The ledger refuses the first request, so the agent learns of the pause.
     await agent.acquire(request('first'), { timeoutMs: 100 })
     await until(() => agent.view?.closed?.pause, { timeoutMs: 60_000, what: 'the agent to hear of the pause' })
     const second = await agent.acquire(request('second'), { timeoutMs: 100 })
@@ -77,8 +75,7 @@ describe('Limits of a lane', () => {
     await setting.mineUntil(async () => (await ledger()).synced, 'the ledger to be synced again')
     expect((await ledger()).observed?.height).toBeGreaterThan(height)
 
-    // A report of the next block may still be on its way. Send a later request, because it is answered after the
-    // report.
+    // A report of the next block may still be on its way. The ledger answers this later request after the report.
     await setting.mineUntil(() => agent.view?.synced, 'the agent to hear of that')
     await agent.notFree(['nobody/1'])
     let before = -1

@@ -38,9 +38,7 @@ afterAll(async () => {
   await ledgers?.stop()
 })
 
-/**
- * If the ledger counted these numbers as used, it would never grant them again. Then later nonces could never be mined.
- */
+/** If the ledger counted these nonces as used, it would never grant them, and no later nonce could be mined. */
 test('a node that counts a million nonces too many, alone, takes none from the lane', async () => {
   const signer = await devnetSigner(20)
   const [first] = nodes
@@ -82,7 +80,6 @@ test('a node that counts a million nonces too many, alone, takes none from the l
   }
 })
 
-/** Starts a process with a key on a chain of three nodes, and an operator's payment with this key. */
 async function startPayment(signer: Signer, name: string, to: string) {
   const chain = testChain(nodes.map(({ url }) => url))
   await chain.connect()
@@ -188,14 +185,13 @@ test('a payment is lost, and not repeated, if its nonce was used and the nodes p
   const to = freshAddress()
   const { payment, stop } = await startPayment(signer, 'untold', to)
   try {
-    // The payment's bytes have left the pool, and a stranger with the key uses the nonce.
+    // The payment's bytes have left the pool. A stranger with the key uses the nonce.
     const [sent] = await pooled(anvil, signer.address)
     await anvil.rpc('anvil_dropTransaction', [sent!.hash])
     const { raw } = await signer.sign(paymentOf(signer, 0, { maxFee: '90000000000', tip: '9000000000' }))
     await anvil.rpc('eth_sendRawTransaction', [raw])
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     for (const node of nodes) {
-      // The node answers like one that has pruned its states.
       node.refuse = (method, [, at]) =>
         method === 'eth_getTransactionCount' && typeof at === 'string' && Number(at) <= height
           ? { code: -32000, message: 'missing trie node' }

@@ -4,7 +4,6 @@ import { operatorTransactionStatusQuery } from '../../temporal/contracts/operato
 /** temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_STARTED */
 const started = 2
 
-/** Whether a worker is running the step of the operator transaction. */
 export async function isBeingSent(operatorTransaction: WorkflowHandle): Promise<boolean> {
   if ((await operatorTransaction.query(operatorTransactionStatusQuery)).state === 'pending') return true
   const { pendingActivities } = (await operatorTransaction.describe()).raw

@@ -25,7 +25,6 @@ import { laneOf, startLaneSetting, type LaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 90_000 }
 
-/** An operator's own transactions through a lane's ledger, on a real chain and a real server. */
 describe('An operator transaction', () => {
   let setting: LaneSetting
   let signer: Signer
@@ -33,7 +32,6 @@ describe('An operator transaction', () => {
   let end: () => Promise<void>
   let policy: FeePolicy = {}
 
-  /** Starts a process with the key: its agent and its worker. Returns a function that ends it. */
   async function serve(key: Signer): Promise<() => Promise<void>> {
     const agent = await setting.agent(key)
     const { connection, namespace } = setting.ledgers.temporal
@@ -47,7 +45,7 @@ describe('An operator transaction', () => {
       agent.stop()
     }
   }
-  /** The same key in a KMS. Each signature of the same transaction differs. */
+  /** The same key in a KMS, which signs the same transaction differently each time. */
   const inKms = () => {
     Object.assign(process.env, kmsEnvironment)
     const account = devnetAccount(20)
@@ -85,7 +83,7 @@ describe('An operator transaction', () => {
   const inPool = (count: number) =>
     until(async () => (await pooled(setting.anvil, signer.address)).length === count, { ...waitLimit, what: `${count} in the pool` })
 
-  test('is paid once, from the nonces of the lane, though the lane drains', async () => {
+  test('an operator transaction pays once with a nonce of its lane, though the lane drains', async () => {
     await client()
       .getHandle(laneWorkflowId(laneOf(signer)))
       .signal(drainSignal, { order: { by: 'night-shift', reason: 'a test' } })
@@ -102,13 +100,13 @@ describe('An operator transaction', () => {
     expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(7n)
   })
 
-  test('that would revert sends nothing', async () => {
+  test('an operator transaction that would revert sends nothing', async () => {
     const to = freshAddress()
     await setting.anvil.rpc('anvil_setCode', [to, '0x60006000fd'])
     expect(await (await start({ to, value: '0' })).result()).toMatchObject({ state: 'impossible' })
   })
 
-  test('keeps to the limits of what may be spent: never with too much gas, later while it is too dear', async () => {
+  test('an operator transaction with too much gas is never sent, and one that is too expensive waits', async () => {
     policy = { gasLimit: '20000' }
     expect(await (await start()).result()).toMatchObject({ state: 'impossible', detail: expect.stringContaining('GAS_LIMIT') })
     policy = { baseFeeCeiling: '1' }
@@ -124,7 +122,7 @@ describe('An operator transaction', () => {
     policy = {}
   })
 
-  test('cancelled in the pool ends with the no-op of the lane', async () => {
+  test("an operator transaction cancelled in the pool ends with the lane's no-op", async () => {
     const operatorTransaction = await start()
     await inPool(1)
     // The step follows the transaction for ten seconds before it checks for a cancel.
@@ -146,16 +144,16 @@ describe('An operator transaction', () => {
     })
   })
 
-  test('reset in Temporal in its second round goes on with the nonce that this holds', async () => {
+  test('an operator transaction reset in its second round goes on with the nonce of this round', async () => {
     const to = freshAddress()
     const operatorTransaction = await start({ to, value: '11' })
     await inPool(1)
     const nonce = (await pooled(setting.anvil, signer.address))[0]?.nonce ?? -1
-    // A no-op takes the transaction's first nonce, so it pays with another nonce.
+    // A no-op uses the payment's first nonce, so the payment gets another nonce.
     await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'c', nonce })
     const again = async () => {
       const [first] = await pooled(setting.anvil, signer.address)
-      // If the pool is empty, the payment may come at any moment, and must not be mined unseen.
+      // If the pool is empty, the payment may come at any moment. It must not be mined before the test has seen it.
       await (first?.to === signer.address ? setting.mine() : setting.passBlock())
       return first !== undefined && first.nonce > nonce
     }
@@ -164,7 +162,6 @@ describe('An operator transaction', () => {
     const after = client().getHandle<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>(
       operatorTransaction.workflowId,
     )
-    // The run knows in which round it got the nonce.
     const found = async () => {
       const { state, detail } = await after.query(operatorTransactionStatusQuery)
       return state === 'pending' || (detail.includes('holds a nonce') && (await isBeingSent(after)))
@@ -179,14 +176,14 @@ describe('An operator transaction', () => {
     expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(11n)
   })
 
-  test('reset in Temporal after it was paid pays nothing again', async () => {
+  test('an operator transaction reset after its payment pays nothing again', async () => {
     const to = freshAddress()
     const operatorTransaction = await start({ to, value: '13' })
     await inPool(1)
     await setting.mine(3)
     expect(await operatorTransaction.result()).toMatchObject({ state: 'done' })
     await resetRun(setting.ledgers.temporal, operatorTransaction.workflowId, 'first')
-    // The signed hashes were recorded in the first run, and again in the new one.
+    // Both runs of the workflow recorded the hashes that they signed.
     expect(await client().getHandle(operatorTransaction.workflowId).result()).toMatchObject({ state: 'done' })
     await setting.mine(3)
     expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(13n)
@@ -209,7 +206,7 @@ describe('An operator transaction', () => {
     expect(await balance(to)).toBe(17n)
   })
 
-  test('that was sent before its key refused it is not refused: it ends with what is mined of its nonce', async () => {
+  test('an operator transaction sent before its key refused it ends as its nonce is mined', async () => {
     const to = freshAddress()
     const operatorTransaction = await start({ to, value: '19' })
     await inPool(1)

@@ -70,7 +70,6 @@ function setting(limits: Partial<SigningLimits>, own: Partial<Omit<SigningPolicy
     return new PendingTransaction(deps, 0, [...attempts], { intentId, intent: call })
   }
   const pendingOf = (...attempts: Attempt[]) => pendingWith('one/1', ...attempts)
-  /** Passes blocks to the transaction, as to the lowest nonce of its account, until a test's condition holds. */
   let height = 1
   const blocks = (pending: PendingTransaction, isSo: () => boolean) =>
     until(
@@ -130,7 +129,7 @@ test('after a restart during a halt: a delivery that an earlier process may have
   await pending.fill(seen.recorded)
   expect(seen.sent).toMatchObject([{ to: self, value: '0' }])
   expect(BigInt(seen.sent[0]!.maxFee)).toBeGreaterThanOrEqual((BigInt(second.maxFee) * 11n) / 10n)
-  // The ledger has ordered no fill, so the recorded call is signed when the halt ends.
+  // The ledger has ordered no fill. So the process signs the recorded call when the halt ends.
   const waiting = pendingOf(first)
   await expect(waiting.signAndSend()).rejects.toMatchObject({ code: 'HALTED' })
   isHalted = false

@@ -13,17 +13,14 @@ import { deployReverting } from '../helpers/reverting.ts'
 import { acquired, becomes, signedAndSent, request, useLaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 60_000 }
-/** Index of an account that no other test uses. */
 const randomKey = 40
 const dear = 400n * 10n ** 9n
 
-/** Tests fee limits, uses of a nonce by others, and refusals of the key, on a real chain with a real ledger. */
 describe('A pending transaction under a policy', () => {
   let policy: FeePolicy = {}
   const setting = useLaneSetting(() => ({ fees: ({ terms }) => ({ ...policy, terms }) }))
   const { fresh, pool, ledger } = setting
 
-  /** Mines an empty block with this base fee. */
   async function passDear(): Promise<void> {
     await setting.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${dear.toString(16)}`])
     await setting.passBlock()
@@ -37,12 +34,10 @@ describe('A pending transaction under a policy', () => {
     await setting.passUntil('the limit', () => pending.atFeeLimit)
     expect(pending.offered.every(({ maxFee }) => BigInt(maxFee) <= BigInt(policy.maxFeePerGas!))).toBe(true)
     const raises = pending.attempts
-    // An operator's order also respects the cap.
     await pending.bump()
     await setting.passBlock()
     expect(pending.attempts).toBe(raises)
     expect(agent.atFeeLimit).toBe(1)
-    // If the pool drops the transaction, it is sent again unchanged.
     const isLast = async () => (await pool())[0]?.hash === pending.tried.at(-1)?.hash
     await until(isLast, { ...waitLimit, what: 'the best attempt to replace those before it' })
     const [best] = await pool()
@@ -68,7 +63,6 @@ describe('A pending transaction under a policy', () => {
       gasUsed: receipt.gasUsed,
       includedAt: expect.any(Number),
     })
-    // Each raise has its own time.
     const times = pending.tried.flatMap(({ at, acceptedAt }) => [at, acceptedAt])
     expect(times).toEqual(times.toSorted((early = 0, late = 0) => early - late))
   })
@@ -136,14 +130,14 @@ describe('A pending transaction under a policy', () => {
     let blocks = 0
     for (; blocks < 12 && transactions.some(({ attempts }) => attempts === 1); blocks++) {
       await passDear()
-      // Nonces in flight are reported with every block. So when a block was reported, it was checked.
+      // Nonces in flight are reported with every block. So a reported block was also checked for raises.
       const height = setting.chain.heads.current?.latest.height ?? 0
       await until(() => (agent.view?.height ?? 0) >= height, { timeoutMs: 10_000, what: 'the block to be reported' }).catch(() => {})
-      // From the fifth block on, the transactions count as stuck. Give a slow machine more time.
+      // From the fifth block on, the transactions count as stuck. A slow machine needs time to sign the raises.
       const repriced = () => transactions.every(({ attempts }) => attempts > 1)
       if (blocks >= 4) await until(repriced, { timeoutMs: 15_000, what: 'new prices' }).catch(() => {})
     }
-    // All transactions wait for the same four blocks, and not for four blocks each.
+    // All transactions wait for the same four blocks, not for four blocks each.
     expect(blocks).toBeLessThanOrEqual(8)
     await until(async () => (await pool()).every(({ maxFeePerGas }) => maxFeePerGas > dear), { ...waitLimit, what: 'them in the pool' })
     await setting.mine()
@@ -161,7 +155,7 @@ describe('A pending transaction under a policy', () => {
     const [sent] = await pool()
     before.stop()
     const after = await setting.agent(setting.signer, { fillAfterBlocks: 1_000, bumpAfterBlocks: 1_000 })
-    // It is mined before the new process can send its own bytes.
+    // The block must contain the old transaction, before the new process sends its own bytes.
     await setting.mine()
     const again = await after.find(one)
     if (again.kind !== 'acquired') throw new Error(again.detail)

@@ -5,12 +5,11 @@ import { acquired, becomes, laneOf, signedAndSent, request, useLaneSetting } fro
 
 const waitLimit = { timeoutMs: 60_000 }
 
-/** One nonce in flight, with a real ledger, on a real chain whose blocks a test mines. */
 describe('A pending transaction', () => {
   const setting = useLaneSetting()
   const { fresh, pool, ledger } = setting
 
-  test('is included by the next block, final two blocks later; the ledger then knows nothing of it', async () => {
+  test('a transaction is included by the next block and final two later; the ledger then forgets it', async () => {
     const agent = await fresh()
     const pending = await signedAndSent(agent, request('happy'))
     expect(pending.state).toMatchObject({ kind: 'pending' })
@@ -44,7 +43,7 @@ describe('A pending transaction', () => {
     expect(after?.nonce).toBe(before?.nonce)
     expect(after!.maxFeePerGas * 5n).toBeGreaterThanOrEqual(before!.maxFeePerGas * 6n)
     expect(behind?.maxFeePerGas).toBe(before?.maxFeePerGas)
-    // The attempt was recorded before it was signed, so the same bytes can be made again from the ledger.
+    // The ledger's entry suffices to make the same bytes again.
     const entry = (await ledger()).entries['0']
     expect(entry?.attempts.map(({ kind, maxFee }) => [kind, maxFee])).toEqual([
       ['call', String(before!.maxFeePerGas)],
@@ -63,14 +62,14 @@ describe('A pending transaction', () => {
     await pending.bump()
     const [second] = await pool()
     expect(second?.hash).not.toBe(first?.hash)
-    // Make a block with only the first transaction, as a block builder can. The pool loses the second.
+    // The block contains only the first transaction, as a block builder can choose. The pool loses the second.
     await setting.anvil.rpc('anvil_dropTransaction', [second!.hash])
     await setting.anvil.rpc('eth_sendRawTransaction', [raw])
     await setting.mine()
     expect(await becomes(pending, ({ kind }) => kind === 'included')).toMatchObject({ noop: false, receipt: { hash: first!.hash } })
   })
 
-  test('sends the same bytes again after a pool has forgotten them', async () => {
+  test('a pending transaction sends the same bytes again after a pool has forgotten them', async () => {
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const pending = await signedAndSent(agent, request('evicted'))
     const [before] = await pool()
@@ -83,8 +82,8 @@ describe('A pending transaction', () => {
     await becomes(pending, ({ kind }) => kind === 'included')
   })
 
-  test('falls out of its block in a reorganisation and is mined again', async () => {
-    // No raise comes, however many blocks pass until it is sent again, because the test waits for the same bytes.
+  test('a transaction that falls out of its block in a reorganisation is mined again', async () => {
+    // The test waits for the same bytes, so no fee may be raised, however many blocks pass.
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const pending = await signedAndSent(agent, request('reorganised'))
     await setting.mine()
@@ -103,7 +102,7 @@ describe('A pending transaction', () => {
     expect(second.receipt.block.hash).not.toBe(first.receipt.block.hash)
   })
 
-  test('is raised by the process that takes over, once both together have waited long enough', async () => {
+  test('a process that takes over raises the fee once both processes together have waited long enough', async () => {
     const options = { bumpAfterBlocks: 12, fillAfterBlocks: 20 }
     const before = await fresh(options)
     const one = request('taken over')
@@ -124,17 +123,16 @@ describe('A pending transaction', () => {
     await becomes(again.pending, ({ kind }) => kind === 'included')
   })
 
-  test('is spent by an external transaction of the same key, once that is final', async () => {
+  test('a nonce is spent by an external transaction of the same key, once that is final', async () => {
     const agent = await fresh()
     const pending = await signedAndSent(agent, request('robbed'))
     const dear = { maxFee: '90000000000', tip: '20000000000' }
     expect(await setting.sendOutside({ nonce: pending.nonce, ...dear })).toEqual({ kind: 'accepted' })
     await setting.mine()
-    // Its block is not final, so nothing is decided.
+    // The stranger's block is not final, so the nonce is not given up yet.
     expect(pending.state.kind).toBe('pending')
     await setting.mineUntil(() => pending.state.kind !== 'pending', 'a verdict')
     expect(pending.state).toEqual({ kind: 'spent', by: 'external' })
-    // The lane continues with the next nonce.
     expect((await signedAndSent(agent, request('after the robbery'))).nonce).toBe(1)
   })
 
@@ -142,17 +140,16 @@ describe('A pending transaction', () => {
     const agent = await fresh()
     await setting.sendOutside({ nonce: 0, maxFee: '90000000000' })
     await setting.mine()
-    // An idle lane reads its account seldom: at every tenth block.
+    // An idle lane reads its account only at every tenth block.
     await setting.passUntil('the ledger to know', () => agent.view!.next === 1)
     expect((await acquired(agent, request('next'))).nonce).toBe(1)
     expect((await ledger()).counts.external).toBe(1)
   })
 
-  test('is replaced by a no-op that outbids it when its owner cancels, also while its fee is being raised', async () => {
+  test('a cancelled call is replaced by a no-op that outbids it, also while its fee is being raised', async () => {
     const agent = await fresh({ bumpAfterBlocks: 1 })
     const one = request('cancelled')
     const pending = await signedAndSent(agent, one)
-    // From now on, every block is a reason for a raise.
     await setting.passUntil('a raise', () => pending.attempts > 1)
     const line = setting.ledgers.client({ lane: laneOf(setting.signer), window: 8, fillAfterBlocks: 20 })
     expect(await line.ask({ kind: 'withdraw', intentId: one.owner.intentId, how: 'cancel' })).toEqual({ kind: 'held', nonce: 0 })
@@ -165,7 +162,7 @@ describe('A pending transaction', () => {
     expect(await becomes(pending, ({ kind }) => kind === 'included')).toMatchObject({ noop: true })
     await setting.mine(3)
     expect(await becomes(pending, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
-    // After this process has dropped the nonce, a late step of the cancelled try gets none.
+    // This process has dropped the nonce. A late step of the cancelled try must still get none.
     await setting.mineUntil(() => agent.load.pending === 0, 'the pending to be over')
     expect(await agent.acquire(one, { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
   })
@@ -173,7 +170,6 @@ describe('A pending transaction', () => {
   test('an orphan, which no process drives, ends with a no-op of any process of the lane', async () => {
     const dead = await fresh({ fillAfterBlocks: 4 })
     const orphan = await acquired(dead, request('orphan'))
-    // The nonce's process stops before it signs anything.
     dead.stop()
     const heir = await setting.agent(setting.signer, { fillAfterBlocks: 4 })
     await setting.passUntil('the no-op in the pool', async () => (await pool()).length === 1)
@@ -183,7 +179,7 @@ describe('A pending transaction', () => {
     expect((await signedAndSent(heir, request('heir'))).nonce).toBe(1)
   })
 
-  test('gives its nonce back when the key cannot sign; the next call gets it', async () => {
+  test('a transaction gives its nonce back if the key cannot sign, and the next call gets it', async () => {
     const key = await setting.key()
     let locked = true
     // A real signer that the test can lock, like a KMS that cannot be reached for a while.
@@ -200,7 +196,7 @@ describe('A pending transaction', () => {
     locked = false
     const next = await signedAndSent(agent, request('signed'))
     expect(next.nonce).toBe(pending.nonce)
-    // The signed transaction may have been sent, so its nonce is not given back.
+    // The signed transaction may have been sent, so the agent does not give its nonce back.
     await agent.release(next)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { owner: { intentId: 'signed/1' } } } })
     await setting.mine()

@@ -4,7 +4,7 @@ import type { Temporal } from '../../workers/process/temporal.ts'
 
 /**
  * Resets a workflow like `temporal workflow reset`. The new run continues from the end of the first task, or of the
- * task in which this number of updates had been answered. Later requests are applied again.
+ * task in which this number of updates was answered. Temporal applies later requests again.
  */
 export async function resetRun(
   { client, connection }: Temporal,

@@ -28,16 +28,13 @@ const logger = silentLogger()
 /** First attempt of every request. Its fees are far above a devnet's base fee. */
 const first: Attempt = { kind: 'call', gasLimit: '30000', maxFee: '5000000000', tip: '1000000000' }
 
-/** A Temporal server with a worker for ledgers. */
 export interface Ledgers {
   readonly server: TemporalServer
   readonly temporal: Temporal
-  /** Makes a process's client of a ledger. */
   client(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): LedgerClient
   state(lane: string): Promise<LaneState>
-  /** Sends a request directly to a ledger, and not from a process of its lane. */
+  /** Sends a request to a ledger without a process of its lane. */
   order(lane: string, request: LaneOrder | LaneRequest): Promise<LaneAnswer | undefined>
-  /** Stops the worker while `during` runs. */
   without(during: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
@@ -88,7 +85,6 @@ export async function startLedgers({
   }
 }
 
-/** A client that counts its pending updates. */
 export function countingClient({ connection, namespace }: Temporal): {
   client: Client
   readonly sent: number
@@ -118,21 +114,15 @@ export interface LaneSetting {
   readonly ledgers: Ledgers
   readonly anvil: Anvil & { mine(blocks?: number): Promise<void> }
   readonly chain: EvmChain
-  /** Makes and starts the agent of a lane in one process. Waits until it is synced, unless `synced` is false. */
+  /** Starts the agent of a lane. Waits until the agent is synced, unless `synced` is false. */
   agent(signer: Signer, options?: AgentOptions): Promise<LaneAgent>
-  /** Mines a block without transactions. Resolves when the chain's head tracker has it. */
+  /** Mines a block without transactions. Resolves when the chain's head tracker has the block. */
   passBlock(): Promise<void>
-  /**
-   * Mines blocks without transactions, one after another, until the condition holds. Returns their number. Throws after
-   * 100.
-   */
+  /** Throws after 100 blocks. Returns the number of mined blocks. */
   passUntil(what: string, isSo: () => Promise<boolean> | boolean): Promise<number>
-  /** Mines a block with the whole pool. Resolves when the chain's head tracker has it. */
+  /** Mines a block with the whole pool. Resolves when the chain's head tracker has the block. */
   mine(blocks?: number): Promise<void>
-  /**
-   * Mines until the condition holds. One block may not be enough: an agent that is still reading its account checks the
-   * block only at the next one.
-   */
+  /** Mines until the condition holds. An agent that is reading its account checks a new block only at the next one. */
   mineUntil(look: () => Promise<boolean | undefined> | boolean | undefined, what: string): Promise<unknown>
   stop(): Promise<void>
 }
@@ -141,12 +131,10 @@ export interface AgentOptions {
   readonly window?: number
   readonly bumpAfterBlocks?: number
   readonly fillAfterBlocks?: number
-  /** The fee policy. */
   readonly fees?: FeePolicyResolver
   readonly minimumBalance?: string
   readonly ageingMs?: number
   readonly synced?: boolean
-  /** Default: the key's own lane. */
   readonly lane?: string
   /** The chain's estimate for a no-op, in gas. */
   readonly noopGas?: string
@@ -214,21 +202,19 @@ export async function startLaneSetting(): Promise<LaneSetting> {
   }
 }
 
-/** A setting for tests, with the key of the newest agent. */
+/** `signer` is the key of the newest agent. */
 export interface LaneTests extends LaneSetting {
   signer: Signer
   /** A key that no other test uses. */
   key(): Promise<Signer>
-  /** Makes an agent with such a key. */
   fresh(options?: AgentOptions): Promise<LaneAgent>
-  /** The transactions of the key that wait for a block. */
   pool(): ReturnType<typeof pooled>
   ledger(): Promise<LaneState>
-  /** Sends a transaction of the key without Portage. Default: the key pays nothing to itself. */
+  /** Sends a transaction of the key without Portage. Default: a payment of 0 to the key itself. */
   sendOutside(transaction: Partial<UnsignedTransaction> & Pick<UnsignedTransaction, 'nonce' | 'maxFee'>): Promise<SendOutcome>
 }
 
-/** A setting for the tests of one `describe`. The fields of `LaneSetting` exist once `beforeAll` has run. */
+/** The fields of `LaneSetting` exist once `beforeAll` has run. */
 export function useLaneSetting(defaults: () => AgentOptions = () => ({})): LaneTests {
   let keys = 20
   const use = {
@@ -246,7 +232,6 @@ export function useLaneSetting(defaults: () => AgentOptions = () => ({})): LaneT
   return use
 }
 
-/** The same chain, but its estimate for a no-op is `gas`. */
 function withNoopGas(chain: EvmChain, gas: string): Chain {
   return new Proxy<Chain>(chain, {
     get(target, name: keyof Chain) {
@@ -261,21 +246,20 @@ export function laneOf(signer: Pick<Signer, 'address'>): string {
   return laneId('evm', networkId, signer.address)
 }
 
-/** A request for a payment of 1 wei to a new address. Its intent has this name. */
+/** A request for a payment of 1 wei to a new address. Its intent is `<name>/1`. */
 export function request(name: string, changes: Partial<NonceRequest> = {}): NonceRequest {
   const intent = { to: freshAddress(), data: '0x', value: '1' }
   const owner = { intentId: `${name}/1`, callHash: callHash(intent), value: intent.value }
   return { owner, intent, first, priority: 3, source: 'test', ...changes }
 }
 
-/** The pending transaction of a request. Throws Error with the reason if it gets no nonce. */
+/** The pending transaction of a request. Throws Error with the reason if the request gets no nonce. */
 export async function acquired(agent: LaneAgent, one: NonceRequest, timeoutMs = 60_000): Promise<PendingTransaction> {
   const result = await agent.acquire(one, { timeoutMs })
   if (result.kind === 'refused') throw new Error(`${one.owner.intentId} was refused: ${result.why}, ${result.detail}`)
   return result.pending
 }
 
-/** Signs and sends the transaction of a request. */
 export async function signedAndSent(agent: LaneAgent, one: NonceRequest): Promise<PendingTransaction> {
   const pending = await acquired(agent, one)
   await pending.signAndSend()

@@ -14,7 +14,6 @@ const gwei = 10n ** 9n
 /** The first attempt of `request`: 30,000 gas at 5 gwei, with a tip of 1 gwei. */
 const first = { maxFee: 5n * gwei, tip: gwei, cost: 150_000n * gwei }
 
-/** A stranger who writes to a lane's ledger cannot spend more than the signer allows. Uses a real chain and server. */
 describe('The limits of a key', () => {
   let setting: LaneSetting
   let keys = 45
@@ -25,7 +24,7 @@ describe('The limits of a key', () => {
   })
   afterAll(() => setting?.stop())
 
-  /** A lane whose payments may go anywhere, so that only the limits refuse them. */
+  /** A lane that may pay all `payees`, so that only the limits can refuse a payment. */
   async function fresh(limits: Partial<SigningLimits>, payees: string[]): Promise<LaneAgent> {
     signer = withPolicy(await devnetSigner(keys++), testPolicy({ limits, coinPayees: payees }))
     return setting.agent(signer, { bumpAfterBlocks: 1, fillAfterBlocks: 1_000 })
@@ -40,7 +39,7 @@ describe('The limits of a key', () => {
     for (const { maxFeePerGas } of await pool()) expect(maxFeePerGas).toBeLessThanOrEqual(limit)
   }
 
-  test('an order to replace with a fee beyond them is not signed, nor recorded; raises within them go on', async () => {
+  test("a replace order beyond the key's limits is neither signed nor recorded; lower raises go on", async () => {
     const one = request('replaced')
     const agent = await fresh({ maxCostPerTransactionWei: String(first.cost * 2n) }, [one.intent.to])
     const pending = await signedAndSent(agent, one)

@@ -2,7 +2,6 @@ import { describe, expect, test, vi } from 'vitest'
 import { StepSlots } from '../../lanes/step-slots.ts'
 import { fakeTime } from '../helpers/fake-time.ts'
 
-/** A step that runs until the test ends it. */
 function step() {
   let end = (): void => {}
   const ended = new Promise<void>((resolve) => (end = resolve))

@@ -13,7 +13,6 @@ test('only the lowest nonce is raised, some blocks after it became the lowest or
   detector.attempted(24)
   expect(detector.check({ height: 26, ...calm, lowest: true })).toBeUndefined()
   expect(detector.check({ height: 27, ...calm, lowest: true })).toBe('stuck')
-  // When the transaction falls out of its block, the wait begins again.
   detector.restart()
   expect(detector.check({ height: 28, ...calm, lowest: true })).toBeUndefined()
 })
@@ -34,19 +33,19 @@ test('nothing is raised on a halted chain', () => {
   for (let looks = 0; looks < 10; looks++) expect(detector.check({ height: 5, lowest: true, pricedOut: true })).toBeUndefined()
 })
 
-test('all that are priced out are repriced after the same blocks, whatever their nonce', () => {
+test('all priced-out transactions are repriced after the same blocks, whatever their nonce', () => {
   const followers = [1, 2, 3].map(() => createStuckDetector(3, true))
   for (const one of followers) one.attempted(10)
   const at = (height: number) => followers.map((one) => one.check({ height, ...calm, pricedOut: true }))
   expect(at(11)).toEqual([undefined, undefined, undefined])
   expect(at(14)).toEqual(['reprice', 'reprice', 'reprice'])
-  // The base fee has fallen meanwhile, so there is no reason for a raise.
+  // The base fee has fallen since, so there is no reason for a raise.
   const [one] = followers
   expect(one?.check({ height: 15, ...calm })).toBeUndefined()
   expect(one?.check({ height: 16, ...calm, pricedOut: true })).toBeUndefined()
 })
 
-test('one that the nodes find too cheap is raised at the next block', () => {
+test('a transaction that the nodes find too cheap is raised at the next block', () => {
   const detector = createStuckDetector(100, true)
   detector.attempted(10)
   detector.tooCheap('lowest')
@@ -58,7 +57,7 @@ test('one that the nodes find too cheap is raised at the next block', () => {
   expect(detector.check({ height: 12, ...calm })).toBe('reprice')
 })
 
-test('where a higher fee replaces nothing, only one that no block can take is repriced', () => {
+test('on a chain without replacements, only a transaction that no block can take is repriced', () => {
   const detector = createStuckDetector(3, false)
   detector.attempted(10)
   for (let height = 11; height < 60; height++) expect(detector.check({ height, ...calm, lowest: true })).toBeUndefined()

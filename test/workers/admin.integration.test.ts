@@ -10,11 +10,9 @@ import { createPollLook } from '../../workers/process/poll-watch.ts'
 import { roles, type Role } from '../../workers/roles/roles.ts'
 import { chainAt, giveUp, linesOf, requestsTo, useProcesses } from './process-setting.ts'
 
-/** Key of an anvil account. */
 const laneKey = devnetAccount(0)
 const { folder, start, anvilAt, temporalAt } = useProcesses()
 
-/** Writes one config file for all processes, as on a machine of a fleet. */
 async function configFile({ temporal, node }: { readonly temporal: number; readonly node: number }): Promise<string> {
   const path = join(folder, 'portage.yaml')
   const test = chainAt(node, [{ address: laneKey.address, signer: { kind: 'environment', variable: 'ADMIN_TEST_KEY' } }])
@@ -32,7 +30,6 @@ async function portage(role: Role, config: string) {
   const portOf = async () => (await linesOf(logFile)).find(({ message }) => message === 'the admin port listens')?.port
   const port = await until(portOf, { timeoutMs: 60_000, what: `the admin port of ${role}`, giveUp: giveUp(child) })
   const { ask, seen } = requestsTo(child, port)
-  /** Waits until the process is ready, or until it waits for exactly these names. */
   const waitsFor = (...names: string[]) =>
     seen(
       '/readyz',
@@ -46,7 +43,7 @@ async function portage(role: Role, config: string) {
 test('each role serves health, readiness and metrics before and after its dependencies are there', async () => {
   const at = { temporal: await freePort(), node: await freePort() }
   const config = await configFile(at)
-  // Roles that combine several roles also have the API's port, so leave them out.
+  // Combined roles would use the port of the role `api`.
   const single = roles.filter((role) => role !== 'all' && role !== 'keyless')
   const all = await Promise.all(single.map((role) => portage(role, config)))
   expect(new Set(all.map(({ port }) => port)).size).toBe(all.length)
@@ -60,8 +57,7 @@ test('each role serves health, readiness and metrics before and after its depend
   const anvil = await anvilAt(at.node)
   await Promise.all(all.map(({ waitsFor }) => waitsFor()))
   for (const { role, ask } of all) {
-    // `temporal_…` metrics come from the core of the SDK. It counts what a process asks of the server, whatever its
-    // role is.
+    // The core of the SDK counts the requests of a process to Temporal, whatever its role is.
     const wanted = [
       `portage_process_ready{role="${role}"} 1`,
       '\ntemporal_request_total{',

@@ -66,7 +66,7 @@ test.each(rules)('a key does not sign a forged plan past the denied %s %s: %s', 
   expect(await sign(1)).toBe('signed')
   now.settings = denied(what, value)
   expect(await sign(2)).toBe(isDenied ? 'SIGNING_REFUSED' : 'signed')
-  // A raise of the fee must not wait.
+  // A denial must not keep the key from raising the fee of a signed call.
   expect(await sign(1)).toBe('signed')
 })
 

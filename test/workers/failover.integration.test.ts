@@ -48,7 +48,7 @@ test('an activity with a key gets the heartbeat time-out that its workflow was s
   await handle.terminate()
 })
 
-test('a run that continues as new keeps them', async () => {
+test('a run that continues as new keeps the heartbeat time-outs', async () => {
   const first = await temporal.client.workflow.start('settings', {
     workflowId: settingsWorkflowId,
     taskQueue: ledgerQueue,

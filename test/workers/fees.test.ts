@@ -33,7 +33,7 @@ test('the limits of a config at each level, and the changes of operators on top 
     gasLimit: '3000000',
   })
   expect(resolve(about)).toEqual({ gasFactor: 1.5, maxFeePerGas: '4', maxTip: '5', gasLimit: '3000000' })
-  // A rule of the settings overrides the config's rule for the same scope, but not one for a more specific scope.
+  // The settings override the config's rule for the same scope, but not a rule for a more specific scope.
   settings = {
     ...noSettings,
     version: 1,

@@ -54,7 +54,7 @@ test.each<[HaltScope, ...string[]]>([
   [{ bridge: 'ntt', sourceChain: 'base', targetChain: 'bsc' }, 'signed', 'HALTED', 'HALTED'],
   [{ bridge: 'receivers', sourceChain: 'ethereum' }, 'signed', 'signed', 'signed'],
   [{ targetChain: 'base' }, 'signed', 'signed', 'signed'],
-  // Of a message within the call.
+  // The third call has a message of CCTP inside.
   [{ bridge: 'cctp', targetChain: 'bsc' }, 'signed', 'signed', 'HALTED'],
   [{ chain: 'polygon' }, 'signed', 'signed', 'HALTED'],
   [{ bridge: 'ntt', sourceChain: 'polygon' }, 'signed', 'signed', 'signed'],

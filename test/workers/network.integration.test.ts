@@ -48,7 +48,6 @@ describe('the network of a process that serves one end of a native bridge', () =
       { stream: 'native-bridge:source:target', origin: expect.stringMatching(/^1337\/0x[0-9a-f]{40}$/), first: '1', start: 7, maxOpen: 11 },
     ])
     expect(codeOf(() => ofChain(bridge.endpoints, { chain: 'source' }))).toBe('TARGET_CHAIN_UNSUPPORTED')
-    // Every process can read the messages of all routes.
     const [transfer] = await anvils.transfers(5n)
     const message = Buffer.from(transfer!.message, 'base64')
     expect(await bridge.endpoints.get('target')!.verify(message)).toMatchObject({ kind: 'valid' })

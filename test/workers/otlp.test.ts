@@ -39,7 +39,7 @@ test('calls in a trace are part of it, others are not recorded, errors carry no 
   await expect(failed).rejects.toThrow('did not answer')
   expect(traceFields()).toEqual({})
   await tracing.close()
-  // The process waits 3 s for its spans, and they may arrive later.
+  // `close` waits at most 3 s for the spans. The collector may get them later.
   await expect.poll(() => receiver.spans.map(({ name }) => name).toSorted()).toEqual(['rpc eth_chainId', 'submit'])
   const [rpc, submit] = ['rpc eth_chainId', 'submit'].map((name) => receiver.spans.find((span) => span.name === name)!)
   expect(rpc).toMatchObject({ traceId: submit!.traceId, parentSpanId: submit!.spanId, spanId: inside['span_id'] })

@@ -13,7 +13,6 @@ const head = (height: number, rolledBack = 0): HeadEvent => ({
   time: Math.floor(Date.now() / 1_000) - 30,
 })
 
-/** A chain whose head events the test makes. */
 function chainAt(first: HeadEvent) {
   let current = first
   const listeners: ((event: HeadEvent) => void)[] = []
@@ -77,6 +76,6 @@ test('calls, head age, reorganisations, raises and the nonce gap come from chain
   ])
     expect(lines).toContain(line)
   expect(Number(/^portage_head_age_seconds\{chain="test"\} (\S+)/m.exec(text)?.[1])).toBeGreaterThanOrEqual(30)
-  // Totals that another part counts are copied and not added up.
+  // Totals that the chain counts itself are copied and not added up.
   expect((await metrics.render()).split('\n')).toContain('portage_rpc_calls_total{chain="test",method="eth_call",node="two"} 4')
 })

@@ -45,13 +45,11 @@ export function chainAt(node: number, lanes: readonly object[] = []) {
   return { family: 'evm', networkId: chainId, blockTimeMs: 500, lanes, nodes: [{ url: `http://127.0.0.1:${node}/?key=secret-key` }] }
 }
 
-/** Requests to a process. */
 export function requestsTo(child: Child, port: number) {
   const ask = async (route: string, init?: RequestInit): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${port}${route}`, init)
     return { status: response.status, text: await response.text() }
   }
-  /** Resolves with the first answer that satisfies the condition. Throws if the process ends. */
   const seen = (route: string, sees: (answer: Answer) => boolean, what: string, init?: RequestInit) => {
     let last = 'nothing'
     const look = async () => {
@@ -70,7 +68,6 @@ export function giveUp(child: Child) {
   return () => child.ended && `${child.ended}: ${child.tail()}`
 }
 
-/** The complete lines of a log. The last line is left out, because it may be incomplete. */
 export async function linesOf(logFile: string) {
   const lines = (await readFile(logFile, 'utf8')).split('\n').slice(0, -1)
   return lines

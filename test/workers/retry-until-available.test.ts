@@ -18,7 +18,6 @@ function setting(options: Partial<RetryOptions> = {}) {
   return { lines, stopping, retry }
 }
 
-/** A call that fails with each of these codes in turn, and then succeeds. */
 function failing(codes: readonly ErrorCode[]) {
   const left = [...codes]
   return vi.fn(async () => {

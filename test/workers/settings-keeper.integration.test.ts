@@ -36,7 +36,6 @@ describe('Settings that are kept outside Temporal', () => {
     await wipe()
   })
 
-  /** Makes Temporal forget the settings, as a wipe does. */
   async function wipe(): Promise<void> {
     const { namespace } = client().options
     const workflowExecution = { workflowId: settingsWorkflowId }
@@ -81,7 +80,7 @@ describe('Settings that are kept outside Temporal', () => {
     await first.stop()
     await wipe()
     await ledgers.without(async () => {
-      // No worker serves the settings yet.
+      // No ledger worker runs, so the settings can only come from the data folder.
       const second = await start('a')
       expect(second.watch.current()).toMatchObject({
         halts: [{ scope: { chain: 'bsc' }, by: 'night-shift' }],
@@ -102,7 +101,7 @@ describe('Settings that are kept outside Temporal', () => {
     expect(watch.current().halts).toHaveLength(1)
   })
 
-  test('of two files the first is in force, and the newer one adds restrictions', async () => {
+  test('of two settings files the first is in force, and the newer one adds restrictions', async () => {
     const old = await start('c')
     await old.change(halt('ethereum'))
     await until(async () => (await kept('c')).settings?.version === 1, { timeoutMs, what: 'the older file' })
@@ -118,7 +117,7 @@ describe('Settings that are kept outside Temporal', () => {
     await start('d')
     const both = async () => (await readSettings(client())).halts.length === 2
     await until(both, { timeoutMs, what: 'the newer halt to be back' })
-    // Both halts stay, because only a person can know whether the older one was meant to end for good.
+    // Only a person can know whether the older halt was meant to end for good, so both stay.
     expect(new Set((await readSettings(client())).halts.map(({ scope }) => scope.chain))).toEqual(new Set(['bsc', 'ethereum']))
   })
 

@@ -10,7 +10,6 @@ import type { Role } from '../../workers/roles/roles.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import { chainAt, linesOf, requestsTo, useProcesses } from './process-setting.ts'
 
-/** Processes of `portage run` that start before the servers that they need. */
 describe('a process whose dependencies are not there yet', () => {
   const { folder, start, anvilAt, temporalAt } = useProcesses()
 
@@ -69,24 +68,23 @@ describe('a process whose dependencies are not there yet', () => {
     await temporal.kill('SIGKILL')
     const away = await process.ask('/v1/transfers', { headers: process.admin })
     expect([away.status, JSON.parse(away.text)]).toMatchObject([503, { code: 'TEMPORAL_UNAVAILABLE' }])
-    // The process caches its answer for a second.
+    // The process caches its answer about Temporal for a second, so the test waits for a new one.
     await process.waitsFor('Temporal server cannot be reached')
     expect(await process.ask('/health')).toMatchObject({ status: 200 })
     await temporal.restart()
     await process.isReady()
-    // A change of the settings is a workflow of the queue `ledger`. So its worker polls again, within seconds.
+    // The settings change only if the worker of the queue `ledger` polls again.
     const orders = [{ kind: 'halt', scope: {} }]
     const halt = { reason: 'Temporal is back', orders }
     const init = { method: 'POST', body: JSON.stringify(halt), headers: { 'content-type': 'application/json', ...process.admin } }
     await process.seen('/v1/settings', ({ status }) => status === 200, 'to obey an order', init)
-    // The outage is logged once, and not for each call of each part.
     const lines = await process.lines()
     // Each start warns that anybody can use the dev server.
     const expected = /^(waiting for|Temporal is reached in plain text)/
     const problems = lines.filter(({ level, message }) => /warn|error/.test(level) && !expected.test(message))
     const kinds = problems.map(({ message }) => message)
     expect(kinds).toContain('request failed')
-    // Unread settings are logged only if Temporal was away or slow for long enough, and not again before it is back.
+    // Unread settings are logged only if Temporal was away for long, and not again before it is back.
     const unread = 'the settings cannot be read; '
     const others = kinds.filter((kind) => kind !== 'request failed' && !kind.startsWith(unread))
     expect(others.filter((kind) => kind !== 'the schedule of the audits could not be set; trying again')).toEqual([])
@@ -116,7 +114,7 @@ describe('a process whose dependencies are not there yet', () => {
     const process = await portage('all', at)
     const { text } = await process.waitsFor('does not have the namespace')
     expect(text).toContain('portage setup temporal')
-    // The answer does not name the namespace, because the request has shown no token. The log names it.
+    // The request has shown no token, so the answer must not name the namespace. The log names it.
     expect(text).not.toContain('elsewhere')
     const isNamed = async () => JSON.stringify(await process.lines()).includes('namespace=elsewhere')
     await until(isNamed, { timeoutMs: 60_000, what: 'the log to name the namespace' })
@@ -127,11 +125,12 @@ describe('a process whose dependencies are not there yet', () => {
   test('a failed start ends with its reason', async () => {
     const at = { temporal: await freePort(), node: await freePort() }
     await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
-    // The Worker of the queue `ledger` is created before the process notices that the key is missing.
+    // The Worker of the queue `ledger` exists before the process notices that the key is missing. The process must
+    // still end.
     const lane = { address: `0x${'1'.repeat(40)}`, signer: { kind: 'environment', variable: 'NO_SUCH_KEY_IS_SET' } }
     const process = await portage('all', { ...at, lanes: [lane] })
     expect(await ended(process)).toBe('ended with code 1')
-    // Wait, because the last output of a process may be read after its end.
+    // The last output of a process may be read after its end.
     await until(() => process.child.tail().includes('SIGNER_UNAVAILABLE'), { timeoutMs: 60_000, what: 'the reason' })
     expect(process.child.tail()).toContain('SIGNER_UNAVAILABLE')
   })

@@ -11,10 +11,6 @@ import { cleanUp } from '../helpers/clean-up.ts'
 const [from, poor] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
 const id = (address: string) => laneId('evm', 1, address)
 
-/**
- * Makes one round. Returns the only order that was checked. For a round without orders, also the log lines and the
- * metric.
- */
 async function round(payerHas: string | undefined, poorHas: string, topUp: object = {}) {
   const checked: { to: string; value: string }[] = []
   const asked: string[] = []

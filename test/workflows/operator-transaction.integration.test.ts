@@ -20,7 +20,7 @@ let worker: Worker
 let running: Promise<void>
 
 const noSlot: SendOperatorTransactionResult = { kind: 'no-slot', code: 'LANE_NONE', reason: 'a test' }
-/** At the first check the lane takes no work. At the second check it does. */
+/** The lane takes no work at the first check, and takes work at the second. */
 const atSecondLook = (): SendOperatorTransactionResult =>
   asked.length % 2 === 1 ? noSlot : { kind: 'final', nonce: 0, ok: true, txHash: '0x', blockHeight: 1, blockHash: '0x', gasPaid: '1' }
 let answer: (input: SendOperatorTransactionInput) => SendOperatorTransactionResult = atSecondLook
@@ -44,7 +44,6 @@ afterAll(async () => {
   await ledgers?.stop()
 })
 
-/** An operator transaction that has ended in its second run. */
 async function inTwoRuns(workflowId: string, progress?: OperatorTransactionInput['progress']) {
   asked.splice(0)
   const input: OperatorTransactionInput = { lane, intent, by: 'a test', reason: 'a test', ...(progress && { progress }) }
@@ -77,7 +76,7 @@ test("Temporal's own cancel is an order to end it, and a reason of any length is
   expect(await operatorTransactionResult(client, id)).toMatchObject(ended)
   expect(asked.at(-1)?.cancel).toBe(true)
   const { raw } = await client.workflow.getHandle(id).describe()
-  expect(raw.workflowExecutionInfo?.status).toBe(2 /* WORKFLOW_EXECUTION_STATUS_COMPLETED */)
+  expect(raw.workflowExecutionInfo?.status).toBe(2)
   const said = await summaries(client, id, 'any')
   expect(said.length).toBeGreaterThan(0)
   expect(said).not.toContain('')
@@ -104,7 +103,7 @@ test('a lane has one open top-up at a time, and none soon after one that failed'
   answer = () => ({ kind: 'impossible', reason: 'a test' })
   expect(await order()).toBe(id)
   expect(await operatorTransactionResult(client, id!)).toMatchObject({ state: 'impossible' })
-  // The intent is new, so that no payment is taken for an earlier one.
+  // A new payment with the intent of an earlier one would count as paid.
   expect(asked.map(({ intentId }) => intentId)).not.toContain(first?.intentId)
   expect(asked[0]?.onlyBelow).toEqual(onlyBelow)
   expect(await order()).toBeUndefined()

@@ -43,7 +43,6 @@ export const transfer: Transfer = {
 export const landed: Landed = { nonce: 7, txHash: '0x07', blockHeight: 9, blockHash: '0x09', gasPaid: '1', attempts: 1, tried: [] }
 export const waiting = { timeoutMs: 60_000, everyMs: 20 }
 
-/** Scripted answers of the steps. */
 export interface Script {
   admit(input: AdmitInput): Admission | Promise<Admission>
   broadcastLocally(input: BroadcastInput): BroadcastResult | { kind: 'elsewhere' } | Promise<{ kind: 'elsewhere' }>
@@ -71,9 +70,8 @@ export const sound: Script = {
 
 /** Transfer workflows whose steps answer by a script. */
 export interface Scripted {
-  /** The script. Each test begins with a copy of `sound`. */
+  /** The answers of the steps. Each test begins with a copy of `sound`. */
   script: Script
-  /** Inputs of the steps of this test. */
   readonly asked: {
     admit: AdmitInput[]
     broadcastLocally: BroadcastInput[]
@@ -85,25 +83,24 @@ export interface Scripted {
   }
   /** The headers of every step of this test in order, and the runs that were reported as ended parts of a trace. */
   readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
-  /** The log lines of a transfer, as the process writes them. */
   logged(handle: WorkflowHandle): Record<string, unknown>[]
   /**
    * @param headers of the start
-   * @param workflowTaskTimeout absent: the server's 10 s. A local step that takes longer than most of this time
-   * outlasts its workflow task
+   * @param workflowTaskTimeout absent: the server's 10 s. A local step that takes most of this time outlasts its
+   * workflow task
    */
   start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers, workflowTaskTimeout?: '1s'): Promise<WorkflowHandle>
   /**
-   * Starts a transfer with a deadline that passes after its first steps (`asked` returns true for them), and before its
-   * first wait of ten seconds is over. If the deadline passes before these steps, which happens on a busy machine,
-   * starts another one with twice the time.
+   * Starts a transfer whose deadline passes after its first steps (`asked` returns true for them), and before its first
+   * wait of ten seconds is over. On a busy machine the deadline may pass earlier: then starts another transfer with
+   * twice the time.
    */
   startWithDeadline(asked: (steps: Scripted['asked']) => boolean): Promise<{ handle: WorkflowHandle; deadline: number }>
-  /** Orders a transfer to retry now. Ignores a transfer that has ended. */
+  /** A transfer that has ended gets no order. */
   retry(handle: WorkflowHandle): Promise<void>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>
-  /** The server of the workflows. `temporal`: a connection to it. */
+  /** `server` runs the workflows. `temporal` is a connection to it. */
   readonly server: TemporalServer
   readonly temporal: Temporal
   /** Number of the transfer's runs that have continued as new. */

@@ -34,12 +34,11 @@ describe('The settings', () => {
 
   beforeAll(async () => {
     known = namesOf(deadConfig(await freePort()))
-    // Tasks wait only 200 ms for the sticky queue of a worker that has gone.
+    // A task waits only 200 ms for the sticky queue of a worker that has gone.
     ledgers = await startLedgers({ tuning: { stickyMs: 200 } })
   })
   afterAll(() => ledgers?.stop())
 
-  /** Every test begins with empty settings. */
   beforeEach(async () => {
     const { halts, denied, nodes } = await readSettings(client())
     const orders: SettingsOrder[] = [
@@ -136,7 +135,6 @@ describe('The settings', () => {
   test('every process sees new settings without a restart', async () => {
     const seen: [Settings[], Settings[]] = [[], []]
     const watches = await Promise.all([0, 1].map(() => watchSettings({ client: client(), logger: silentLogger() })))
-    // A listener that fails does not affect the others.
     for (const watch of watches) {
       watch.subscribe(() => {
         throw new Error('this listener always fails')
@@ -151,8 +149,8 @@ describe('The settings', () => {
 
   test('the end of a halt wakes the transfers that wait for it, and no others', async () => {
     const { TransferState, Bridge } = searchAttributes
-    // The transfers are found only by their bridge, because unhalts before this test wake transfers by chain and may
-    // still be doing so. No worker serves their queue, so the signals stay in their history.
+    // Earlier unhalts may still be waking transfers by chain, so these transfers are found by their bridge. No worker
+    // serves their queue, so the signals stay in their history.
     const waiting = (id: string, bridge: string) =>
       client().workflow.start('transfer', {
         workflowId: id,
@@ -176,7 +174,7 @@ describe('The settings', () => {
           : [],
       )
     await until(async () => (await signals(held)).length > 0, { timeoutMs: 60_000, what: 'the one that was held to be woken' })
-    // Parked transfers among them are not woken.
+    // The flag `gate` keeps the signal from waking parked transfers.
     expect([await signals(held), await signals(free)]).toEqual([[['retry', { gate: true }]], []])
     await Promise.all([held.terminate(), free.terminate()])
   })
@@ -208,7 +206,6 @@ describe('The settings', () => {
       keys: ids.map((id) => ({ id, source: { from: 'a test', read: () => keys[id].toString('hex') } })),
       required,
     })
-    /** Runs `during` while a process with these keys serves the settings. */
     const served = async (given: PayloadEncryption, during: (client: TemporalClient) => Promise<void>) => {
       const target = { address: ledgers.server.address, namespace: 'default', encryption: given }
       const temporal = await connectTemporal(target, silentLogger())
@@ -219,13 +216,12 @@ describe('The settings', () => {
     const order = (client: TemporalClient, chain: string) =>
       changeSettings(client, known, { by: 'night-shift', reason: 'a secret reason', orders: [halt(chain)] })
     const halted = async (client: TemporalClient) => (await readSettings(client)).halts.map(({ scope }) => scope.chain)
-    /** Everything that Temporal has stored of the workflow, with payloads as text. */
     const written = async () =>
       inspect(texts((await handle().fetchHistory()).events), { depth: 20, maxArrayLength: null, maxStringLength: null })
     await change({ kind: 'deny', what: 'recipient', value: `0x${'ab'.repeat(20)}` })
 
     await ledgers.without(async () => {
-      // The history up to here is not encrypted.
+      // The history before this order is not encrypted.
       await served(encryption(['one']), async (client) => {
         await order(client, 'bsc')
         expect(await written()).not.toContain('a secret reason')
@@ -248,12 +244,11 @@ describe('The settings', () => {
         await recovery.stop()
       })
       expect(said).toEqual([expect.stringMatching(/fails repeatedly.*encrypted with a key that this process does not have\. \(key=one/)])
-      // The workflow has neither failed nor been reset. Only those with a key can read the error.
+      // The workflow has neither failed nor been reset. Without a key, the error cannot be read.
       expect(await handle().describe()).toMatchObject({ runId, status: { name: 'RUNNING' } })
       const { events } = await handle().fetchHistory()
       const failures = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => (failed ? [failed.failure?.message] : []))
       expect(new Set(failures)).toEqual(new Set(['Encoded failure']))
-      // With the key the workflow continues, because the task is retried soon.
       await served(encryption(['two', 'one']), async (client) => {
         const goesOn = async () => !(await handle().describe()).raw.pendingWorkflowTask
         await until(goesOn, { timeoutMs: 120_000, what: 'the task to be done' })
@@ -286,7 +281,6 @@ test('known settings stay while Temporal is away; before the first read everythi
   await Promise.all([watch.stop(), fresh.stop(), ledgers.stop()])
 })
 
-/** A copy of a value in which bytes are replaced by their text. */
 function texts(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString()
   if (Array.isArray(value)) return value.map(texts)

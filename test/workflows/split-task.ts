@@ -2,16 +2,15 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import type { WorkflowHandle } from '@temporalio/client'
 import type { RecordedEvent, RecordedHistory } from '../replay/fixtures.ts'
 
-/** The local activity to whose marker an event belongs. Undefined for other events. */
+/** Name of the local activity to which a marker event belongs. Undefined for other events. */
 function stepOf({ markerRecordedEventAttributes: marker }: RecordedEvent): string | undefined {
   const data = marker?.markerName === 'core_local_activity' ? marker.details?.['data']?.payloads[0]?.data : undefined
   return data === undefined ? undefined : (JSON.parse(Buffer.from(data, 'base64').toString()) as { activity_type?: string }).activity_type
 }
 
 /**
- * The history of a run as a busy process would record it. The last local activity of this name ends with one workflow
- * task, and the workflow's next commands are recorded with the next task. All later events must belong to the same
- * task.
+ * The history of a run as a busy process would record it: the last local activity `step` ends with one workflow task,
+ * and the workflow's next commands come with the next task. All later events must belong to the same task.
  */
 export async function splitAfter(handle: WorkflowHandle, step: string): Promise<RecordedHistory> {
   const { events } = JSON.parse(historyToJSON(await handle.fetchHistory())) as RecordedHistory

@@ -14,7 +14,6 @@ import { currentDetails, summaries } from '../helpers/e2e-web-ui.ts'
 import { elsewhere, page, queries } from '../helpers/temporal-lines.ts'
 import { landed, lanes, scriptedTransfers, sound, waiting } from './scripted.ts'
 
-/** An operator has only the `temporal` command line. Uses a real server with the real workflows. */
 describe("Temporal's own commands", () => {
   const on = scriptedTransfers()
   const done = new Set<string>()
@@ -30,7 +29,6 @@ describe("Temporal's own commands", () => {
   })
   afterAll(() => endLedger?.())
 
-  /** Types a line of the documentation's page into a shell. Resolves with its output. */
   const type = async (line: string, names: Readonly<Record<string, string>> = {}, exitCode = 0) => {
     const command = Object.entries(names).reduce((text, [name, value]) => text.replaceAll(`<${name}>`, value), line)
     const { code, stdout, stderr } = await run('/bin/sh', ['-c', command.replace(/^temporal /, '"$TEMPORAL" ')], {
@@ -277,7 +275,7 @@ describe("Temporal's own commands", () => {
     await handle.terminate()
   })
 
-  test('the lines of the other documents run as written', async () => {
+  test("Temporal's command lines in the other documents run as written", async () => {
     expect(new Set(elsewhere.map((line) => line.split(' ').slice(0, 3).join(' ')))).toEqual(
       new Set(
         ['reset', 'terminate', 'describe', 'show', 'signal', 'update-options']
@@ -314,5 +312,5 @@ describe("Temporal's own commands", () => {
     expect(types.get('transfer')).toBeGreaterThan(10)
   })
 
-  test('no act of the page was left out', () => expect([...done].toSorted()).toEqual([...page.keys()].toSorted()))
+  test("every command of the documentation's page was run", () => expect([...done].toSorted()).toEqual([...page.keys()].toSorted()))
 })

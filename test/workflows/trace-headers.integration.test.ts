@@ -14,7 +14,6 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const carrier = (traceparent: unknown) => defaultPayloadConverter.toPayload({ traceparent })
 const header = (payload: Payload | undefined) => ({ '_tracer-data': payload as Payload })
 
-/** Workers as in a process that sends traces. */
 describe('The trace of a transfer', () => {
   const on = scriptedTransfers(true)
   const parents = () => on.traced.headers.map(({ '_tracer-data': payload }) => payload && defaultPayloadConverter.fromPayload(payload))
@@ -68,8 +67,8 @@ describe('The trace of a transfer', () => {
     time: expect.any(String),
   }
   /**
-   * The lines in the order in which they were written. A task that took too long is repeated with its lines, so count
-   * each line once.
+   * The transfer's log lines in order. A task that took too long is repeated and writes its lines again, so each line
+   * counts once.
    */
   const said = (handle: Parameters<typeof on.logged>[0]) => {
     const told = on.logged(handle)
@@ -95,7 +94,7 @@ describe('The trace of a transfer', () => {
       await handle.fetchHistory(),
       handle.workflowId,
     )
-    // Run another transfer. When its lines are there, the lines of the replay would be there too.
+    // Lines of the replay would come before those of a later transfer.
     const next = await on.start()
     await next.result()
     await until(() => said(next).length >= 2, { ...waiting, what: 'the lines of the next one' })

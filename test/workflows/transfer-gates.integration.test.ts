@@ -7,7 +7,6 @@ import { scriptedTransfers, sound } from './scripted.ts'
 const dayMs = 86_400_000
 const closed: Admission = { kind: 'waiting', code: 'BRIDGE_BUDGET', reason: 'the budget renews tomorrow', retryInMs: dayMs }
 
-/** Duration of each timer of a run, ms. */
 async function timersOf(handle: WorkflowHandle): Promise<number[]> {
   const { events } = await handle.fetchHistory()
   return (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) =>
@@ -39,7 +38,7 @@ describe('A transfer before a gate that says when it opens', () => {
     const { handle } = await on.startWithDeadline((asked) => asked.admit.length > 0)
     await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
     expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', reason: expect.stringContaining('renews tomorrow') })
-    // The gate opens afterwards. Then only an operator may order a delivery.
+    // After the deadline, an open gate must not deliver. Only an operator may.
     const looks = on.asked.admit.length
     await handle.signal(retrySignal, { gate: true })
     expect(await on.status(handle)).toMatchObject({ state: 'parked', code: 'DEADLINE_PASSED' })

@@ -9,7 +9,6 @@ import { workflowBundle } from '../../workers/process/bundle.ts'
 import { landed, lanes, ready, waiting, scriptedTransfers, sound, type Script, type Scripted } from './scripted.ts'
 import { splitAfter } from './split-task.ts'
 
-/** A transfer gives up or leaves its lane, with and without a nonce. */
 describe('A transfer', () => {
   const on = scriptedTransfers()
 
@@ -17,8 +16,8 @@ describe('A transfer', () => {
     const admitted = (asked: Scripted['asked']) => asked.admit.length > 0
     const broadcast = (asked: Scripted['asked']) => asked.broadcast.length > 0
     /**
-     * Starts a transfer that holds nonce 7. The lane then gets an order for a no-op, and the transfer a retry. The
-     * lane's step answers only after that, so the retry cannot come after the answer.
+     * Starts a transfer that holds nonce 7. The lane gets an order for a no-op, and the transfer a retry. The lane's
+     * step answers only after that, so that the retry cannot come after the answer.
      */
     async function startHolding(answer: Script['broadcast']) {
       let started = (_: WorkflowHandle): void => {}
@@ -26,7 +25,8 @@ describe('A transfer', () => {
       const running = new Promise<WorkflowHandle>((resolve) => (started = resolve))
       on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       on.script.withdraw = async () => {
-        // The retry comes too early to be an order to continue without a deadline. It only ends the wait.
+        // A retry before the lane's answer only ends the wait. After the answer, it would order the transfer to
+        // continue.
         const signalled = (told ??= running.then((handle) => handle.signal(retrySignal)))
         on.script.broadcast = async (input) => signalled.then(() => answer(input))
         await signalled
@@ -61,7 +61,7 @@ describe('A transfer', () => {
       const handle = await startHolding(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
       expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', rounds: 3 })
-      // The lane is asked once per run, because a new run asks again.
+      // Each run of the workflow asks the lane once, so only the kinds of questions are compared.
       expect(new Set(on.asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
       expect(new Set(on.asked.broadcast.map(({ intentId }) => intentId)).size).toBe(1)
       on.script = { ...sound }
@@ -75,7 +75,7 @@ describe('A transfer', () => {
       expect(new Set(on.asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
     })
 
-    test('a new run knows the deadline', async () => {
+    test('a new run of a transfer knows the deadline', async () => {
       on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const { handle } = await on.startWithDeadline(broadcast)
@@ -84,7 +84,7 @@ describe('A transfer', () => {
         ...waiting,
         what: 'the lane to be asked for its no-op',
       })
-      // Send the retry before the answer. After the answer, it would be an order to continue.
+      // A retry after the lane's answer would order the transfer to continue.
       const signalled = handle.signal(retrySignal)
       on.script.broadcast = async () => signalled.then(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await signalled
@@ -150,7 +150,7 @@ describe('A transfer', () => {
       on.script.getLaneStatus = () => closed('forbidden')
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const handle = await on.start()
-      // Wait until it asks for a nonce. If it were cancelled earlier, it would hold nothing and end at once.
+      // Before the transfer asks for a nonce, a cancel would end it at once.
       await until(() => on.asked.broadcast.length > 0, { ...waiting, what: 'the lane to be asked for a nonce' })
       await handle.signal(cancelSignal, { order: { by: 'night-shift', reason: 'a test' } })
       await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
@@ -251,8 +251,8 @@ describe('A transfer', () => {
         return { kind: 'delivered', landed: { ...landed, nonce: 8, txHash: '0xd', tried: [{ ...signed('0xd', 'mined'), ...times }] } }
       if (!isOver)
         return { kind: 'pending', nonce: 7, attempts: 2, reason: 'blocks are full', tried: [signed('0xa', 'open'), signed('0xb', 'open')] }
-      // This is another process, whose signer makes other hashes. The transfer keeps the hashes that this process does
-      // not know.
+      // The answer of another process, whose signer makes other hashes. The transfer must keep the hashes that this
+      // answer lacks.
       return { kind: 'spent', nonce: 7, by: 'noop', tried: [signed('0xb', 'outbid'), signed('0xc', 'mined', 'noop')] }
     }
     const handle = await on.start()
@@ -285,7 +285,7 @@ describe('A transfer', () => {
       gasPaid: '1',
       ...times,
     })
-    // The last broadcast ended as delivered at once. The timeline still shows its steps, in the order of their times.
+    // The last broadcast ended as delivered at once. The timeline must still show its steps in order.
     expect(status.timeline.slice(-3)).toEqual([
       { at: times.at, state: 'broadcasting', note: 'nonce 8 assigned, max fee 2 wei, tip 1 wei' },
       { at: times.acceptedAt, state: 'pending', note: 'sent: a node accepted 0xd…0xd' },

@@ -10,11 +10,11 @@ import { workflowBundle } from '../../workers/process/bundle.ts'
 import { startTimeSkipping } from '../helpers/time-skipping.ts'
 import { landed, lanes, ready, sound, transfer } from './scripted.ts'
 
-/** The number of the type Keyword in Temporal's API of search attributes. */
+/** The type Keyword in Temporal's API of search attributes. */
 const keyword = 2
 const day = 24 * 3_600_000
 
-/** The waits between rounds take up to half an hour, so Temporal's test server skips them with its clock. */
+/** The waits between rounds take up to half an hour. Temporal's test server skips them. */
 describe('A transfer whose rounds fail', () => {
   let environment: TestWorkflowEnvironment
   let round: () => BroadcastResult
@@ -61,7 +61,6 @@ describe('A transfer whose rounds fail', () => {
     return { handle, afterADay }
   }
 
-  /** Seconds from each wait to the next round. */
   function secondsBetweenRounds({ timeline }: TransferStatus): number[] {
     return timeline.flatMap(({ state, at }, index) => {
       const next = timeline[index + 1]
@@ -90,7 +89,7 @@ describe('A transfer whose rounds fail', () => {
     await handle.terminate()
   })
 
-  test('waits as long as the lane says if recipient or token are quarantined there, and not at admission', async () => {
+  test('a transfer waits as long as the lane says if the lane alone quarantines its recipient or token', async () => {
     const retryInMs = 20 * 60_000
     const { handle } = await started(() => ({ kind: 'no-slot', code: 'QUARANTINED', reason: 'a quarantine', retryInMs }))
     await environment.sleep(60 * 60_000)

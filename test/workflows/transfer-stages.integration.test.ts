@@ -9,7 +9,7 @@ const waitsForQueue: Admission = { kind: 'waiting', code: 'DELIVERY_NOT_DUE', re
 describe('Deliveries of several calls', () => {
   const on = scriptedTransfers()
 
-  test('each call is a round of its own, and a wait between them survives a new run', async () => {
+  test('each call of a transfer is a round of its own, and a wait between them survives a new run', async () => {
     let admissions = 0
     on.script.admit = (input) => {
       admissions += 1
@@ -33,7 +33,7 @@ describe('Deliveries of several calls', () => {
     ])
   })
 
-  test('a call that is included first is confirmed as its stage; reverts do not count for the next', async () => {
+  test('a call included first is confirmed as its stage, and its reverts do not count for the next', async () => {
     const calls: string[] = []
     on.script.admit = (input) => stageOf(calls.includes('passed') ? 'complete' : 'receive')(input)
     on.script.broadcast = ({ stage }) => {

@@ -16,8 +16,8 @@ import { toRow } from '../../temporal/client/transfers/transfer-list.ts'
 import { landed, lanes, waiting, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
 
 /**
- * The transfer workflow on a real server, with scripted steps. On real chains, each case would need hours of a stalled
- * chain. test/e2e has transfers over real chains.
+ * With scripted steps, because on real chains each case would need hours of a stalled chain. test/e2e has transfers
+ * over real chains.
  */
 describe('The transfer workflow', () => {
   const on = scriptedTransfers()
@@ -28,7 +28,7 @@ describe('The transfer workflow', () => {
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     const { startedAt } = toRow(await handle.describe())
     await on.nextRun(handle)
-    // The transfer's start time is that of its first run.
+    // The list shows the start of the first run, not of the present run.
     const now = await handle.describe()
     expect(toRow(now).startedAt).toBe(startedAt)
     expect(now.startTime.getTime()).toBeGreaterThan(Date.parse(startedAt))
@@ -102,7 +102,6 @@ describe('The transfer workflow', () => {
     await on.reaches(handle, backsOff, 'the transfer to wait')
     on.script = { ...sound }
     await on.retry(handle)
-    // There are two rounds, or more if a wait was over before the test saw it.
     const { state, rounds } = await handle.result()
     expect([state, rounds]).toEqual(['delivered', on.asked.admit.length])
     expect(on.asked.broadcast.map(({ intentId }) => Number(intentId.split('/').at(-1)))).toEqual(
@@ -130,7 +129,7 @@ describe('The transfer workflow', () => {
     const handle = await on.start()
     for (let round = 2; round <= 7; round++) {
       await on.reaches(handle, (now) => now.rounds >= round, `round ${round}`)
-      // The signal ends only the back-off. `retry` would also reset the counts.
+      // The signal ends only the wait between rounds. `retry` would also reset the counts.
       await handle.signal(rolledBackSignal, { intentId: `${handle.workflowId}/${round}`, nonce: round })
     }
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 7 })

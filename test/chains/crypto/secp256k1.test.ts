@@ -11,7 +11,6 @@ const digests = fc.oneof(words, fc.constantFrom(0n, 1n, curveOrder - 1n, curveOr
 const keys = fc
   .oneof(fc.bigInt({ min: 1n, max: curveOrder - 1n }), fc.constantFrom(1n, 2n, curveOrder - 1n, curveOrder / 2n, curveOrder / 2n + 1n))
   .map(toWord)
-/** Values for r or s, including the edges of the group. */
 const numbers = fc.oneof(
   words,
   fc
@@ -35,7 +34,7 @@ const runs = { numRuns: 60 }
 describe('native and pure secp256k1', () => {
   test('the native library is there on the machines that test', () => expect(secp256k1().name).toBe('native'))
 
-  test('sign to the same bytes: RFC 6979, s in the lower half', () => {
+  test('both libraries sign the same bytes (RFC 6979), with s in the lower half', () => {
     fc.assert(
       fc.property(digests, keys, (digest, key) => {
         const ours = quick.sign(digest, key)
@@ -49,7 +48,7 @@ describe('native and pure secp256k1', () => {
     )
   })
 
-  test('recover the address that signed, from both forms of a signature, and another from the wrong parity', () => {
+  test('both libraries recover the signer from either form of a signature, and another with wrong parity', () => {
     fc.assert(
       fc.property(digests, keys, (digest, key) => {
         const address = computeAddress(hexlify(key)).toLowerCase()
@@ -65,7 +64,7 @@ describe('native and pure secp256k1', () => {
     )
   })
 
-  test('say the same of any numbers: r or s 0, the order and above it, points that are not on the curve', () => {
+  test('both libraries agree on any r and s: 0, the curve order and above, and points off the curve', () => {
     fc.assert(
       fc.property(digests, numbers, numbers, fc.constantFrom<(0 | 1)[]>(0, 1), (digest, r, s, yParity) => {
         const found = quick.recover(digest, joined(r, s), yParity)
@@ -81,7 +80,7 @@ describe('native and pure secp256k1', () => {
     )
   })
 
-  test('recover nothing with another recovery id, and nothing from other lengths', () => {
+  test('both libraries recover nothing with another recovery id or from other lengths', () => {
     const key = toWord(7n)
     const digest = toWord(9n)
     const { compact, yParity } = quick.sign(digest, key)
@@ -93,7 +92,7 @@ describe('native and pure secp256k1', () => {
     }
   })
 
-  test('recover nothing where the key would be the point at infinity', () => {
+  test('both libraries recover nothing if the key would be the point at infinity', () => {
     // With R = G (r is the x of G) and s = z, s·R − z·G is the point at infinity, so there is no public key.
     const r = Buffer.from('79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798', 'hex')
     for (const z of [1n, 5n, curveOrder - 1n]) {
@@ -101,7 +100,7 @@ describe('native and pure secp256k1', () => {
     }
   })
 
-  test('refuse keys and digests that are none, and quote neither', () => {
+  test('both libraries refuse invalid keys and digests, and quote neither', () => {
     const secret = 'f'.repeat(64)
     const bad: readonly (readonly [Uint8Array, Uint8Array])[] = [
       [toWord(1n), toWord(0n)],

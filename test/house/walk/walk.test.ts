@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 
 /**
  * The path of a Wormhole transfer that nothing delays, from the spy to its transaction. Each line is a function that
- * gets the message, or something made from it. A line is called by the last line above it that is less indented. In
- * parentheses is the caller's own name for the function, if it differs. Constants, texts, logs, metrics, ids, hashes
- * and the code of `runtime` are left out.
+ * gets the message, or something made from it. The caller of a line is the last line above it with less indentation.
+ * Parentheses contain the caller's own name for the function, if it differs. The list leaves out constants, texts,
+ * logs, metrics, ids, hashes and the code of `runtime`.
  */
 const lines = readFileSync(new URL('spy-to-broadcast.txt', import.meta.url), 'utf8')
   .trimEnd()

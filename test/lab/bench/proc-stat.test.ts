@@ -4,7 +4,7 @@ import { parseStat, threadGroupOf } from '../../../lab/bench/proc-stat.ts'
 
 const rest = 'S 1 42 42 0 -1 4194560 1200 0 3 0 250 50 0 0 20 0 11 0 123456 1048576000 25600 18446744073709551615 1 1 0 0'
 
-test('a line of /proc/<pid>/stat, also with spaces and brackets in the name', () => {
+test('a line of /proc/<pid>/stat is read, also with spaces and brackets in the name', () => {
   expect(parseStat(`42 (node) ${rest}\n`)).toEqual({ name: 'node', cpuMs: 3_000, rss: 104_857_600 })
   expect(parseStat(`42 (a (b) c) ${rest}`).name).toBe('a (b) c')
 })
@@ -13,7 +13,7 @@ test.each(['', '42 node S 1', '42 (node) S 1'])('a line of another form than /pr
   expect(() => parseStat(line)).toThrow('Not a line')
 })
 
-test('threads by their names', () => {
+test('threads are grouped by their names', () => {
   expect(threadGroupOf('anything', true)).toBe('main')
   expect(threadGroupOf('js-worker', false)).toBe('workflow')
   expect(threadGroupOf('js-main', false)).toBe('pool')
@@ -29,7 +29,7 @@ test.runIf(process.platform === 'linux')(
     const used = () => (process.cpuUsage(begun).user + process.cpuUsage(begun).system) / 1_000
     while (used() < 200);
     const { own, gone } = await meter.stop()
-    // The kernel counts in steps of 10 ms.
+    // The kernel counts CPU time in steps of 10 ms.
     expect(own?.cpuMs).toBeGreaterThanOrEqual(180)
     expect(own?.rssPeakMiB).toBeGreaterThan(10)
     expect(gone).toMatchObject({ cpuMs: 0, rssPeakMiB: 0 })

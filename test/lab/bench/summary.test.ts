@@ -65,7 +65,7 @@ test('the findings of the checker are added up over the rounds', () => {
   })
 })
 
-test('the table has all of it', () => {
+test('the table of a bench has all figures', () => {
   const table = benchTable(summary)
   expect(table).toContain('20 (10–30)')
   expect(table).toContain('Portage to one activity: 0.4 (0.25–0.5)')

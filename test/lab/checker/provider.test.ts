@@ -10,7 +10,7 @@ test('thousands of calls at once open a few connections, and each is answered', 
     most = Math.max(most, ++open)
     const body = (await json(request)) as { id: number } | { id: number }[]
     const calls = [body].flat()
-    // Answer in a later turn, so that other requests run at the same time.
+    // The delayed answer lets other requests run at the same time.
     setImmediate(() => {
       open--
       answered += calls.length

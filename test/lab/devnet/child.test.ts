@@ -5,7 +5,6 @@ import { startAnvil } from '../../../lab/devnet/chain/anvil.ts'
 import { startChild } from '../../../lab/devnet/child.ts'
 import { alive } from '../../helpers/alive.ts'
 
-/** Starts a process that starts its own child with lab/devnet/child.ts and prints the child's pid. */
 async function parent(): Promise<{ kill(signal: NodeJS.Signals): void; childPid: number }> {
   const module = fileURLToPath(new URL('../../../lab/devnet/child.ts', import.meta.url))
   const code = `const { startChild } = await import(${JSON.stringify(module)})
@@ -25,7 +24,7 @@ describe('a child of the devnet', () => {
     await expect.poll(() => alive(childPid)).toBe(false)
   })
 
-  test('is killed when it does not heed SIGTERM in time, also when it is stopped', async () => {
+  test('a child that does not end by SIGTERM in time is killed, also while it is suspended', async () => {
     const child = await startChild('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 0.1; done'])
     await expect.poll(() => child.tail()).toBe('ready')
     child.kill('SIGSTOP')
@@ -33,7 +32,7 @@ describe('a child of the devnet', () => {
     expect(child.ended).toBe('ended by SIGKILL')
   })
 
-  test('is an error, not a crash, when its program does not exist', async () => {
+  test('a child whose program does not exist is an error and no crash', async () => {
     await expect(startChild('/nonexistent/program', [])).rejects.toThrow('ENOENT')
   })
 

@@ -14,7 +14,7 @@ const core = new Interface([
 
 describe('the devnet', () => {
   let devnet: Devnet
-  /** Transfers of all four kinds in both directions, those from bsc first. Even ones pay a fee. */
+  /** Transfers of all four kinds in both directions. Those from bsc come first, and even ones pay a fee. */
   let sent: SentTransfer[]
 
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('the devnet', () => {
     return redeem(chainOf(transfer.target), outsider, vaa, { unwrap: transfer.asset === 'coin', ...(nonce === undefined ? {} : { nonce }) })
   }
 
-  test('gives a config that the relayer accepts, with a key for every lane', () => {
+  test("the devnet's config is accepted by the relayer, with a key for every lane", () => {
     const config = configSchema.parse(devnet.relayerConfig())
     const lanes = Object.values(config.chains).flatMap((chain) => chain.lanes)
     expect(lanes).toHaveLength(4)
@@ -40,7 +40,7 @@ describe('the devnet', () => {
     for (const { signer } of lanes) expect(devnet.env).toHaveProperty(signer?.kind === 'environment' ? signer.variable : '')
   })
 
-  test('carries transfers of all kinds both ways: users, guardian, spy, REST', async () => {
+  test('the devnet carries transfers of all kinds both ways: users, guardian, spy, REST', async () => {
     const { ethereum, bsc } = devnet.chains
     const emitterAddress = Buffer.from(ethereum.tokenBridge.slice(2).padStart(64, '0')).toString()
     const stream = subscribe(devnet.guardian.spy.address, [{ emitterFilter: { chainId: ethereum.wormholeChainId, emitterAddress } }])
@@ -58,7 +58,7 @@ describe('the devnet', () => {
     const signed = await Promise.all(
       sent.map(({ emitterChain, emitter, sequence }) => devnet.guardian.waitFor(emitterChain, emitter, sequence)),
     )
-    // Only messages of ethereum, without those of the deployment.
+    // The subscription must have only messages of ethereum, without those of the deployment.
     expect(stream.received.map((bytes) => bytes.toString('hex')).toSorted()).toEqual(
       signed
         .slice(4)
@@ -79,7 +79,7 @@ describe('the devnet', () => {
     expect([verdict[1], verdict[2], verdict[0][9].length]).toEqual([true, '', 13])
   })
 
-  test('answers over REST as a guardian does when there is nothing, or nothing sensible', async () => {
+  test("the devnet's guardian answers REST requests for missing and malformed messages like a real one", async () => {
     const emitter = 'ab'.repeat(32)
     const ask = async (path: string) => {
       const response = await fetch(`${devnet.guardian.apiUrl}/v1/signed_vaa/${path}`)
@@ -94,7 +94,7 @@ describe('the devnet', () => {
     expect(await ask(`2/${emitter}/-1`)).toMatchObject([400, { code: 3 }])
   })
 
-  test('has a judge that sees what is missing, doubled by nobody, and delivered by whom', async () => {
+  test('the checker finds missing and repeated deliveries, and who delivered', async () => {
     const before = await devnet.check(sent)
     expect(before).toMatchObject({ transfers: 8, delivered: 0, lost: 8, duplicates: 0, wrongBalances: 0 })
     const nonces = { ethereum: 0, bsc: 0 }
@@ -115,13 +115,13 @@ describe('the devnet', () => {
       nonceHoles: 0,
     })
     expect(after.deliveredBy).toEqual({ [devnet.outsiders.ethereum.address]: 4, [devnet.outsiders.bsc.address]: 3 })
-    // The deliveries were not by our lanes, so these earned nothing.
+    // Other accounts delivered, so our lanes earned no fee.
     expect([after.feesEarned, after.maxPerLanePerBlock]).toEqual([{}, 0])
     const wrong = await devnet.check([{ ...(sent[0] as SentTransfer), fee: 1n }])
     expect(wrong).toMatchObject({ delivered: 0, wrongBalances: 1 })
   })
 
-  test('has a judge of lanes that sees deliveries, reverts, holes and what waits', async () => {
+  test('the checker finds deliveries, reverts, missing nonces and pending transactions of lanes', async () => {
     const transfer = sent[7] as SentTransfer
     const { bytes } = await devnet.guardian.waitFor(transfer.emitterChain, transfer.emitter, transfer.sequence)
     const lane = devnet.lanes.find(({ chain }) => chain === transfer.target)
@@ -139,7 +139,7 @@ describe('the devnet', () => {
     expect(result.gasPaid[transfer.target]).toBeGreaterThan(0n)
   })
 
-  test('signs what was published during an outage of the guardian', async () => {
+  test('the guardian signs messages that were published during its outage', async () => {
     const { guardian, users } = devnet
     await guardian.pause()
     const [late] = (await users.bsc.send([{ kind: 'coin', amount: ether }])) as [SentTransfer]

@@ -45,11 +45,11 @@ describe('a node that is wrong about logs and finality', () => {
   const logs = async (fromBlock: number, toBlock: number) => (await answer(fromBlock, toBlock)).result as RawLog[]
   const amounts = async () => (await logs(0, head)).map(({ data }) => BigInt(data))
 
-  test('hides one, or all', async () => {
+  test('a faulty node hides one log, or all', async () => {
     expect(await amounts()).toEqual([5n, 6n, 7n])
     const hiding = proxy.add({ fault: { kind: 'logs', how: 'one-less' } })
     expect(await amounts()).toEqual([6n, 7n])
-    // This range has no logs, so there is nothing to hide.
+    // This range has no logs, so the fault has nothing to hide and does not count.
     await logs(head, head)
     expect(hiding.strikes).toBe(1)
     hiding.end()
@@ -66,7 +66,7 @@ describe('a node that is wrong about logs and finality', () => {
     expect(await logs(0, head)).toEqual(truth)
   })
 
-  test('refuses ranges that are too long for it', async () => {
+  test('a faulty node refuses ranges that are too long for it', async () => {
     const message = 'query returned more than 10000 results'
     const limited = proxy.add({ fault: { kind: 'log-range', blocks: 3, code: -32_005, message } })
     expect(await answer(0, 3)).toMatchObject({ error: { code: -32_005, message } })
@@ -74,7 +74,7 @@ describe('a node that is wrong about logs and finality', () => {
     expect(limited.strikes).toBe(1)
   })
 
-  test('has an old finality at a new head', async () => {
+  test('a faulty node shows an old finality at a new head', async () => {
     const block = async (tag: string) => Number(((await ask('eth_getBlockByNumber', [tag, false])).result as { number: string }).number)
     const [finalized, safe] = [await block('finalized'), await block('safe')]
     proxy.add({ fault: { kind: 'finality-behind', blocks: 2 } })

@@ -33,7 +33,7 @@ describe('the fault proxy', () => {
     await anvil.stop()
   })
 
-  test('passes on what no rule strikes, and counts it', async () => {
+  test('the fault proxy passes on and counts calls that no rule concerns', async () => {
     expect(await ask('eth_chainId')).toEqual(
       await (
         await fetch(anvil.url, {
@@ -48,7 +48,7 @@ describe('the fault proxy', () => {
     expect(proxy.calls.get('eth_chainId')).toBe(2)
   })
 
-  test('accepts and never answers; cuts; answers with a page of the gateway', async () => {
+  test("the fault proxy never answers, cuts, or answers with a gateway's page", async () => {
     const raw = await pay(Number(await nonce()))
     proxy.add({ fault: { kind: 'accept-and-hang' }, methods: ['eth_sendRawTransaction'] })
     const cut = ask('eth_sendRawTransaction', raw).then(
@@ -66,7 +66,7 @@ describe('the fault proxy', () => {
     expect(await ask('eth_chainId')).toHaveProperty('result')
   })
 
-  test('refuses a send, with or without doing it; or answers with the hash of what it forgets', async () => {
+  test('the fault proxy refuses a send with or without doing it, or forgets an accepted one', async () => {
     const before = Number(await nonce())
     const raw = await pay(before)
     const fatal = { code: -32_000, message: 'intrinsic gas too low' }
@@ -84,7 +84,7 @@ describe('the fault proxy', () => {
     expect(await ask('eth_getTransactionReceipt', swallowed['result'])).toMatchObject({ result: { status: '0x1' } })
   })
 
-  test('answers as of some blocks ago, in every way that a state is asked for', async () => {
+  test('the fault proxy answers every read of state as of some blocks ago', async () => {
     const account = devnetAccount(0).address
     const latest = Number(await anvil.rpc<string>('eth_blockNumber'))
     const hash = String((await ask('eth_sendRawTransaction', await pay(Number(await nonce()))))['result'])
@@ -102,7 +102,7 @@ describe('the fault proxy', () => {
     expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ result: null })
   })
 
-  test('lies about a receipt once: not there, with the other status, of another block', async () => {
+  test('the fault proxy lies about a receipt once: missing, other status, other block', async () => {
     const hash = String((await ask('eth_sendRawTransaction', await pay(Number(await nonce()))))['result'])
     await anvil.mine(1)
     const { result: truth } = (await ask('eth_getTransactionReceipt', hash)) as { result: { blockNumber: string; blockHash: string } }
@@ -115,7 +115,7 @@ describe('the fault proxy', () => {
     expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ result: truth })
   })
 
-  test('counts only the lies that change an answer', async () => {
+  test('the fault proxy counts only lies that change an answer', async () => {
     const lie = proxy.add({ fault: { kind: 'lie', how: 'gas-low' } })
     const { to } = payment(await devnetSigner(0), 0)
     await ask('eth_blockNumber')
@@ -124,7 +124,7 @@ describe('the fault proxy', () => {
     expect(lie.strikes).toBe(1)
   })
 
-  test('gives the answers that the test sets, for one function or for all', async () => {
+  test('the fault proxy gives the answers of a test, for one function or for all', async () => {
     const to = devnetAccount(0).address
     const truth = await ask('eth_call', { to, data: '0xaa4efa5b00' }, 'latest')
     proxy.add({ fault: { kind: 'answer', result: '0x01' }, methods: ['eth_call 0xaa4efa5b'] })

@@ -14,9 +14,8 @@ beforeEach(() => {
   dir = temporaryFolder()
 })
 
-// Each test starts node, which takes seconds on a busy machine.
 describe('two devnets', { timeout: 120_000 }, () => {
-  test('a second one in the same folder is refused, with the process of the first and the way to have both', async () => {
+  test('a second devnet in a folder is refused, and the error names the first process and a way out', async () => {
     const unlock = await lockFolder(dir)
     const second = await run(process.execPath, ['--import', 'tsx', join(root, 'lab/devnet/main.ts'), '--dir', dir])
     expect(second.code).toBe(1)
@@ -24,7 +23,6 @@ describe('two devnets', { timeout: 120_000 }, () => {
       `A devnet runs in ${dir} already (process ${process.pid}). Stop it (Ctrl-C), or give this one a folder of its own`,
     )
     expect(second.stderr).toContain('npm run devnet -- --dir')
-    // The second devnet has not changed the lock.
     expect(JSON.parse(await readFile(join(dir, 'running.json'), 'utf8'))).toMatchObject({ pid: process.pid })
     await unlock()
     await (
@@ -32,7 +30,7 @@ describe('two devnets', { timeout: 120_000 }, () => {
     )()
   })
 
-  test('the lock of a process that was killed, and one that was cut off, hold nobody back', async () => {
+  test('the lock of a killed process, or a truncated lock, stops no devnet', async () => {
     const program = `import('${new URL('../../../lab/devnet/folder-lock.ts', import.meta.url).href}').then(async ({ lockFolder }) => {
       await lockFolder(${JSON.stringify(dir)}); console.log('locked'); setInterval(() => {}, 1000) })`
     const holder = spawn(process.execPath, ['--import', 'tsx', '-e', program], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -47,7 +45,7 @@ describe('two devnets', { timeout: 120_000 }, () => {
     await (
       await lockFolder(dir)
     )()
-    // This process now has the id of a process that has ended.
+    // The lock names this process's id with another start: its process has ended and the id was reused.
     await writeFile(join(dir, 'running.json'), JSON.stringify({ pid: process.pid, startedAt: 'Thu Jan  1 00:00:00 1970' }))
     await (
       await lockFolder(dir)

@@ -31,7 +31,6 @@ describe('the guardian', () => {
     return Number((await chain.anvil.rpc<{ number: string }>('eth_getBlockByNumber', [tag, false])).number)
   }
 
-  /** Sends a user's transfer and mines one block for it. */
   async function sendInOneBlock(source: WormholeChain, target: WormholeChain, amount: bigint): Promise<SentTransfer> {
     const { rpc } = source.anvil
     const isPending = async () => Number((await rpc<{ pending: string }>('txpool_status')).pending) === 1
@@ -48,8 +47,7 @@ describe('the guardian', () => {
     ['safe', 201],
   ])('signs only what is %s, so a message that a reorg removed is never signed', async (tag, level) => {
     const { source, target, guardian } = await start(level)
-    // From here on, blocks come only when the test mines them. A block that the test will remove must not become safe
-    // before.
+    // A block that the test will remove must not become safe before, so blocks come only when the test mines them.
     await source.anvil.rpc('evm_setIntervalMining', [0])
     const snapshot = await source.anvil.rpc('evm_snapshot')
     const gone = await sendInOneBlock(source, target, ether)
@@ -64,7 +62,7 @@ describe('the guardian', () => {
     expect(signed.map(({ message }) => message.payload.slice(4, 68))).toEqual([(2n * 10n ** 8n).toString(16).padStart(64, '0')])
   })
 
-  test('signs at once what asks for no finality, and again what a reorg changed', async () => {
+  test('the guardian signs messages without finality at once, and again after a reorg changed them', async () => {
     const { source, target, guardian } = await start(200)
     const snapshot = await source.anvil.rpc('evm_snapshot')
     const [first] = await startUsers(source, target).send([{ kind: 'coin', amount: ether }])

@@ -16,7 +16,7 @@ import {
 const relayer = devnetAccount(accountIndex.lane)
 const stranger = devnetAccount(accountIndex.outsider)
 const erc20 = new Interface(['function balanceOf(address) view returns (uint256)'])
-/** The cap: a quarter of the fund. The sum of the amounts of a day must stay below it. */
+/** The daily cap, a quarter of the insurance fund, in wei. The amounts of a day must stay below the cap. */
 const cap = 10n ** 17n / 4n
 
 interface At {
@@ -42,11 +42,11 @@ describe('the strict native bridge, with the defects of the deployed one', () =>
   const at = setting('strict')
   sharedBehaviour(at)
 
-  test('can not be paused', async () => {
+  test('the deployed native bridge cannot be paused', async () => {
     expect(await refusal(at, at.source, at.source.deployer.address, 'togglePause', [])).toBe('ExpectedPause')
   })
 
-  test('lets anyone spend the budget of the day', async () => {
+  test("the deployed native bridge lets anyone spend the day's budget", async () => {
     const { source, target, abi } = at
     const day = BigInt(Math.floor((await timestamp(target)) / 86_400))
     const [before] = (await read(at, target, 'inboundRateLimitBudget', [day])) as [bigint]
@@ -58,7 +58,7 @@ describe('the strict native bridge, with the defects of the deployed one', () =>
   })
 })
 
-/** Two chains with the two ends of a bridge. The fields exist once `beforeAll` has run. */
+/** The fields exist once `beforeAll` has run. */
 function setting(variant: NativeBridgeVariant): At {
   const at = {} as { -readonly [Key in keyof At]: At[Key] }
   let nodes: Anvil[] = []
@@ -72,7 +72,7 @@ function setting(variant: NativeBridgeVariant): At {
 }
 
 function sharedBehaviour(at: At): void {
-  test('numbers transfers from 1, records them, and lets the other side complete them once', async () => {
+  test('the deployed native bridge numbers transfers from 1, and completes each once on the other side', async () => {
     const { source, target } = at
     const to = freshAddress()
     const [first, second] = await initiate(source, [
@@ -90,7 +90,7 @@ function sharedBehaviour(at: At): void {
     expect(await refusal(at, target, relayer.address, 'completeBridgeTransfer', completion)).toBe('CompletedBridgeTransferId')
   })
 
-  test('checks in this order: role, budget, nonce, done, id', async () => {
+  test('the deployed native bridge checks role, budget, nonce, completion and id, in this order', async () => {
     const { source, target } = at
     const [one] = await initiate(source, [{ to: freshAddress(), amount: 5n }])
     const [id, initiator, recipient, , nonce] = completionOf(one!)
@@ -109,7 +109,7 @@ function sharedBehaviour(at: At): void {
     expect(await refusal(at, target, relayer.address, 'completeBridgeTransfer', wrong)).toBe('CompletedBridgeTransferId')
   })
 
-  test('completes a batch whole or not at all', async () => {
+  test('the deployed native bridge completes a batch whole or not at all', async () => {
     const { source, target } = at
     const sent = await initiate(
       source,
@@ -127,7 +127,7 @@ function sharedBehaviour(at: At): void {
     for (const { id, nonce } of sent) expect(await read(at, target, 'idsToInboundNonces', [id])).toEqual([nonce])
   })
 
-  test('refuses what may never be: no amount, and a risk denominator below 4', async () => {
+  test('the deployed native bridge refuses an amount of 0, and a risk denominator below 4', async () => {
     const { source } = at
     expect(await refusal(at, source, source.user.address, 'initiateBridgeTransfer', [`0x${'11'.repeat(32)}`, 0n])).toBe('ZeroAmount')
     expect(await refusal(at, source, source.deployer.address, 'setRiskDenominator', [3n])).toBe('InvalidRiskDenominator')
@@ -145,7 +145,6 @@ async function read({ abi }: At, { anvil, bridge }: NativeBridgeEnd, method: str
   return abi.decodeFunctionResult(method, answer).toArray()
 }
 
-/** Name of the error with which a call reverts, or a text about what happened instead. */
 async function refusal(
   { abi }: At,
   { anvil, bridge }: NativeBridgeEnd,

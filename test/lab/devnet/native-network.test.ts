@@ -11,7 +11,6 @@ import { until } from '../../../lab/devnet/until.ts'
 describe('the native bridge of the devnet', () => {
   let devnet: Devnet
   let native: NativeNetwork
-  /** Two transfers from ethereum and one from bsc. */
   let sent: SentNativeTransfer[]
 
   beforeAll(async () => {
@@ -40,7 +39,7 @@ describe('the native bridge of the devnet', () => {
     expect(streams).toMatchObject({ auditMinutes: 0.1, checkpoints: { kind: 'directory' } })
   })
 
-  test('has users who know what they sent', () => {
+  test('users of the native bridge know what they sent', () => {
     expect(sent.map(({ source, target, nonce, amount }) => [source, target, nonce, amount])).toEqual([
       ['ethereum', 'bsc', 1n, 500n],
       ['ethereum', 'bsc', 2n, 600n],
@@ -49,7 +48,7 @@ describe('the native bridge of the devnet', () => {
     expect(new Set(sent.map(({ id }) => id)).size).toBe(3)
   })
 
-  test('has a judge that sees what is missing, what came in one batch, and by whom', async () => {
+  test('the checker of native transfers finds missing and batched deliveries, and who delivered', async () => {
     expect(await devnet.check(sent)).toMatchObject({ transfers: 3, delivered: 0, lost: 3, foreignCompletions: 0 })
     const { ethereum, bsc } = native.ends
     await complete(bsc, lane('bsc'), sent.slice(0, 2).map(completion))
@@ -60,15 +59,14 @@ describe('the native bridge of the devnet', () => {
     const whole = await devnet.check(sent)
     expect(whole).toMatchObject({ delivered: 3, lost: 0, foreignCompletions: 0, wastedTransactions: 0, nonceHoles: 0 })
     expect(whole.nativeFindings.every(({ latencyMs }) => (latencyMs ?? -1) >= 0)).toBe(true)
-    // With another amount it is another transfer, which never arrived.
     const [first] = sent as [SentNativeTransfer]
     expect(await devnet.check([{ ...first, amount: 501n }])).toMatchObject({ delivered: 0, lost: 1 })
-    // The recipient's balance differs from the expected one.
+    // The recipient's balance shows that only one of the two transfers arrived.
     const twice = [first, { ...first, nonce: 9n }]
     expect(await devnet.check(twice)).toMatchObject({ delivered: 0, wrongBalances: 1, lost: 1 })
   })
 
-  test('has a judge that finds a lost transfer that is missing from the list it is given', async () => {
+  test('the checker of native transfers finds a lost transfer that is missing from its list', async () => {
     const [first, second, third] = sent as [SentNativeTransfer, SentNativeTransfer, SentNativeTransfer]
     expect(await devnet.check([first])).toMatchObject({ transfers: 1, delivered: 1, lost: 0, duplicates: 0 })
     const [forgotten] = await native.users.bsc.send([{ amount: 3n }])
@@ -78,7 +76,7 @@ describe('the native bridge of the devnet', () => {
     sent.push(forgotten!)
   })
 
-  test('has a judge that sees a contract which completes twice, and one that lies', async () => {
+  test('the checker of native transfers finds a contract that completes twice, and one that lies', async () => {
     const { bsc } = native.ends
     const key = lane('bsc')
     const [twice, elsewhere, less, unpaid] = (await native.users.ethereum.send([21n, 22n, 23n, 24n].map((amount) => ({ amount })))) as [
@@ -89,15 +87,15 @@ describe('the native bridge of the devnet', () => {
     ]
     const all = [...sent, twice, elsewhere, less, unpaid]
     await complete(bsc, key, [completion(twice)])
-    // Make the contract forget the completion, and complete the transfer again.
+    // The contract forgets the completion, so the transfer can be completed again.
     await bsc.anvil.rpc('anvil_setStorageAt', [bsc.bridge, await inboundSlot(bsc, twice), `0x${'0'.repeat(64)}`])
     await complete(bsc, key, [completion(twice)])
     const before = { transfers: all.length, delivered: sent.length }
     expect(await devnet.check(all)).toMatchObject({ ...before, lost: 3, duplicates: 1, wrongBalances: 1, foreignCompletions: 0 })
-    // The checker also judges transfers that are missing from its list.
+    // The checker must also judge transfers that are missing from its list.
     expect(await devnet.check(sent)).toMatchObject({ delivered: sent.length, lost: 3, duplicates: 1 })
 
-    // Replace the contract by one whose events lie and that pays nobody.
+    // From here on, the contract is one whose events lie and that pays nobody.
     const code = await bsc.anvil.rpc<string>('eth_getCode', [bsc.bridge, 'latest'])
     await bsc.anvil.rpc('anvil_setCode', [bsc.bridge, logsItsInput])
     const [id, initiator, recipient, amount, nonce] = completion(elsewhere)
@@ -110,12 +108,11 @@ describe('the native bridge of the devnet', () => {
     // A completion with a wrong recipient or amount counts twice: its transfer stays lost, and the completion is
     // foreign. A completion without a payment counts as a wrong balance.
     expect(await devnet.check(all)).toMatchObject({ ...before, lost: 2, duplicates: 1, wrongBalances: 2, foreignCompletions: 2 })
-    // From here on, completions are correct: these two transfers are delivered.
     await complete(bsc, key, [completion(elsewhere), completion(less)])
     expect(await devnet.check(all)).toMatchObject({ ...before, delivered: sent.length + 2, lost: 0, foreignCompletions: 2 })
   })
 
-  test('has a judge that sees completions that nobody initiated', async () => {
+  test('the checker of native transfers finds completions that nobody initiated', async () => {
     const { ends } = native
     const made = { initiator: freshAddress(), recipient: freshAddress(), amount: 7n, nonce: 77n }
     const id = keccak256(
@@ -136,16 +133,14 @@ function completion(sent: SentNativeTransfer): Completion {
   return completionOf({ ...sent, recipient: `0x${sent.recipient.slice(2).padStart(64, '0')}` })
 }
 
-/** Runtime code that logs its input: 64 bytes of data, followed by four topics. */
+/** Runtime code that logs its input: 64 bytes of data, then four topics. */
 const logsItsInput = '0x6040600060003760a03560803560603560403560406000a400'
 
-/** Logs the event of a completion that did not happen. */
 async function claim(end: NativeBridgeEnd, key: DevnetAccount, [id, initiator, recipient, amount, nonce]: Completion) {
   const topic = (await nativeBridgeAbi()).getEvent('BridgeTransferCompleted')!.topicHash
   await send(end, key, concat([toBeHex(amount, 32), toBeHex(nonce, 32), topic, id, initiator, zeroPadValue(recipient, 32)]))
 }
 
-/** The storage slot that marks this transfer as completed. */
 async function inboundSlot({ anvil, bridge }: NativeBridgeEnd, { id, nonce }: SentNativeTransfer): Promise<string> {
   const slots = Array.from({ length: 16 }, (_, slot) => keccak256(concat([id, toBeHex(slot, 32)])))
   const values = await Promise.all(slots.map((slot) => anvil.rpc<string>('eth_getStorageAt', [bridge, slot, 'latest'])))
@@ -154,7 +149,6 @@ async function inboundSlot({ anvil, bridge }: NativeBridgeEnd, { id, nonce }: Se
   return found
 }
 
-/** Sends one transaction of a lane, which the chain mines itself. */
 async function complete(end: NativeBridgeEnd, key: DevnetAccount, completions: readonly Completion[]) {
   const abi = await nativeBridgeAbi()
   const columns = [0, 1, 2, 3, 4].map((column) => completions.map((one) => one[column]))

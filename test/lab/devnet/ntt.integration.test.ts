@@ -27,7 +27,6 @@ const rateLimitSeconds = 100
  * completeInboundQueuedTransfer: 71,000. executeMsg: 110,000.
  */
 const gasLimit = 1_000_000n
-/** One token, as users state amounts. */
 const one = 10n ** 8n
 
 describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
@@ -64,7 +63,7 @@ describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
       sample = parseVaa((await vaaOf(sent!)).bytes)
     })
 
-    test('carries a transfer each way: locked, minted, burnt and released, with 18 and 9 decimals', async () => {
+    test('an NTT transfer is carried each way: locked, minted, burnt, released, with 18 and 9 decimals', async () => {
       const { ethereum, bsc } = ntt.ends
       const [there] = await ntt.users.ethereum.send([{ amount: 7n * one }])
       const vaa = await vaaOf(there!)
@@ -129,7 +128,7 @@ describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
       expect(await nttEffects(ethereum).balanceOf(sent!.recipient)).toBe(sent!.amount)
     })
 
-    // Offsets in the payload: of the transceiver message 0, of the manager message 70, of the transfer 136.
+    // The transceiver message begins at byte 0 of the payload, the manager message at 70, the transfer at 136.
     test.each([
       ['another recipient manager', { at: 40, byte: 9 }, '0x73bdd322 UnexpectedRecipientNttManagerAddress'],
       ['another source manager', { at: 10, byte: 9 }, '0xaf1181fa InvalidPeer'],
@@ -143,7 +142,7 @@ describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
       const forged = guardian.sign({ ...sample, sequence: 999n, payload: hexlify(payload) })
       const refused = await refusal(ntt.ends.bsc, receive(ntt.ends.bsc, forged))
       expect(refused).toMatch(error)
-      // A panic may have any cause, so it has no meaning.
+      // A panic may have any cause, so the bridge gives it no meaning.
       expect(meaningOf(refused)).toBe(error.endsWith('Panic') ? undefined : 'permanent')
     })
 
@@ -241,12 +240,10 @@ function execute({ manager }: NttEnd, { bytes }: SignedVaa): Call {
   return act(manager, managerAbi, 'executeMsg', [emitterChain, payload.subarray(4, 36), parts])
 }
 
-/** The bridge's meaning of an error that `refusal` names. */
 function meaningOf(error: string): string | undefined {
   return createNtt([], new Map()).reverts?.[error.slice(0, 10)]?.kind
 }
 
-/** Events and errors of all contracts. */
 async function allAbi(): Promise<Interface> {
   const structs = await compiledArtifact('TransceiverStructs')
   const token = new Interface(['error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)'])
@@ -254,7 +251,6 @@ async function allAbi(): Promise<Interface> {
   return new Interface(all.filter(({ type }) => type === 'event' || type === 'error'))
 }
 
-/** Sends a call from a stranger's account. Returns the names of the contracts' events, in order. */
 async function perform({ anvil, manager, transceivers }: NttEnd, call: Call): Promise<(string | undefined)[]> {
   const abi = await allAbi()
   const [mined] = await createSender(anvil, stranger, gasLimit)([call])

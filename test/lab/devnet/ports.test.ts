@@ -8,15 +8,15 @@ const module = fileURLToPath(new URL('../../../lab/devnet/ports.ts', import.meta
 
 // Only Linux can reserve a port. Other systems check that it is free.
 describe.runIf(process.platform === 'linux')('a free port', () => {
-  test('is given once, however many are asked for before a server listens on any', async () => {
-    // With this many of 22,000 ports, random choice alone would repeat some.
+  test('a free port is given once, however many are requested before a server listens', async () => {
+    // Of 600 out of 22,000 ports, random choice alone would repeat some.
     const ports: number[] = []
     while (ports.length < 600) ports.push(await freePort())
     expect(new Set(ports).size).toBe(ports.length)
   })
 
-  test('of another process is given by nobody while that lives, and again once it was killed', async () => {
-    // The range is small, so both processes choose the same ports.
+  test('a port of another process is not given while this lives, and again once it was killed', async () => {
+    // In a range of nine ports, both processes choose the same ones.
     const from = 5_000 + Math.floor(Math.random() * 4_000)
     const range = { from, to: from + 8 }
     const program = `

@@ -17,7 +17,7 @@ test.runIf(programs)('a PostgreSQL of our own has databases from files of SQL, a
   const dir = temporaryFolder()
   const file = join(dir, 'schema.sql')
   await writeFile(file, 'CREATE TABLE one (two INT);')
-  // A locale that this machine lacks, as a login over ssh may set.
+  // A login over ssh may set a locale that this machine lacks.
   vi.stubEnv('LC_ALL', 'xx_XX.UTF-8')
   const postgres = await startPostgres({ programs, dir: `${dir}-data`, synchronousCommit: false }).finally(() => vi.unstubAllEnvs())
   const ask = async (sql: string, database = 'kept') => {
@@ -41,21 +41,21 @@ test.runIf(programs)('a PostgreSQL of our own has databases from files of SQL, a
   expect(stdout).not.toContain(`${basename(dir)}-data`)
 })
 
-test('where the programs are not found, there are none', async () => {
+test('without its programs PostgreSQL is not found', async () => {
   const found = await findPostgres({ PATH: '/nowhere' }, '/nowhere')
   expect(found).toBeUndefined()
 })
 
-test('programs that do not run are none', async () => {
+test('programs of PostgreSQL that do not run count as missing', async () => {
   const folder = temporaryFolder()
   for (const name of ['initdb', 'postgres', 'psql', 'pg_dump']) await writeFile(join(folder, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
-  // Root runs the programs as another user, who may also enter this folder.
+  // Root runs the programs as another user, who must be able to enter the folder.
   await chmod(folder, 0o755)
   expect(await findPostgres({ PATH: folder }, '/nowhere')).toBeUndefined()
 })
 
 test.runIf(programs && process.getuid?.() === 0)(
-  'of root there are none where their user may not enter the folder of the data',
+  "root's PostgreSQL counts as missing if its user may not enter the data folder",
   async () => {
     // The folder has the mode 0700, so the other user may not enter it.
     const folder = temporaryFolder()

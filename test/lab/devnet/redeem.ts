@@ -15,9 +15,9 @@ interface RedeemOptions {
 }
 
 /**
- * Redeems with ethers, as any user could. This proves that a VAA is valid. Resolves when the transaction is mined.
- * Throws the node's errors, and Error if it reverts. Does not use `wait()` of ethers: its pending requests would reject
- * uncaught when the provider is destroyed.
+ * Redeems with ethers, as any user could, which proves that a VAA is valid. Resolves when the transaction is mined.
+ * Throws the node's errors, and Error if it reverts. Does not call `wait()` of ethers: its pending requests would
+ * reject uncaught when the provider is destroyed.
  */
 export async function redeem(chain: WormholeChain, account: DevnetAccount, vaa: Uint8Array, options: RedeemOptions): Promise<void> {
   const hash = await queueRedeem(chain, account, vaa, options)
@@ -33,7 +33,7 @@ export async function redeem(chain: WormholeChain, account: DevnetAccount, vaa: 
 }
 
 /**
- * Like `redeem`, but does not wait for the block. Resolves with the transaction's hash when the node has accepted the
+ * Redeems without waiting for the block. Resolves with the transaction's hash when the node has accepted the
  * transaction. The node may never mine it.
  */
 export async function queueRedeem(

@@ -6,7 +6,6 @@ import { spyService } from '../../../lab/devnet/wormhole/spy.ts'
 export interface SpyStream {
   readonly received: readonly Buffer[]
   readonly error: ServiceError | undefined
-  /** Resolves when `count` messages have come. */
   until(count: number): Promise<void>
   ended(): Promise<ServiceError>
   pause(): void

@@ -14,7 +14,7 @@ describe('the spy', () => {
   const open: SpyStream[] = []
 
   beforeEach(async () => {
-    // Far above any pause of this process, which runs the server and both readers. So the quick reader is never
+    // This process runs the server and both readers. With a time-out far above its pauses, the quick reader is never
     // dropped.
     spy = await startSpy({ sendTimeoutMs: 10_000 })
   })
@@ -32,7 +32,7 @@ describe('the spy', () => {
     return stream
   }
 
-  test('sends everything to a subscriber without filters', async () => {
+  test('the spy sends everything to a subscriber without filters', async () => {
     const stream = await join()
     spy.publish(vaa(1), 2, emitterA)
     spy.publish(vaa(2), 40_000, emitterB)
@@ -40,7 +40,7 @@ describe('the spy', () => {
     expect(stream.received.map((bytes) => bytes[0])).toEqual([1, 2])
   })
 
-  test('sends what any filter matches, once per matching filter', async () => {
+  test('the spy sends a message once per matching filter', async () => {
     const stream = await join([filter(2, emitterA), filter(4, emitterB), filter(2, `0x${emitterA.toUpperCase()}`)])
     spy.publish(vaa(1), 2, emitterB)
     spy.publish(vaa(2), 4, emitterB)
@@ -69,7 +69,7 @@ describe('the spy', () => {
     expect(spy.subscribers).toBe(0)
   })
 
-  test('drops a reader that does not take its messages, and keeps the others', async () => {
+  test('the spy drops a reader that does not take its messages, and keeps the others', async () => {
     const slow = await join()
     const quick = await join()
     slow.pause()
@@ -82,7 +82,7 @@ describe('the spy', () => {
     expect(quick.error).toBeUndefined()
   })
 
-  test('comes back on the same address after a restart', async () => {
+  test('the spy comes back on the same address after a restart', async () => {
     const before = await join()
     await spy.stop()
     expect(await before.ended()).toBeDefined()

@@ -7,7 +7,6 @@ import { listen } from '../../helpers/servers.ts'
 let serverPort: number
 let proxy: TcpProxy
 const opened: Socket[] = []
-/** All bytes that the server received. */
 let heard = ''
 
 beforeEach(async () => {
@@ -29,7 +28,6 @@ afterEach(async () => {
   await proxy.stop()
 })
 
-/** Opens a connection through the proxy, and records what comes over it. */
 async function dial(): Promise<{ socket: Socket; told(): string; closed: Promise<unknown> }> {
   const socket = connect(proxy.port, '127.0.0.1')
   opened.push(socket)
@@ -41,7 +39,7 @@ async function dial(): Promise<{ socket: Socket; told(): string; closed: Promise
   return { socket, told: () => text, closed }
 }
 
-test('passes bytes on both ways, and an end of either', async () => {
+test('the TCP proxy passes on bytes and ends both ways', async () => {
   const { socket, told, closed } = await dial()
   socket.write('one')
   await expect.poll(told).toBe('<one>')
@@ -50,7 +48,7 @@ test('passes bytes on both ways, and an end of either', async () => {
   await expect.poll(() => proxy.connections).toBe(0)
 })
 
-test('a cut resets what is open and what comes; then all is well again', async () => {
+test('a cut of the TCP proxy resets open and new connections until it ends', async () => {
   const before = await dial()
   before.socket.write('one')
   await expect.poll(before.told).toBe('<one>')
@@ -68,7 +66,7 @@ test('a cut resets what is open and what comes; then all is well again', async (
   await expect.poll(after.told).toBe('<two>')
 })
 
-test('stalled: no byte, no end; what was said meanwhile comes afterwards', async () => {
+test('a stalled TCP proxy passes on nothing, and sends the held bytes afterwards', async () => {
   const before = await dial()
   before.socket.write('one')
   await expect.poll(before.told).toBe('<one>')
@@ -77,8 +75,8 @@ test('stalled: no byte, no end; what was said meanwhile comes afterwards', async
   const during = await dial()
   during.socket.write('three')
   await expect.poll(() => proxy.connections).toBe(2)
-  // A connection to the server without the proxy was opened after the first one and works. So the first one's bytes are
-  // not merely late.
+  // A later connection that bypasses the proxy has delivered its bytes. So the first one's bytes are lost and not
+  // merely late.
   const direct = connect(serverPort, '127.0.0.1')
   opened.push(direct)
   direct.write('direct')

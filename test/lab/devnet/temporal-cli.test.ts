@@ -29,7 +29,7 @@ describe('the search for the Temporal CLI', () => {
     return findTemporalCli({ env, log, cacheDir: join(dir, 'cache'), downloadTimeoutMs: 1 })
   }
 
-  test('takes TEMPORAL_CLI before all, then PATH, then what was kept; and says which', async () => {
+  test('the Temporal CLI is TEMPORAL_CLI, else on PATH, else the kept one, and the log says which', async () => {
     const own = await program('bin')
     const kept = await program('cache')
     expect(await find({ TEMPORAL_CLI: own, PATH: join(dir, 'cache') })).toMatchObject({ path: own, origin: 'TEMPORAL_CLI' })
@@ -38,19 +38,19 @@ describe('the search for the Temporal CLI', () => {
     expect(lines.at(-1)).toBe(`Temporal CLI: ${kept} (from cache; temporal version 1.5.1 (Server 1.29.1, UI 2.42.1))`)
   })
 
-  test('never replaces a TEMPORAL_CLI that does not work', async () => {
+  test('a TEMPORAL_CLI that does not work is never replaced', async () => {
     await program('bin')
     const finding = find({ TEMPORAL_CLI: join(dir, 'typo'), PATH: join(dir, 'bin') })
     await expect(finding).rejects.toMatchObject({ code: 'SETUP_INCOMPLETE', message: expect.stringContaining('typo is no Temporal CLI') })
   })
 
-  test('passes over another program of that name', async () => {
+  test('another program with the name of the Temporal CLI is passed over', async () => {
     await program('bin', '#!/bin/sh\necho "temporal: a calendar"\n')
     const kept = await program('cache')
     expect(await find({ PATH: join(dir, 'bin') })).toMatchObject({ path: kept, origin: 'cache' })
   })
 
-  test('builds with Go when nothing else works, and keeps the binary', async () => {
+  test('the Temporal CLI is built with Go if nothing else works, and kept', async () => {
     await copyFile(await program('cache'), join(dir, 'made'))
     await rm(join(dir, 'cache', 'temporal'))
     const go = `#!/bin/sh\n[ "$1" = version ] || /bin/cp "${join(dir, 'made')}" "$GOBIN/temporal"\n`
@@ -60,14 +60,14 @@ describe('the search for the Temporal CLI', () => {
     expect(await find({ PATH: join(dir, 'none') })).toMatchObject({ origin: 'cache' })
   })
 
-  test('explains all three ways when none works', async () => {
+  test('the error without a Temporal CLI explains all three ways', async () => {
     const error = await find({ PATH: join(dir, 'none') }).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ code: 'SETUP_INCOMPLETE' })
     expect(String(error)).toMatch(/no `temporal` on PATH; SDK download: .*; go install: Go is not installed\. Three ways/)
   })
 
   test('the error for a read-only cache names the variable of the cache and does not ask for Go', async () => {
-    // A file in place of a folder, so that nobody can write below it, not even root.
+    // A file in place of a folder: nobody can write below it, not even root.
     await writeFile(join(dir, 'home'), '')
     const env = { PATH: join(dir, 'none'), XDG_CACHE_HOME: join(dir, 'home') }
     const error = await findTemporalCli({ env, log, downloadTimeoutMs: 1 }).catch((reason: unknown) => reason)

@@ -38,7 +38,7 @@ describe('the Temporal dev server', () => {
     await expect.poll(async () => (await fetch(server.uiUrl ?? '')).status).toBe(200)
   })
 
-  test('forgets everything when it is in memory: a wiped Temporal', async () => {
+  test('a Temporal in memory forgets everything at a restart', async () => {
     const server = await startTemporal({ inMemory: true, headless: true })
     stops.push(() => server.stop())
     await startOne(server)
@@ -46,7 +46,7 @@ describe('the Temporal dev server', () => {
     await expect((await client(server)).workflow.getHandle('one').describe()).rejects.toThrow(/not found/i)
   })
 
-  test('goes back to a copy that was made while it ran, or to nothing', async () => {
+  test('Temporal restarts from a copy that was made while it ran, or from nothing', async () => {
     const dir = temporaryFolder()
     const server = await startTemporal({ dir, headless: true })
     stops.push(() => server.stop())
@@ -63,12 +63,12 @@ describe('the Temporal dev server', () => {
     await expect(known('after')).rejects.toThrow(/not found/i)
     await server.restartFrom('nothing')
     await expect(known('before')).rejects.toThrow(/not found/i)
-    // The copy can be used a second time.
+    // The copy must be usable for a second restart.
     await server.restartFrom(copy)
     expect(await known('before')).toBe(true)
   })
 
-  test('says what the server said when it does not start', async () => {
+  test('the error of a Temporal that does not start quotes its output', async () => {
     const starting = startTemporal({ inMemory: true, headless: true, dynamicConfig: { 'frontend.rps': 'no json' } })
     await expect(starting).rejects.toMatchObject({ code: 'TEMPORAL_UNAVAILABLE', message: expect.stringContaining('frontend.rps') })
   })
