@@ -15,7 +15,7 @@ export function limitConnections(server: Server): void {
   server.maxConnections = maxConnections
   const open = new Map<string, number>()
   server.on('connection', (socket) => {
-    const address = socket.remoteAddress
+    const address = socket.remoteAddress === undefined ? undefined : networkOf(socket.remoteAddress)
     const count = address === undefined ? 0 : (open.get(address) ?? 0)
     if (address === undefined || count >= maxConnectionsOfAddress) return void socket.destroy()
     open.set(address, count + 1)
@@ -25,6 +25,15 @@ export function limitConnections(server: Server): void {
       else open.delete(address)
     })
   })
+}
+
+/** The address itself or, for IPv6, its first 64 bits: a client usually owns all other bits (RFC 6177). */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
+  if (isIP(address) !== 6 || mapped !== undefined) return mapped ?? address
+  const [left = [], right = []] = address.split('::').map((part) => part.split(':').filter(Boolean))
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0')
+  return [...left, ...zeros, ...right].slice(0, 4).join(':')
 }
 
 /** Maximum requests of one connection that wait for answers. Browsers and HTTP libraries send one at a time. */
