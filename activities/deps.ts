@@ -27,11 +27,11 @@ export interface StepDeps {
   readonly lanes: ReadonlyMap<ChainName, LaneStatusCache>
   readonly settings: () => Settings
   readonly fees: FeePolicyResolver
-  /** Time (ms) that a transfer with a nonce stays with a lane that is forbidden or unserved. */
+  /** ms for which a transfer leaves its nonce with a lane that is forbidden or unserved. */
   readonly abandonAfterMs: number
   readonly parkAfter?: ParkLimits | undefined
   readonly shadow?: Shadow | undefined
-  /** Wakes transfers that wait for a gate. Absent: each transfer checks the gate by itself. */
+  /** Wakes transfers that wait for a gate. Absent: each transfer checks its gate by itself. */
   readonly gates?: ClosedGates
   readonly openLanes?: Pick<OpenLaneWatcher, 'watchFor'>
   readonly losses?: Losses
@@ -41,16 +41,13 @@ export interface StepDeps {
   readonly haltRoute?: HaltRoute
 }
 
-/** The call of a round. `stage`: its stage, if there are several. `plan`: the plan that admission made. */
+/** The call of a round: its stage, if the delivery takes several calls, and the plan of a plug-in package. */
 export interface RoundCall {
   readonly stage?: string | undefined
   readonly plan?: Ready['plan'] | undefined
 }
 
-/**
- * Returns the bridge of a transfer on its target chain. With a stage, `delivery` is the stage's call, and the effect is
- * the effect of this call. Throws TARGET_CHAIN_UNSUPPORTED.
- */
+/** A transfer's bridge on its target, with call and effect of the stage, if any. Throws TARGET_CHAIN_UNSUPPORTED. */
 export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, { stage, plan }: RoundCall = {}): Endpoint {
   const { bridge, targetChain: chain } = transfer
   const own = ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })

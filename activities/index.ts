@@ -11,7 +11,6 @@ import { createGetLaneStatus } from './transfer/choose-lane.ts'
 import { createConfirmEnd, createRefuse, type EndDeps } from './transfer/confirm-end.ts'
 import { createConfirm } from './transfer/confirm.ts'
 
-/** The steps that run on the queue of a chain. */
 export function createChainSteps(deps: EndDeps & AuditDeps): KeylessSteps & LocalBroadcastSteps & AuditSteps {
   const refuse = createRefuse(deps)
   return guarded({
@@ -28,7 +27,6 @@ export function createChainSteps(deps: EndDeps & AuditDeps): KeylessSteps & Loca
   })
 }
 
-/** The steps that run on the queue of a lane. */
 export function createLaneSteps(deps: BroadcastDeps & SendOperatorTransactionDeps): LaneSteps & OperatorTransactionSteps & BatchSteps {
   const sendOperatorTransaction = withHeartbeats(createSendOperatorTransaction(deps))
   return guarded({

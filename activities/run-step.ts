@@ -4,7 +4,7 @@ import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 
-/** Times of heartbeats as shares of the time-out: until the first one, and between later ones. The rest is slack. */
+/** Times of heartbeats as shares of the time-out: up to the first one, and between later ones. */
 const firstShare = 0.5
 const everyShare = 0.3
 
@@ -12,10 +12,7 @@ const longestMessage = 4_000
 
 export type BeatingStep<Input, Result> = (input: Input, context: Context, enter: (phase: string) => void) => Promise<Result>
 
-/**
- * Sends heartbeats, which reveal a dead worker. A heartbeat costs a state transition, so healthy steps end before the
- * first one.
- */
+/** Adds heartbeats, which reveal a dead worker, but cost state transitions. Healthy steps end before the first. */
 export function withHeartbeats<Input, Result>(step: BeatingStep<Input, Result>): (input: Input) => Promise<Result> {
   return async (input) => {
     const context = Context.current()
@@ -35,7 +32,7 @@ export function withHeartbeats<Input, Result>(step: BeatingStep<Input, Result>):
   }
 }
 
-/** Only this function turns errors into Temporal failures. The type of the failure is the code of the error. */
+/** Turns an error into a Temporal failure. The type of the failure is the error's code. */
 export function toFailure(error: unknown): TemporalFailure {
   if (error instanceof TemporalFailure) return error
   const { code, message, retriable, facts } = toRelayerError(error)

@@ -1,20 +1,20 @@
 import type { LaneId } from './lane/lane.ts'
 import type { ChainName } from './transfer/transfer.ts'
 
-/** Each level includes the levels before it. docs/operate/access.md lists the orders of each level. */
+/** Levels of access tokens. Each level includes all levels before it. */
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
-/** Longest lifetime of a token. After this time a revoked token has expired, so its revocation may be deleted. */
+/** Longest lifetime of a token, ms. A revocation that is older may be deleted. */
 export const longestTokenMs = 366 * 24 * 3_600_000
 
-/** The chains and lanes that a token's orders may concern. If a list is absent, all are allowed. */
+/** The chains and lanes that a token's orders may concern. Without a list, all chains or all lanes are allowed. */
 export interface AccessScope {
   readonly chains?: readonly ChainName[] | undefined
   readonly lanes?: readonly LaneId[] | undefined
 }
 
-/** The chains and the lane that an order concerns. Without `chains`: all chains. Without `lane`: no single lane. */
+/** The chains and the lane that an order concerns. An order without `chains` concerns all chains. */
 export interface OrderSubject {
   readonly chains?: readonly ChainName[] | undefined
   readonly lane?: LaneId | undefined

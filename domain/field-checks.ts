@@ -18,7 +18,7 @@ export function ofForm(form: Form): Check {
 }
 
 export const whole = rule((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number')
-/** ms since the epoch, at most the latest Date of ECMAScript ("Time Values"). Formatting a later time would throw. */
+/** A time, ms since the epoch, up to ECMAScript's latest Date. Formatting a later time would throw. */
 export const time = rule(
   (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= 8_640_000_000_000_000,
   'a time in ms',
@@ -53,7 +53,7 @@ export function listOf(one: Check, longest = Infinity): Check {
   }
 }
 
-/** Checks the named fields and ignores others. Treats a value that is not an object as an object without fields. */
+/** Checks the named fields and ignores all others. A value that is no object counts as an object without fields. */
 export function fields(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     for (const [name, one] of Object.entries(checks)) one(fieldOf(value, name), at(path, name))

@@ -1,4 +1,4 @@
-/** `tag`: the node decides which blocks are final. `depth`: a block is final once `blocks` others are above it. */
+/** The rule for final blocks. `tag`: the node names them. `depth`: blocks with `blocks` newer blocks are final. */
 export type FinalityPolicy = { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
 
 export function finalizedHeight(policy: FinalityPolicy, latest: number, tagged: number | undefined): number {

@@ -12,7 +12,7 @@ export interface GivenOrder extends Order {
   /** ms since the epoch, by the workflow's clock. */
   readonly at: number
   readonly facts?: OrderFacts
-  /** How many times in a row the order was given. The last time is `at`. Absent: once. */
+  /** Number of times in a row that the order was given. `at` is the last time. Absent: once. */
   readonly times?: number
 }
 
@@ -23,23 +23,21 @@ export const byTemporal: Order = { by: unnamed, reason: 'cancelled through Tempo
 export const portageItself = 'portage'
 export const ordersKept = 32
 const linesShown = 10
-/** Maximum lengths, characters. */
+/** Longest texts, characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
-/** Accepts any value, because a malformed signal must not fail a workflow task. */
+/** Reads an order from any value, because a malformed signal must not fail a workflow task. */
 export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Order {
   const outer = recordOf(given)
   const { by, reason } = 'order' in outer ? recordOf(outer['order']) : outer
-  // Line breaks are removed, so that the sender of a signal cannot forge entries of other people.
+  // A line break could forge an entry of another person in the list of orders.
   const name = cut(oneLine(by ?? ''), orderLimits.by)
   const why = cut(oneLine(reason ?? ''), orderLimits.reason)
   if (name === '') return { by: unnamed, reason: why || `${via} without a name` }
   return { by: name, reason: why || 'no reason given' }
 }
 
-/**
- * Adds an order to a log of at most 32 orders. If it repeats the last one, only `times` and `at` of that one change.
- */
+/** Adds an order to a log of at most 32. A repetition of the last order only changes its `times` and `at`. */
 export function withOrder(log: readonly GivenOrder[] = [], given: GivenOrder): readonly GivenOrder[] {
   const last = log.at(-1)
   if (last && isSame(last, given)) return [...log.slice(0, -1), { ...given, times: (last.times ?? 1) + 1 }]

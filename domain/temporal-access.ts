@@ -1,17 +1,15 @@
 import type { StreamNames } from './stream/stream.ts'
 
-/** A secret or certificate that is read at each use. Printing this object does not show its text. */
+/** A secret or certificate, read at each use. Printing the object does not show the text. */
 export interface CredentialSource {
   readonly from: string
-  /**
-   * Absolute path. Absent: the text comes from an environment variable or from the setting itself, so it cannot change.
-   */
+  /** Absolute path. Absent: the text is in an environment variable or in the setting, and cannot change. */
   readonly file?: string
   /** Throws the system's error if the file cannot be read. */
   read(): string
 }
 
-/** Without `ca`, Node's CAs are trusted. Without `certificate` and `key`, the client presents no certificate. */
+/** Without `ca`, the client trusts Node's CAs. Without `certificate` and `key`, it presents no certificate. */
 export interface TlsSettings {
   readonly serverName?: string | undefined
   readonly ca?: CredentialSource | undefined
@@ -19,16 +17,16 @@ export interface TlsSettings {
   readonly key?: CredentialSource | undefined
 }
 
-/** A 256-bit key for payloads. Its id is written next to each payload in plain text. */
+/** A 256-bit key for payloads. Each payload has the key's id in plain text. */
 export interface PayloadKeySource {
   readonly id: string
   readonly source: CredentialSource
 }
 
-/** Payloads are encrypted with the first key and decrypted with any key. */
+/** The first key encrypts payloads. The other keys only decrypt earlier payloads. */
 export interface PayloadEncryption {
   readonly keys: readonly PayloadKeySource[]
-  /** Whether plain payloads are refused. A signal without arguments has no payload and is always accepted. */
+  /** Whether Portage refuses plain payloads. A signal without arguments has no payload, and is always accepted. */
   readonly required: boolean
 }
 
@@ -38,13 +36,10 @@ export interface TemporalAccess {
   /** Absent: the connection has no TLS. */
   readonly tls?: TlsSettings | undefined
   readonly apiKey?: CredentialSource | undefined
-  /** Metadata that is added to every call. The values are secrets. */
+  /** Metadata of every call. The values are secrets. */
   readonly headers?: Readonly<Record<string, string>>
   readonly encryption?: PayloadEncryption | undefined
   readonly streamNames?: StreamNames | undefined
-  /**
-   * This field is never set. Without it, the compiler would accept the config's map `temporal`, which lacks
-   * temporal.toml and TEMPORAL_*.
-   */
+  /** Never set. Thus the compiler refuses the config's map `temporal`, which lacks temporal.toml and TEMPORAL_*. */
   readonly useEnvironment?: never
 }

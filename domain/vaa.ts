@@ -6,15 +6,13 @@ export interface GuardianSignature {
   readonly signature: Uint8Array
 }
 
-/**
- * A VAA of version 1. Parsing checks only the form: checking the signatures needs a guardian set and a hash function.
- */
+/** A VAA of version 1. Parsing does not check the signatures: that needs a guardian set and a hash function. */
 export interface Vaa {
   readonly guardianSetIndex: number
   readonly signatures: readonly GuardianSignature[]
   /** Time of the source block, seconds since the epoch. */
   readonly timestamp: number
-  /** Chosen by the publisher. It is not an account's nonce. */
+  /** A number that the publisher chose. It is not the nonce of an account. */
   readonly vaaNonce: number
   /** Wormhole chain id. */
   readonly emitterChain: number
@@ -35,10 +33,7 @@ const signatureBytes = 66
 /** Timestamp u32, nonce u32, chain u16, emitter (32 bytes), sequence u64, consistency level u8. */
 const bodyHeadBytes = 51
 
-/**
- * Parses the big-endian format of whitepaper 0001. The result shares memory with `bytes`.
- * Throws VAA_TRUNCATED, VAA_VERSION, VAA_SIGNATURE_ORDER.
- */
+/** Parses a VAA (whitepaper 0001) without a copy of `bytes`. Throws VAA_TRUNCATED, VAA_VERSION, VAA_SIGNATURE_ORDER. */
 export function parseVaa(bytes: Uint8Array): Vaa {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const version = bytes[0]
@@ -62,7 +57,7 @@ export function parseVaa(bytes: Uint8Array): Vaa {
   }
 }
 
-/** More than two thirds of the guardians, as `quorum` in Wormhole's Messages.sol. */
+/** The smallest number above two thirds of the guardians (`quorum` in Wormhole's Messages.sol). */
 export function quorum(guardians: number): number {
   return Math.floor((guardians * 2) / 3) + 1
 }

@@ -14,10 +14,7 @@ import type { PendingTransaction } from './transaction/pending-transaction.ts'
 import { problemOf } from '../observability/severity.ts'
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/**
- * Holds the key of a lane in one process. Asks for nonces, signs, sends and observes. Several processes may serve a
- * lane.
- */
+/** Holds a lane's key in one process: asks for nonces, signs, sends, observes. Several processes may serve a lane. */
 export class LaneAgent {
   readonly batchCounts = { members: 0, signed: 0, split: 0, ended: new Map<BatchEnd['state'], number>() }
   readonly raises = { call: 0, noop: 0 }
@@ -45,7 +42,7 @@ export class LaneAgent {
     })
   }
 
-  /** Throws SIGNER_UNAVAILABLE if the key is not the lane's. */
+  /** Throws SIGNER_UNAVAILABLE if the key belongs to another lane. */
   start(): void {
     const { signer, config } = this.#deps
     if (!config.lane.endsWith(signer.address)) {
@@ -55,7 +52,7 @@ export class LaneAgent {
     this.#stopTokens = watchTokens(this.#deps, this.#tokens)
   }
 
-  /** Stops asking for nonces, and continues to drive the present ones. Calls that wait fail with LANE_UNREACHABLE. */
+  /** Asks for no more nonces, and continues to drive the present ones. Waiting calls fail with LANE_UNREACHABLE. */
   quiesce(): void {
     this.#requests.close()
   }
@@ -87,7 +84,7 @@ export class LaneAgent {
     return this.#transactions.count(({ atFeeLimit }) => atFeeLimit)
   }
 
-  /** Wei, decimal. */
+  /** Decimal wei. */
   get balance(): string | undefined {
     return this.#observer.account?.balance
   }
@@ -116,9 +113,7 @@ export class LaneAgent {
     return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
   }
 
-  /**
-   * Gets a nonce if one is free in time and the lane is open. Throws LANE_UNREACHABLE and the errors of `checkSigning`.
-   */
+  /** Gets a nonce if the lane is open and one is free in time. Throws LANE_UNREACHABLE, errors of `checkSigning`. */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
     if (pending) return { kind: 'acquired', pending }
@@ -126,7 +121,7 @@ export class LaneAgent {
     return this.#requests.acquire(request, limit)
   }
 
-  /** Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, HALTED and read errors. */
+  /** Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, HALTED and read errors if the first attempt would not be signed. */
   async checkSigning({ intent, first }: Pick<NonceRequest, 'intent' | 'first'>): Promise<void> {
     const { signer, chain } = this.#deps
     const { gasLimit, maxFee, tip } = first
@@ -142,10 +137,7 @@ export class LaneAgent {
     return this.#deps.signer.spending?.() ?? []
   }
 
-  /**
-   * Signs the recorded attempts and sends the best. If none can be signed, gives the nonce back, or has a no-op fill
-   * it.
-   */
+  /** Signs the recorded attempts and sends the best. If all are refused, the nonce is given back or filled. */
   async signAndSend(pending: PendingTransaction): Promise<void> {
     try {
       await pending.signAndSend()
@@ -156,18 +148,18 @@ export class LaneAgent {
     }
   }
 
-  /** Gives the nonce back. Resolves to false if the lane must use it, because a transaction with it may be signed. */
+  /** Gives the nonce back. Resolves to false if a transaction with the nonce may be signed, so the lane must use it. */
   release(pending: PendingTransaction): Promise<boolean> {
     return this.#requests.release(pending)
   }
 
-  /** Withdraws an intent. `free`: no transaction of the intent can be mined. `held`: the lane fills its nonce. */
+  /** Withdraws an intent. `free`: none of its transactions can be mined. `held`: the lane fills its nonce. */
   async cancel(intentId: string): Promise<'free' | 'held'> {
     const answer = await this.#deps.ledger.ask({ kind: 'withdraw', intentId, how: 'cancel' })
     return answer.kind === 'held' ? 'held' : 'free'
   }
 
-  /** Returns the intents that a batch must not carry. They are withdrawn, or already hold a nonce. */
+  /** Returns the intents that a batch must not carry, because they are withdrawn or already hold a nonce. */
   async notFree(intentIds: readonly string[]): Promise<string[]> {
     const answers = await Promise.all(intentIds.map((intentId) => this.#deps.ledger.ask({ kind: 'find', intentId })))
     const free = answers.map((answer) => answer.kind === 'refused' && answer.why === 'none')
@@ -192,9 +184,7 @@ export class LaneAgent {
 
 const tokensEveryBlocks = 10
 
-/**
- * Reads all watched tokens of a lane at once, which takes one request per node. Returns a function that unsubscribes.
- */
+/** Reads all watched tokens' balances together, with one request per node. Returns a function that ends the reads. */
 function watchTokens({ chain, config, logger, tokens = [] }: LaneDeps, seen: Map<string, TokenReading>): () => void {
   if (tokens.length === 0) return () => {}
   let readAt: number | undefined

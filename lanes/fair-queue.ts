@@ -1,18 +1,15 @@
 export interface Waiting {
-  /** Priority: 1 (served first) to 5. */
+  /** Priority from 1 (served first) to 5. */
   readonly priority: number
   readonly source: string
   readonly since: number
   readonly deadline?: number | undefined
 }
 
-/** After this time (ms), a waiter rises by one priority, so that none starves. */
+/** Time in which a waiter rises by one priority, ms, so that none starves. */
 const ageingMs = 10_000
 
-/**
- * Serves the lowest priority number first (waiting lowers it), then the source that was served longest ago, then the
- * earliest deadline.
- */
+/** Ranks waiters by priority number, which falls with time, then by their source's last service, then by deadline. */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()

@@ -8,10 +8,10 @@ import { createLaneStatusCache } from './ledger/open-lanes.ts'
 
 export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
   readonly lane: LaneId
-  /** Absent: the ledger of the lane runs, but this config has no such lane. */
+  /** Absent if the ledger of the lane runs, but the config has no such lane. */
   readonly chain: string | undefined
   readonly status: string
-  /** Wei, decimal. */
+  /** Decimal wei. */
   readonly balance?: string
   readonly observedAt?: string
   readonly reason?: string
@@ -49,7 +49,7 @@ export function toRow(lane: LaneId, chain: string | undefined, running: boolean,
   }
 }
 
-/** A window of 0 does not close a lane. Without this reason, the lane would seem to work. */
+/** A window of 0 does not close a lane, so its report needs this reason. */
 const noWindow = 'its window is 0: it grants no nonces until portage lane set-window'
 
 const words: Readonly<Record<string, string>> = { funds: 'broke', replaced: 'chain replaced' }

@@ -1,17 +1,14 @@
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/** Time (ms) for which a promise is kept. The workflow task that starts the step may take this long. */
+/** ms for which a promised slot is kept. The workflow task that schedules the step may take this long. */
 const promisedMs = 10_000
-/** Longest wait (ms) of an admission for a slot. During this wait, the workflow handles no queries and no signals. */
+/** Longest wait of an admission for a slot, ms. During the wait, the workflow handles no queries and no signals. */
 const longestWaitMs = 1_000
-/** After this many unused promises in a row, another process probably takes the steps. */
+/** After this many unused promises in a row, another process probably gets the steps. */
 const missesInARow = 5
 const restMs = 15_000
 
-/**
- * Slots for broadcasts with one key. A queued step waits for a slot. A local step needs a slot that was promised or is
- * free.
- */
+/** Broadcast slots of one key. A step from the queue waits for a slot. A local step needs a promised or free one. */
 export class StepSlots {
   readonly size: number
   #taken = 0
@@ -25,10 +22,7 @@ export class StepSlots {
     this.size = size
   }
 
-  /**
-   * Returns true if a slot is kept for the transfer's next local step (for ten seconds). Returns false if no slot is
-   * free within a second.
-   */
+  /** Promises a slot to the transfer's next local step for ten seconds. False if no slot is free within a second. */
   async promise(transferId: string): Promise<boolean> {
     if (Date.now() < this.#restsUntil || this.#promised.has(transferId)) return false
     if (!(await this.#take(this.#admissions, { timeoutMs: longestWaitMs }))) return false
@@ -46,7 +40,7 @@ export class StepSlots {
     return this.#run(step)
   }
 
-  /** If the signal aborts, runs the step without a slot, because the step itself handles the abort. */
+  /** If the signal aborts, the step runs without a slot, because the step itself handles the abort. */
   async runQueued<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     return (await this.#take(this.#queuedSteps, { signal })) ? this.#run(step) : step()
   }

@@ -11,9 +11,7 @@ export type LogLevel = (typeof logLevels)[number]
 /** Fields of a warning or error. If `remedy` is absent, the logger adds the remedy of the code (domain/catalogue). */
 export type WarningFields = Record<string, unknown> & { readonly code: Code }
 
-/**
- * Removes secrets from all fields. Pass errors in the field `error`. Use `warn` and `error` only if a person must act.
- */
+/** A redacting log. Errors go into the field `error`. Use `warn` and `error` only if a person must act. */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void
@@ -26,12 +24,12 @@ export interface LoggerOptions {
   readonly level?: LogLevel
   readonly pretty?: boolean
   readonly joined?: boolean
-  /** Default: stderr, so that stdout has only results. */
+  /** Default: stderr. Stdout has only results. */
   readonly destination?: DestinationStream
 }
 
 export function createLogger(options: LoggerOptions = {}): Logger {
-  // Writes are synchronous. So a crash does not lose the line that explains it.
+  // A synchronous write: a crash does not lose the line that explains it.
   const destination = options.destination ?? pino.destination({ dest: 2, sync: true })
   const target = pino(
     {
@@ -39,7 +37,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       base: null,
       messageKey: 'message',
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      // Returns a new object for each line, because pino changes the object.
+      // pino changes the object that `mixin` returns, so each line gets a new object.
       mixin: () => ({ ...traceFields() }),
       formatters: { level: (label) => ({ level: label }) },
     },

@@ -12,7 +12,7 @@ export interface MetricDefinition<Label extends string = string, Kind extends Me
 
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>
 
-/** `reset` is for a total that is counted elsewhere. A collector resets the counter and then adds the current total. */
+/** Methods of metrics. `reset` serves a total counted elsewhere: a collector resets the counter and adds the total. */
 interface MetricsByKind<Label extends string> {
   readonly counter: { inc(labels: Labels<Label>, by?: number): void; reset(): void }
   readonly gauge: { set(labels: Labels<Label>, value: number): void; inc(labels: Labels<Label>, by?: number): void }
@@ -20,12 +20,12 @@ interface MetricsByKind<Label extends string> {
 }
 
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Buckets in seconds. They are narrow around one second (block times) and reach an hour (slow finality). */
+/** Upper bounds in seconds: narrow around one second (block times), up to an hour (slow finality). */
 const stepBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 30, 60, 300, 900, 1_800, 3_600,
 ]
 
-/** docs/reference/metrics.md is generated from this table. A process counts only its own work. */
+/** The metrics of a process, which counts only its own work. docs/reference/metrics.md is generated from this table. */
 export const metricDefinitions = {
   ...define('counter', ['via', 'bridge'], {
     portage_intake_messages_total: 'Received messages by source (`via`: spy or api) and bridge.',
@@ -229,12 +229,9 @@ type MetricOf<Definition> = Definition extends MetricDefinition<infer Label, inf
 type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definitions[Name]> }
 
 export interface Metrics extends MetricsByName {
-  /** Calls `collect` before each rendering, so that it can set values. Returns a function that removes `collect`. */
+  /** Calls `collect` before each rendering, to set values. Returns a function that removes `collect`. */
   onCollect(collect: (metrics: Metrics) => void): () => void
-  /**
-   * Calls `refresh` before the collectors. It may send requests, and needs a time limit, because the rendering waits
-   * for it.
-   */
+  /** Calls `refresh` before the collectors. `refresh` may send requests for a limited time: the rendering waits. */
   onRefresh(refresh: (metrics: Metrics) => Promise<void>): void
   render(): Promise<string>
 }

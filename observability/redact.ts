@@ -1,6 +1,6 @@
 const hidden = '[redacted]'
 
-/** Longer texts are cut, because strangers can choose some of them (paths, answers of servers). */
+/** Strangers can choose some texts (paths, answers of servers), so longer texts are cut. */
 const longestText = 32_768
 
 const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
@@ -10,17 +10,17 @@ const assignmentPattern =
   /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;)}]+/gi
 
 const bearerPattern = /\bbearer\s+[\w.~+/=-]+/gi
-/** Finds candidates. A word is removed only if it decodes from base64 to a text with a colon (`user:password`). */
+/** Candidates for Basic credentials: removed only if base64 of a text with a colon (`user:password`). */
 const basicPattern = /\bbasic\s+([\w+/-]+=*)/gi
 
-/** Names of secret fields. A name that only says where the secret is does not count (`whereaboutsName`). */
+/** Names of secret fields, except names that say where a secret is (`whereaboutsName`). */
 const secretName = /pass(word|phrase)|secret|mnemonic|private|credential|authorization|api[-_]?key|bearer|cookie/i
 const whereaboutsName = /(file|variable|path)$/i
-/** Names of fields that are secret only if the value has the form of a private key. A hash has the same form. */
+/** Fields that are secret if the value has the form of a private key. Hashes have this form too, but are no secrets. */
 const keyName = /key|seed|signer/i
 const keyLike = /^(0x)?[0-9a-f]{64}$/i
 
-/** `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. Other texts become `[url]`. */
+/** `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. A text that is no URL becomes `[url]`. */
 export function redactUrl(url: string): string {
   try {
     const { protocol, host } = new URL(url)
@@ -43,14 +43,14 @@ export function redactText(text: string): string {
     .replace(basicPattern, (text, value: string) => (Buffer.from(value, 'base64').includes(':') ? `basic ${hidden}` : text))
 }
 
-/** Uses a loop, because a pattern such as `/[).]+$/` would take quadratic time. */
+/** A pattern such as `/[).]+$/` would take quadratic time. */
 function endOfUrl(url: string): number {
   let end = url.length
   while (end > 0 && punctuation.has(url.charAt(end - 1))) end -= 1
   return end
 }
 
-/** Converts log fields to plain JSON without secrets. Bigints become decimal strings, and errors become objects. */
+/** Converts log fields to plain JSON without secrets: bigints to decimal strings, errors to objects. */
 export function redactFields(fields: Record<string, unknown>, depth = 0): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redactValue(name, value, depth)]))
 }
@@ -61,7 +61,7 @@ function redactValue(name: string, value: unknown, depth: number): unknown {
   if (typeof value === 'string') return redactText(value)
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object') return typeof value === 'function' || typeof value === 'symbol' ? `[${typeof value}]` : value
-  // Deeper structures come from libraries (requests, sockets). Portage's own fields have at most four levels.
+  // Deeper structures are a library's (requests, sockets). Portage's own fields have at most four levels.
   if (depth >= 4) return '[deep]'
   if (value instanceof Error) return describeError(value, depth)
   if (value instanceof Date) return value.toISOString()

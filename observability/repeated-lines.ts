@@ -4,16 +4,13 @@ export interface Line {
   readonly fields: Record<string, unknown>
 }
 
-/**
- * Two lines are repetitions if level, message and these fields are equal. Nonces and heights differ too often to be
- * listed.
- */
+/** Lines with equal level, message and these fields are repetitions. Nonces and heights differ too often. */
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
   ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route'],
   ...['from', 'to', 'numbers', 'bridge', 'receiver', 'place', 'name'],
-  // The first of several transfers. A line about other transfers is not a repetition.
+  // The first of several transfers. A line about other transfers is no repetition.
   ...['lowest'],
 ] as const
 
@@ -27,7 +24,7 @@ interface Kind {
   waitMs: number
 }
 
-/** Writes the first line of a kind at once. Combines its repetitions into one line per interval (1 to 10 minutes). */
+/** Writes the first line of a kind at once, and its repetitions as one line per interval (1 to 10 minutes). */
 export class RepeatedLines {
   readonly #write: (line: Line) => void
   readonly #kinds = new Map<string, Kind>()

@@ -1,15 +1,15 @@
 import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 
-/** These errors are logged with a stack, because nothing else shows where they come from. */
+/** Only a stack shows where these errors come from, so the log has it. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
-/** Level and fields of an error's log line. A refusal is logged at debug, any other error as a warning. */
+/** Level and fields of an error's log line. An outage is a warning, and a refusal has the level debug. */
 export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown) {
   if (unexpected.has(code)) return { level: 'warn', fields: { code, error: thrown } } as const
   return { level: errorCatalogue[code].isOutage ? 'warn' : 'debug', fields: { code, reason: withoutRemedy(code, message) } } as const
 }
 
-/** Fields of an error's log line. `reason` excludes the remedy, because the logger adds it. */
+/** Fields of an error's log line. `reason` lacks the remedy, which the logger adds. */
 export function problemOf(thrown: unknown): { readonly code: ErrorCode; readonly reason: string; readonly error?: unknown } {
   const { code, message } = toRelayerError(thrown)
   return { code, reason: withoutRemedy(code, message), ...(unexpected.has(code) && { error: thrown }) }

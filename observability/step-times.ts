@@ -1,7 +1,7 @@
 import type { Transfer } from '../domain/transfer/transfer.ts'
 import type { Metrics } from './metrics.ts'
 
-/** `admitted`: ready for broadcast. `broadcast`: a node took the transaction. `included`: seen in a block. */
+/** Steps with measured times. `admitted`: ready. `broadcast`: a node has it. `included`: seen in a block. */
 export const timedSteps = ['started', 'admitted', 'nonce', 'broadcast', 'included', 'final'] as const
 export type TimedStep = (typeof timedSteps)[number]
 
@@ -9,7 +9,7 @@ type About = Pick<Transfer, 'bridge' | 'targetChain'>
 
 export type StepTimes = ReturnType<typeof createStepTimes>
 
-/** Longer times are not recorded. Clocks differ, and anyone with access to Temporal can forge the times of inputs. */
+/** Longer times are wrong: clocks differ, and anyone with access to Temporal can forge the times of inputs. */
 const longestSeconds = 30 * 86_400
 
 export function createStepTimes(
@@ -21,14 +21,14 @@ export function createStepTimes(
     return Math.abs(seconds) <= longestSeconds ? Math.max(0, seconds) : undefined
   }
   return {
-    /** Records the time since `since`, the end of the previous step (ms since the epoch). Returns the current time. */
+    /** Records the time since `since`, the end of the previous step, ms since the epoch. Returns the current time. */
     reached(step: TimedStep, { bridge, targetChain: chain }: About, since: number | undefined): number {
       const at = now()
       const seconds = secondsSince(since, at)
       if (seconds !== undefined) metrics.portage_transfer_step_seconds.observe({ chain, bridge, step }, seconds)
       return at
     },
-    /** @param gasPaid wei, decimal */
+    /** @param gasPaid decimal wei */
     delivered({ bridge, targetChain: chain }: Transfer, seenAt: number | undefined, gasPaid: string): void {
       metrics.portage_delivery_cost_wei_total.inc({ chain, bridge }, Number(gasPaid))
       const seconds = secondsSince(seenAt, now())

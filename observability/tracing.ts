@@ -1,8 +1,8 @@
-/** Values come from the config or from Portage's own code, never from strangers. */
+/** Attributes of a span. Their values come from the config or Portage's code, never from strangers. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export interface Tracing {
-  /** @param isRoot if there is no trace: true begins one with the span, false records no span */
+  /** @param isRoot outside of a trace: true begins a trace with this span, false records no span */
   inSpan<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>, isRoot: boolean): Promise<Result>
   fields(): Readonly<Record<string, string>>
 }
@@ -13,12 +13,12 @@ export function useTracing(used: Tracing | undefined): void {
   tracing = used
 }
 
-/** Runs `work` as a span of the current trace. Outside a trace, runs `work` without a span. */
+/** Runs `work` as a span of the current trace, or without a span if there is no trace. */
 export function inSpan<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>): Promise<Result> {
   return tracing ? tracing.inSpan(name, attributes, work, false) : work()
 }
 
-/** Like `inSpan`, but begins a trace if there is none. */
+/** Runs `work` as a span of the current trace, or of a new one if there is none. */
 export function inTrace<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>): Promise<Result> {
   return tracing ? tracing.inSpan(name, attributes, work, true) : work()
 }

@@ -1,11 +1,7 @@
-/**
- * Like `Promise.all`, but runs at most `most` calls at a time. Rejects after a failure, once the running calls have
- * ended.
- */
+/** Like `Promise.all`, with at most `most` running calls. After a failure, rejects once running calls have ended. */
 export async function mapLimited<T, R>(items: readonly T[], most: number, run: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
-  // All workers share one generator. An error in one worker closes it, so that the others end. An array's iterator
-  // would continue.
+  // An error in one worker closes the shared generator, which ends the other workers. An array's iterator would go on.
   const waiting = (function* () {
     yield* items.entries()
   })()

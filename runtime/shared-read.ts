@@ -1,9 +1,6 @@
 import { pause } from './wait.ts'
 
-/**
- * Each call gets a read that starts after the call. Calls that wait share a read. Reads start at least `everyMs` (ms)
- * apart.
- */
+/** Shares reads: each call gets a read that starts after it. Reads start at least `everyMs` (ms) apart. */
 export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Promise<T> {
   let next: Promise<T> | undefined
   let notBefore = 0
@@ -17,9 +14,10 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
 }
 
 /**
- * How long a read is kept. `fromStart`: ms from its start. `fromAnswer`: ms from its end, or a function that returns
- * these ms for the answer. Both also keep errors, and the function then gets `undefined`. `lasting`: keeps an answer
- * that passes until `clear`, and keeps no other answer and no error.
+ * How long a read is kept. `fromStart`: ms from the start of the read. `fromAnswer`: ms from the end of the read, or a
+ * function of the answer that returns these ms. Both also keep errors, for which the function gets `undefined`.
+ * `lasting`: an answer for which this function returns true is kept until `clear`. No other answer and no error is
+ * kept.
  */
 type Keeping<T> =
   | { readonly fromStart: number }
@@ -27,7 +25,7 @@ type Keeping<T> =
   | { readonly lasting: (answer: T) => boolean }
 
 interface Options {
-  /** If a later read of a key fails, its callers get the last answer instead. */
+  /** If a later read of a key fails, its callers get the last answer. */
   readonly orLast?: boolean
   readonly clock?: (() => number) | undefined
 }
@@ -38,7 +36,7 @@ interface Kept<T> {
   until: number
 }
 
-/** Callers of the same key share one read. By default, answers are kept until `clear`, and errors are not kept. */
+/** Shares reads by key. By default, answers are kept until `clear`, and errors are not kept. */
 export function keptReads<K, T>(
   read: (key: K) => Promise<T>,
   keeping: Keeping<T> = { lasting: () => true },
@@ -73,7 +71,7 @@ export function keptReads<K, T>(
 
   return {
     clear: () => kept.clear(),
-    /** @param maxAgeMs maximum time since the start of the read */
+    /** @param maxAgeMs highest age of the answer, from the start of its read */
     get(key: K, maxAgeMs = Infinity): Promise<T> {
       const known = kept.get(key)
       const now = clock()

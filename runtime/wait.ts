@@ -5,10 +5,7 @@ export interface WaitLimit {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * A promise with a limit. After the time-out, or when the signal aborts, `onLimit` is called. It must settle the
- * promise.
- */
+/** A promise with a limit. `onLimit`, which must settle the promise, is called after the time-out or an abort. */
 export class Wait<T> {
   readonly promise: Promise<T>
   resolve: (result: T) => void = () => {}
@@ -45,10 +42,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {})
 }
 
-/**
- * Settles like `work`. If `work` takes longer than `ms`, settles like `late()`, which should abort the work if
- * possible.
- */
+/** Settles like `work` or, after `ms`, like `late()`. If possible, `late` should abort the work. */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms).unref())).then(late)
@@ -62,11 +56,11 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 export interface Polling {
   readonly everyMs: number
   readonly signal: AbortSignal
-  /** Called with the error of a round. Polling then continues. Without `onError`, the error ends the polling. */
+  /** Gets the error of a round, and polling continues. Without `onError`, the error ends the polling. */
   readonly onError?: (error: unknown) => void
 }
 
-/** Runs `round` repeatedly until it returns true or the signal aborts. The first round starts at once. */
+/** Repeats `round` until it returns true or the signal aborts. The first round starts at once. */
 export async function poll(round: () => Promise<boolean | void>, { everyMs, signal, onError }: Polling): Promise<void> {
   while (!signal.aborted) {
     try {

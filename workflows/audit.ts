@@ -3,7 +3,7 @@ import type { AuditInput, AuditReport, AuditSteps } from '../temporal/contracts/
 import { policies } from './policies.ts'
 import { proxyActivities, setCurrentDetails, upsertMemo } from '@temporalio/workflow'
 
-/** Checks recent deliveries of a chain, and transfers that closed without an outcome. */
+/** Checks recent deliveries to a chain, and transfers that closed without an outcome. */
 export async function audit(input: AuditInput): Promise<AuditReport> {
   const { auditDelivered } = proxyActivities<AuditSteps>({
     ...policies.audit,

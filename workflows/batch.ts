@@ -7,11 +7,11 @@ import { workflowOf } from '../domain/lane/lane.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** A batch that has no nonce after this time (ms) ends. */
+/** Time until the workflow looks for the batch's nonce, ms. A batch without a nonce then ends. */
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
-/** Records a call for many transfers, so that any process can make the same bytes. Never asks for a nonce itself. */
+/** Records a call for many transfers, so that any process can make the same bytes. Asks for no nonce itself. */
 export async function batch(input: contract.BatchInput): Promise<contract.BatchStatus> {
   const { lane, intent, members } = input
   const { workflowId } = workflowInfo()
@@ -44,9 +44,7 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
   }
 }
 
-/**
- * Returns undefined while the batch continues. A permanent failure concerns only the key, so it does not end the batch.
- */
+/** Undefined while the batch goes on, even after `refused`: a permanent failure concerns only the key. */
 function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {

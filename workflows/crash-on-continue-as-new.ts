@@ -1,6 +1,6 @@
 import { proxySinks, type Sinks, type WorkflowInterceptors } from '@temporalio/workflow'
 
-/** Kills the worker inside a workflow task. This file is bundled only if the failpoint is armed. */
+/** Kills the worker inside a workflow task. This file is bundled only with an armed failpoint. */
 export interface CrashSinks extends Sinks {
   crash: { continueAsNew(): void }
 }

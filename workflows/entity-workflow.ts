@@ -3,7 +3,7 @@ import type { UpdateDefinition } from '@temporalio/common'
 import { ApplicationFailure, allHandlersFinished, condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow'
 
 /**
- * Runs a reducer. Each update is one call of `apply`. `refuse` throws if a request is malformed. Call this function
+ * Runs a reducer with one call of `apply` per update. `refuse` throws if a request is malformed. Call this function
  * before you set signal handlers: after a reset, one task gets all updates and signals, and must apply the updates
  * first. Once the promise resolves, continue as new.
  */
@@ -20,7 +20,7 @@ export async function entityWorkflow<Request, Response>(
     return options.apply(request)
   }
   const validator = (request: Request) => {
-    // A full run refuses updates. Otherwise a run that always gets updates would never end.
+    // Without this refusal, a run that always gets updates would never end.
     if (isFull()) throw ApplicationFailure.retryable('the run is full; the next one takes over in a moment', runIsFull)
     try {
       options.refuse(request)
@@ -30,7 +30,7 @@ export async function entityWorkflow<Request, Response>(
   }
   setHandler(update, handler, { validator })
   await condition(isFull)
-  // Sleeps, because answers to updates are lost if the run closes in the task that made them.
+  // Answers to updates would be lost if the run closed in the task that made them.
   do await sleep(1, { summary: 'the run is full: its last answers go out before the next run takes over' })
   while (lengthAtLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
 }

@@ -12,13 +12,10 @@ import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** This is far below the server's limit of 2,000, because at every step the server rewrites all updates of a run. */
+/** This limit is far below the server's 2,000, because the server rewrites all updates of a run at every step. */
 const updatesPerRun = 300
 
-/**
- * The nonce ledger of one key on one chain. Only this workflow writes grants and attempts. domain/lane/reducer has the
- * rules.
- */
+/** The nonce ledger of a key on a chain. Only it writes grants and attempts, by the rules of domain/lane/reducer. */
 export async function lane(input: contract.LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 
@@ -53,17 +50,14 @@ export async function lane(input: contract.LaneInput): Promise<void> {
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
-/**
- * After a reset, Temporal applies the updates of an earlier run again, in another order. Only requests for nonces have
- * `run`.
- */
+/** Whether the request for nonces is an earlier run's. After a reset, Temporal applies those in another order. */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
 }
 
 function notifyOwner({ intentId, nonce }: RolledBack): void {
-  // Failures are ignored. If the transfer has closed without an outcome, recovery restarts it.
+  // The signal fails if the owner has closed. Recovery starts a transfer again that closed without an outcome.
   getExternalWorkflowHandle(workflowOf(intentId))
     .signal(rolledBackSignal, { intentId, nonce })
     .catch(() => {})

@@ -6,7 +6,7 @@ import { notifyPolicy } from './policies.ts'
 import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
 const stepsPerRun = 100
-/** The notifier ends after this many checks for a receiver that the config no longer has. It may start again later. */
+/** The notifier ends after this many checks without its receiver in a config. A later config may restart it. */
 const checksForReceiver = 6
 const checkMs = 10 * 60_000
 
@@ -51,7 +51,7 @@ const orderCheck = byKind({
   raise: fields({}),
 } satisfies Record<NotifierOrder['kind'], Check>)
 
-/** A malformed signal must not fail the task, because people may type signals. */
+/** People may type signals, so a malformed one must not fail the task. */
 function readOrder(given: NotifierOrder): NotifierOrder[] {
   try {
     orderCheck(given, '')

@@ -15,13 +15,10 @@ const firstWaitMs = 2_000
 const longestWaitMs = 60_000
 const checksPerRun = 200
 
-/**
- * Sends one intent until it is final. If the fate of the intent is not known, it is not sent again: it could pay twice.
- */
+/** Sends one intent until it is final. An intent with an unknown fate is not sent again, because it could pay twice. */
 export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
   const { cancelRequested } = CancellationScope.current()
-  // A cancel by Temporal is recorded as an order. It interrupts no step, because the fate of the nonce decides how the
-  // workflow ends.
+  // A cancel by Temporal, recorded as an order, interrupts no step: the use of the nonce decides how the workflow ends.
   return CancellationScope.nonCancellable(() => sendUntilFinal(input, cancelRequested))
 }
 
@@ -75,7 +72,7 @@ function send(
 ): Promise<LaneStepResult> {
   const { round, held, earlier, cancelledBy, orderedAt } = progress
   const intentId = intentIdOf(workflowInfo().workflowId, round)
-  // Prevents a second payment: the step only looks for a nonce that the intent may have, and asks for no new one.
+  // Prevents a second payment: the step only looks for a nonce of this intent, and asks for no new one.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
   const call = { lane, intentId, intent, lookUpOnly, held, earlier, orderedAt, onlyBelow, cancel: cancelledBy !== undefined }
@@ -117,11 +114,11 @@ function applyResult(
       progress.held = contract.mergeHeld(progress.held, result.held)
       return { state: 'pending', nonce: result.held.nonce, detail: result.reason }
     case 'no-slot':
-      // This step sent nothing. So the transaction may be sent only if an earlier step sent it.
+      // This step sent nothing, so only an earlier step may have sent the transaction.
       progress.sentBefore = sentBefore
       return { state: 'waiting', detail: `${result.code}: ${result.reason}` }
     case 'none':
-      // Every signature is reported before the transaction is sent. So without a report, nothing was sent.
+      // The process reports every signature before it sends. So without a report, nothing was sent.
       progress.sentBefore = progress.held !== undefined
       return { state: 'waiting', detail: 'its step was interrupted; it is looked up' }
     case 'spent':

@@ -2,19 +2,19 @@ import { type ErrorCode, knownCode } from '../domain/catalogue/errors.ts'
 import { failoverTimesOf } from '../temporal/contracts/failover.ts'
 import { ApplicationFailure, TimeoutFailure, type ActivityOptions, type LocalActivityOptions, workflowInfo } from '@temporalio/workflow'
 
-/** Retries without end, so that no outage loses a transfer. */
+/** No outage may lose a transfer, so steps are retried without end. */
 const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } as const
 
-/** A `local` step is tried once. If it fails, the durable step of the same name runs instead. */
+/** Limits and retries of steps. A `local` step is tried once. After a failure, the durable step of that name runs. */
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /** An audit checks every transfer of a day. While one audit runs, the schedule starts no second one. */
+  /** An audit checks every transfer of a day. While an audit runs, the schedule starts no second audit. */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
 
-/** The time-out is longer than the longest wait for a nonce plus the longest wait for a block. */
+/** The time-out is longer than the longest wait for a nonce and the longest wait for a block together. */
 const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
 /** If no worker takes a task within `laneTaskMs`, the lane is busy, or no process has its key. */
@@ -23,7 +23,7 @@ export function broadcastPolicy() {
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
 }
 
-/** The step is tried once and at once, because a slot is reserved. If it fails, the step goes to the lane's queue. */
+/** The step is tried once and at once, because a slot is reserved. After a failure, the lane's queue gets the step. */
 export function localBroadcastPolicy() {
   const { heartbeatMs } = failoverTimesOf(workflowInfo().memo)
   return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const
@@ -43,7 +43,7 @@ export const waits = {
   firstBackoffMs: 2_000,
   longestBackoffMs: 30 * 60_000,
   longestLaneBackoffMs: 60_000,
-  /** Maximum age (ms) of a run. Without it, an old build of the workflow would have to run for months. */
+  /** Longest run, ms. Without a limit, old builds of the workflow would have to run for months. */
   continueAsNewMs: 60 * 60_000,
   firstCheckMs: 1_000,
   longestCheckMs: 30_000,

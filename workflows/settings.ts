@@ -5,12 +5,12 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery } from '../temp
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** An answer may have 100 KB. A run may end earlier, because the server suggests a new run at 4 MB. */
+/** This limit is low, because an answer may have 100 KB, and the server suggests a new run at 4 MB. */
 const updatesPerRun = 100
 
 /** The only writer of a namespace's settings. domain/settings has the rules. */
 export async function settings(input: SettingsInput): Promise<void> {
-  // Settings from an older version have fewer lists.
+  // The settings of an older version lack some lists.
   let now: Settings = { ...noSettings, ...input.settings }
   const apply = (request: SettingsOrders): Settings => {
     now = applySettingsOrders(now, request, Date.now())

@@ -1,5 +1,5 @@
-/** Frames per promise in `__stack_trace`. The first two frames are the SDK's. The other two show the whole path. */
+/** Frames per promise in `__stack_trace`: two of the SDK, and two that show the whole path. */
 const frames = 4
 
-// Must run before the sandbox is frozen (workers/process/bundle.ts).
+// Runs before the sandbox is frozen (workers/process/bundle.ts).
 Reflect.set(Error, 'stackTraceLimit', frames)

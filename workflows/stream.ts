@@ -11,7 +11,7 @@ import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workfl
 
 const updatesPerRun = 300
 
-/** The only writer of a stream, which is a numbered source of transfers. domain/stream/reducer.ts has the rules. */
+/** The only writer of a stream. domain/stream/reducer.ts has the rules. */
 export async function stream(input: contract.StreamInput): Promise<void> {
   let state = input.state ?? begin(input)
 
@@ -39,7 +39,7 @@ export async function stream(input: contract.StreamInput): Promise<void> {
   await continueAsNew<typeof stream>({ ...rest, state })
 }
 
-/** Ignores an invalid checkpoint: the backfill is then only longer. The starter of the stream has raised an alarm. */
+/** An invalid checkpoint only makes the backfill longer. The process that started the stream has raised an alarm. */
 function begin({ config, checkpoint, distrusted }: contract.StreamInput): StreamState {
   if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }
   if (checkpoint === undefined) return initialStream(config)

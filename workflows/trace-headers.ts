@@ -8,7 +8,7 @@ import {
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow'
 
-/** A run that has ended. Times are ms since the epoch. */
+/** A run that has ended, for its span. Times are ms since the epoch. */
 export interface TracedRun {
   readonly traceId: string
   readonly spanId: string
@@ -22,7 +22,7 @@ export interface TraceSinks extends Sinks {
   traces: { ended(run: TracedRun): void }
 }
 
-/** The header of @temporalio/interceptors-opentelemetry, which Portage uses outside workflows. */
+/** Header of @temporalio/interceptors-opentelemetry, which Portage uses outside of workflows. */
 const traceHeader = '_tracer-data'
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
 const traceparent = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
@@ -32,8 +32,8 @@ const traced: ReadonlySet<string> = new Set(['transfer', 'batch', 'operatorTrans
 const { traces } = proxySinks<TraceSinks>()
 
 /**
- * Passes the trace to steps in headers. Changes no command, turn or random number. So tracing can be turned on and off
- * while workflows run. The interceptors of @temporalio/interceptors-opentelemetry do not allow this.
+ * Passes the trace to steps in headers. Changes no command, turn or random number, so tracing can be turned on and off
+ * while workflows run. The interceptors of @temporalio/interceptors-opentelemetry do not allow that.
  */
 export const interceptors = (): WorkflowInterceptors => {
   if (!traced.has(workflowInfo().workflowType)) return {}
@@ -53,7 +53,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
     if (!given || !parent) return next(input)
     const { runId, runStartTime } = workflowInfo()
     const [traceId, parentSpanId, flags] = parent
-    // Unique per run, and the same at each replay.
+    // The span's id is unique per run, and the same at each replay.
     const spanId = runId.replaceAll('-', '').slice(-16)
     this.#given = { [traceHeader]: given }
     this.#own = { [traceHeader]: defaultPayloadConverter.toPayload({ traceparent: `00-${traceId}-${spanId}-${flags}` }) }
@@ -61,7 +61,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
     if (Number.parseInt(flags, 16) & 1) this.#ids = { trace_id: traceId, span_id: spanId }
     const ended = () => traces.ended({ traceId, spanId, parentSpanId, flags, startedAt: runStartTime.getTime(), endedAt: Date.now() })
     const result = next(input)
-    // The promise is not awaited, so that the workflow ends in the same turn as without tracing.
+    // Without `await`, the workflow ends in the same turn as without tracing.
     result.then(ended, ended)
     return result
   }
@@ -80,7 +80,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
   }
 }
 
-/** An invalid header must not fail a task, because anyone with access to Temporal may have written it. */
+/** Anyone with access to Temporal may have written the header, so an invalid one must not fail a task. */
 function parentOf(headers: Headers): readonly [traceId: string, spanId: string, flags: string] | undefined {
   try {
     const payload = headers[traceHeader]

@@ -23,10 +23,10 @@ export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly metrics: Metrics
 }
 
-/** `undone`: the effect is gone. `reopened`: the run closed without an outcome. `idle`: the run waits for nothing. */
+/** `undone`: the effect is gone. `reopened`: the run closed without an outcome. `idle`: the run waited for nothing. */
 type Found = 'undone' | 'reopened' | 'idle'
 
-/** Sent with heartbeats, so that the next try of the activity continues from this page. */
+/** Heartbeats carry the progress, so that the activity's next try continues from this page. */
 interface Progress {
   page: ClosedPage
   report: AuditReport
@@ -34,10 +34,10 @@ interface Progress {
 
 const listed = 200
 const heartbeatMs = 5_000
-/** Minimum age (ms) of runs that are checked for being stuck. Nearly all runs end earlier. */
+/** Age above which runs are checked for being stuck, ms. Nearly all runs end earlier. */
 const youngestMs = 30_000
 const readsAtOnce = 20
-/** Maximum transfers in the cache. They are cached, because they never change and later audits need them again. */
+/** Highest number of cached transfers. Transfers never change, and later audits need them again. */
 const mostCached = 20_000
 const blocksToWait = 5
 const leastWaitMs = 10_000
@@ -59,9 +59,7 @@ interface StoredTransfer {
   readonly transfer: Transfer
 }
 
-/**
- * Reads the effects of recent deliveries again. Then recovers transfers that closed without an outcome, or are idle.
- */
+/** Reads the effects of recent deliveries again, then recovers transfers that closed without an outcome or are idle. */
 export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivered'] {
   const load = createLoader(deps.client)
   return async (input) => {
@@ -110,15 +108,12 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   for (const { run } of missing.filter((_, index) => reads[index] === false)) {
     const latest = await latestRun(deps.client, run.workflowId)
     if (latest === 'running') report.underway += 1
-    // Ignores other outcomes: an operator or a policy caused them. The next phase handles runs without an outcome.
+    // Runs without an outcome are checked in the next phase. All other outcomes are an operator's or a policy's.
     if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
   }
 }
 
-/**
- * Undefined if the read fails. Only its own transfer is then unsure, because anyone with access to Temporal can list an
- * unreadable transfer. Throws NODE_UNAVAILABLE, because then no transfer of the chain can be read.
- */
+/** Undefined if the read fails: anyone can list an unreadable transfer. Throws NODE_UNAVAILABLE, which concerns all. */
 async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
@@ -128,10 +123,7 @@ async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> 
   }
 }
 
-/**
- * Reads again a block later, because a reorg hides effects for some time. Undefined if nodes disagree, or if no block
- * comes.
- */
+/** Reads effects again a block later: a reorg hides them for a time. Undefined if nodes disagree or no block comes. */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []
@@ -145,7 +137,7 @@ async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): P
   return blockCame ? Promise.all(missing.map((one) => unlessUnreadable(read(one)))) : missing.map(() => undefined)
 }
 
-/** Recovers a run. If this fails, the run counts as unsure. Throws only errors that concern all runs. */
+/** Recovers a run, which counts as unsure if this fails. Throws only errors that concern all runs. */
 async function recoverFound(deps: AuditDeps, report: AuditReport, run: RunId, finding: Finding, found: Found): Promise<void> {
   try {
     await recover(deps.client, run, finding)
@@ -172,7 +164,7 @@ function begin({ chain, hours, graceMs }: AuditInput, now: number): Progress {
   return { page: { kind: 'delivered', chain, from: now - hours * 3_600_000, to: now - graceMs, token: '' }, report }
 }
 
-/** Leaves out runs without an input, and runs whose input no key decrypts. */
+/** Loads transfers. Leaves out runs without an input, or with an input that no key decrypts. */
 function createLoader(client: TemporalClient) {
   const cache = new LRUCache<string, Transfer>({ max: mostCached })
   const load = async (run: RunId): Promise<StoredTransfer[]> => {

@@ -5,12 +5,10 @@ import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { type BatchAnswer, type BatchCandidate, type BatchDeps, createBatchBuilder } from './build-batch.ts'
 
 export const waitForBatchMs = 30_000
-/**
- * Bounds (ms) of `periodMs`. They are below `waitForBatchMs`, so that no candidate gives up while its batch is built.
- */
+/** Limits of `periodMs`, ms, below `waitForBatchMs`: no candidate may give up while its batch is built. */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
-/** Longest wait (ms) for a full batch. It ends before a heartbeat, because a heartbeat costs a state transition. */
+/** Longest wait for a full batch, ms: less than the interval of heartbeats, which cost state transitions. */
 const defaultFullBatchMs = 3_500
 
 export type BatchRouting = ReturnType<typeof createBatchRouting>
@@ -34,7 +32,7 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
     const known = batchers.get(key)
     if (known) return known
     const flush = createBatchBuilder({ ...deps, shared, endpoint })
-    // Checked for each candidate. One call that the key refuses would keep the whole batch from being signed.
+    // A call that the key refuses would keep its whole batch from being signed.
     const check = (candidate: BatchCandidate) => agent.checkSigning(candidate)
     const batcher = new Batcher({ most, ...batchWaits(chain.blockTimeMs, deps.fullBatchMs), alone, check, flush })
     batchers.set(key, batcher)

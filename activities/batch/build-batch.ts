@@ -14,9 +14,9 @@ import type { StepDeps } from '../deps.ts'
 
 export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
   readonly intentId: string
-  /** Whether an earlier try may have sent a call for the transfer. The ledger may have forgotten this call. */
+  /** True if an earlier try may have sent a call, which the ledger may have forgotten. */
   readonly maybeSent?: boolean
-  /** Time (ms) for which a read that shows no effect is trusted. */
+  /** ms for which a read that shows no effect is trusted. */
   readonly trustedMs: number
 }
 
@@ -38,11 +38,9 @@ interface BatchBuilderDeps extends BatchDeps {
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
 }
 
-/**
- * Longest wait (ms) for a batch's nonce. It is short, because the `batch` workflow looks for the nonce after a minute.
- */
+/** Longest wait for a batch's nonce, ms. After a minute, the `batch` workflow looks for the nonce itself. */
 const nonceMs = 20_000
-/** Refusals that concern the whole route. Halving the batch would not help. */
+/** Refusals that concern the whole route, so that halving the batch would not help. */
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
 
 type Answers = Map<BatchCandidate, BatchAnswer>
@@ -77,9 +75,7 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/**
- * Returns the reason if the key refuses the batch's call. The key may still sign half of the batch. Throws read errors.
- */
+/** Why the key refuses the batch's call. The key may still sign half of the batch. Throws read errors. */
 async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
   try {
     await agent.checkSigning(call)
@@ -107,7 +103,7 @@ async function send(
   const sent = await deps.batches.send(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      // Reads the effects again if an earlier call may be in a new block.
+      // A call of an earlier try may be in the new block.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
       const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))
@@ -141,7 +137,7 @@ async function check(
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/** Returns undefined if the candidate stays. A permanent error removes it, and its own admission judges the error. */
+/** Undefined if the candidate stays in the batch. After a permanent error, its own admission judges the error. */
 async function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const read = async (): Promise<BatchAnswer | undefined> => {
     try {

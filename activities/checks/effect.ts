@@ -7,7 +7,7 @@ import type { ChainName, Delivery, Transfer, TransferRoute } from '../../domain/
 import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, lanesOf, type RoundCall, type StepDeps } from '../deps.ts'
 
-/** Longest wait (ms) for another block. It is below the heartbeat time-out of the steps that wait. */
+/** Longest wait for another block, ms, below the heartbeat time-out of the steps that wait. */
 const longestBlockMs = 4_000
 
 /** Whether the finalized state shows the transfer's effect. Undefined while several nodes disagree. */
@@ -15,7 +15,7 @@ export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): P
   return hasOneNode(chain) ? endpoint.delivered(transfer, 'finalized') : agreed(endpoint, transfer)
 }
 
-/** Returns the final delivery. It has no `by` if no log was found. Returns undefined while the nodes do not agree. */
+/** The final delivery, without `by` if no log was found. Undefined while the nodes do not agree. */
 export async function finalDelivery(deps: StepDeps, transfer: Transfer, call?: RoundCall): Promise<Delivery | undefined> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer, call)
@@ -30,12 +30,12 @@ export async function isAbsent(endpoint: Endpoint, transfer: Transfer): Promise<
   return (await agreed(endpoint, transfer)) === false
 }
 
-/** Whether most nodes deny an effect that the latest state of one node shows. False if the chain has only one node. */
+/** Whether most nodes deny an effect that one node's latest state shows. Always false with one node. */
 export async function isDenied(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   return !hasOneNode(chain) && (await agreed(endpoint, transfer, 'agreed-latest')) === false
 }
 
-/** Whether the latest state shows the effect. If most nodes deny it, asks them again a block later. */
+/** Whether the latest state shows the effect. If most nodes deny it, they are asked again a block later. */
 export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   if (!(await endpoint.delivered(transfer, 'latest'))) return false
   if (!(await isDenied(chain, endpoint, transfer))) return true
@@ -44,10 +44,9 @@ export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Tr
 }
 
 /**
- * Whether a node shows the effect. If no honest contract could have the state, halts the route and throws. Also throws
- * NODES_DISAGREE and read errors.
- * @param disputed true if most nodes have denied an effect that one node showed. One node's answer then does not
- * suffice
+ * Whether a node shows the effect. Halts the route and throws if no honest contract can have the state that most nodes
+ * show. Also throws NODES_DISAGREE and read errors.
+ * @param disputed true if most nodes have denied an effect that one node showed: one node then does not suffice
  */
 export async function showsEffect(
   deps: Pick<StepDeps, 'bridges' | 'chains' | 'haltRoute'>,
@@ -70,23 +69,23 @@ export async function showsEffect(
   }
 }
 
-/** Read from the message. Anyone with access to Temporal can write `transfer.sourceChain`. */
+/** The transfer's source, decoded from the message. Anyone with access to Temporal can write `transfer.sourceChain`. */
 export function sourceOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, sourceChain }: Transfer): ChainName {
   try {
     return bridges.get(bridge)?.decode(Buffer.from(message, 'base64')).sourceChain ?? sourceChain
   } catch {
-    // The guess is harmless, because no key signs a call with a message that cannot be decoded.
+    // No key signs a call with a message that cannot be decoded.
     return sourceChain
   }
 }
 
-/** Of messages of other bridges that the transfer's message asks to deliver. */
+/** Routes of other bridges' messages that the transfer's message asks to deliver. */
 export function routesWithin({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, targetChain }: Transfer): readonly TransferRoute[] {
   try {
     const routes = bridges.get(bridge)?.within?.(Buffer.from(message, 'base64')) ?? []
     return routes.map((route) => ({ ...route, targetChain }))
   } catch {
-    // No key signs a call with such a message.
+    // No key signs a call with a message that cannot be decoded.
     return []
   }
 }
@@ -117,12 +116,11 @@ export function hasOneNode(chain: Pick<Chain, 'nodes'>): boolean {
   return votersOf(chain.nodes()).length === 1
 }
 
-/** Returns the reason why a final transaction of Portage delivered nothing. */
 export function whyUseless({ hash, status }: Receipt): string {
   return `transaction ${hash} ${status === 'reverted' ? 'reverted' : 'had not the effect'}`
 }
 
-/** Returns the delivery if the effect is final. Otherwise returns the time until the effect may be final. */
+/** The delivery if its effect is final. Otherwise the time until the effect may be final. */
 export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extract<Stopped, { kind: 'delivered' | 'unsettled' }>> {
   const chain = chainOf(deps, transfer)
   const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')

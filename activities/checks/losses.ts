@@ -10,23 +10,17 @@ import { LRUCache } from 'lru-cache'
 
 const mostKept = 10_000
 const mostBatches = 1_000
-/**
- * Longest quarantine (ms) of a recipient. When the same time has passed since its end, the recipient's losses are
- * forgotten.
- */
+/** Longest quarantine of a recipient, ms. After the quarantine, its losses still count for the same time. */
 const longestWaitMs = 60 * 60_000
-/**
- * Time (ms) for which a reverted batch counts. Its transfers are delivered alone meanwhile, which reveals the faulty
- * one.
- */
+/** ms in which a reverted batch's transfers are delivered alone, which reveals the faulty one. */
 const batchMs = 60 * 60_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** All tokens of a chain together may lose this many times the hourly budget of one token. */
+/** The losses of a chain's tokens together may be this many times the hourly budget of one token. */
 export const budgetsPerChain = 4n
-/** Time (ms) in which pending calls to contracts get into a block, after contracts begin to wait. */
+/** ms in which pending calls to contracts get into a block, after contracts have begun to wait. */
 const pendingMs = 2 * minuteMs
-/** Time (ms) for which others may deliver first, while their deliveries make Portage's revert. */
+/** ms for which other relayers may deliver first, while their deliveries make Portage's calls revert. */
 export const othersFirstMs = 60_000
 
 /** A transaction that reverted although its simulation succeeded. `paid` is in wei, `now` in ms since the epoch. */
@@ -36,7 +30,7 @@ export interface Loss {
   readonly now: number
 }
 
-/** Nothing is sent before `until`, ms since the epoch. */
+/** A wait: nothing is sent before `until`, ms since the epoch. */
 interface Wait {
   readonly until: number
   readonly reason: string
@@ -44,16 +38,16 @@ interface Wait {
 
 type Quarantine = Wait & { readonly kind: 'recipient' | 'token' | 'batch' }
 
-/** `outrun`: somebody else delivered first. Neither the recipient nor the token is at fault. */
+/** `outrun`: another relayer delivered first. Neither the recipient nor the token is at fault. */
 type LossKind = 'reverted' | 'outrun'
 
 interface Subject {
   readonly isContract?: boolean | undefined
-  /** Time of an operator's retry order, ms since the epoch. Earlier losses do not count. */
+  /** Time of an operator's retry, ms since the epoch. Earlier losses do not count. */
   readonly retriedAt?: number | undefined
 }
 
-/** Minutes since the epoch → wei. */
+/** Wei by minute since the epoch. */
 type HourlyCosts = ReadonlyMap<number, bigint>
 
 interface BatchLoss {
@@ -66,26 +60,21 @@ interface BatchLoss {
 export class Losses {
   readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
   readonly #tokens = new LRUCache<string, { readonly last: number; readonly costs: HourlyCosts }>({ max: mostKept })
-  /** Transaction hash → loss. `explained`: another relayer had already delivered one of the transfers. */
+  /** Losses by transaction hash. `explained`: another relayer had delivered one of the transfers before. */
   readonly #batches = new LRUCache<string, BatchLoss | 'explained'>({ max: mostBatches })
   readonly #transactions = new LRUCache<string, true>({ max: mostKept })
   readonly #firstWaitMs: number
   readonly #budget: bigint
   readonly reports: LossReports | undefined
 
-  /**
-   * @param tokenBudget wei per hour. It applies separately to recipients without code, contracts, batches and other
-   * deliverers
-   */
+  /** @param tokenBudget wei per hour, separately for recipients without code, contracts, batches and other relayers */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
     this.reports = reports
   }
 
-  /**
-   * Counts the losses of contracts separately. Contracts can choose to revert, and must not make other recipients wait.
-   */
+  /** Adds a loss. Contracts can choose to revert, so their losses count separately, and delay no other recipients. */
   add(parties: Parties, loss: Loss, hadCode = false): readonly Quarantine[] {
     if (!this.#isNew(parties, loss, 'reverted')) return []
     const { paid, now } = loss
@@ -104,17 +93,14 @@ export class Losses {
     return found
   }
 
-  /**
-   * Whether contracts have waited since `since`. A recipient that was admitted later had no code then, even if it has
-   * code now (EIP-7702).
-   */
+  /** Whether contracts waited since `since`. A recipient admitted later had no code then (EIP-7702 may add code). */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)
     const before = costs.filter(([minute]) => (minute + 1) * minuteMs <= since)
     return aboveBudget(new Map(before), this.#budget, now) !== undefined
   }
 
-  /** Counts gas that was lost because somebody else delivered first. Quarantines nobody. */
+  /** Adds gas that was lost because another relayer delivered first. Quarantines nobody. */
   addOutrun(parties: Parties, loss: Loss): void {
     if (this.#isNew(parties, loss, 'outrun')) this.#charge(outrunKey(parties), loss.paid, loss.now)
   }
@@ -165,7 +151,7 @@ export class Losses {
       .filter((batch) => batch.token === token && now < batch.at + batchMs)
   }
 
-  /** Returns undefined if the transfer may be sent now. */
+  /** The quarantine that holds a transfer back. Undefined if the transfer may be sent now. */
   quarantineOf(parties: Parties, { isContract, retriedAt }: Subject, now = Date.now()): Waiting | undefined {
     const classes = isContract ? [false, true] : [false]
     const ofToken = classes.map((one) => this.#waitOfToken(parties, one, now, retriedAt))
@@ -176,9 +162,7 @@ export class Losses {
     return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: longest.until - now }
   }
 
-  /**
-   * Makes young transfers wait while others' deliveries make Portage's calls revert. `seenAt` is ms since the epoch.
-   */
+  /** Delays young transfers while other relayers make Portage's calls revert. `seenAt` is ms since the epoch. */
   waitForOthers(parties: Parties, seenAt: number, now = Date.now()): Waiting | undefined {
     const above = aboveBudget(this.#tokens.get(outrunKey(parties))?.costs, this.#budget, now)
     const retryInMs = seenAt + othersFirstMs - now
@@ -195,10 +179,7 @@ export class Losses {
     return { until: last + this.#recipientWaitMs(count), reason }
   }
 
-  /**
-   * A token waits if its losses exceed its budget. If the chain's budget is exceeded, every token with a recent loss
-   * waits.
-   */
+  /** The wait of a token over its budget. Over the chain's budget, every token with a recent loss waits. */
   #waitOfToken(parties: Parties, isContract: boolean, now: number, retriedAt = -Infinity): Wait | undefined {
     const losses = this.#tokens.get(tokenKey(parties, isContract))
     if (!losses || losses.last <= retriedAt) return undefined
@@ -226,7 +207,7 @@ export async function quarantineOf(
   return wait ?? (ofContracts && (await chain.hasCode(parties.recipient)) ? ofContracts : undefined)
 }
 
-/** Contains the token, because a stranger's token that reverts must not hold back the recipient's other tokens. */
+/** The token is in the key: a stranger's token that reverts must not hold back the recipient's other tokens. */
 function recipientKey(parties: Parties): string {
   return `${tokenKey(parties)}/${parties.recipient}`
 }
@@ -249,10 +230,7 @@ function withCost(costs: HourlyCosts | undefined, paid: bigint, now: number): Ho
   return kept.set(minute, (kept.get(minute) ?? 0n) + paid)
 }
 
-/**
- * Returns the last hour's costs (`sum`, wei) if they exceed the budget. Also returns until when they exceed it (ms
- * since the epoch).
- */
+/** The last hour's costs (`sum`, wei) if above the budget, and the time until which they are (ms since the epoch). */
 function aboveBudget(
   costs: HourlyCosts | undefined,
   budget: bigint,

@@ -5,9 +5,9 @@ import type { Terms } from '../../domain/transfer/transfer.ts'
 
 const defaultGasFactor = 1.2
 
-/** `wait`: too expensive now. `impossible`: above the policy's limits at any market price. */
+/** A call with its price. `wait`: too expensive now. `impossible`: the policy forbids the call at any price. */
 export type Priced =
-  | { readonly kind: 'priced'; readonly first: Attempt; /** Wei, at the current market. */ readonly cost: bigint }
+  | { readonly kind: 'priced'; readonly first: Attempt; /** Wei at the current market. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }
   | Exclude<Offer, { kind: 'offer' }>
   | { readonly kind: 'impossible'; readonly code: 'GAS_ABOVE_PAID'; readonly reason: string }
@@ -48,10 +48,7 @@ export async function priceCall(
   return { kind: 'priced', cost, first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
 }
 
-/**
- * Returns `gas`, or `atMost` if the call fits only without the reserve of the gas factor. Undefined if the call needs
- * more gas.
- */
+/** Returns `gas`, or `atMost` if the call fits only without the gas factor's reserve. Undefined: needs more. */
 async function withinGas(gas: string, atMost: bigint | undefined, withoutFactor: () => Promise<Simulation>): Promise<string | undefined> {
   if (atMost === undefined || BigInt(gas) <= atMost) return gas
   const exact = await withoutFactor()

@@ -19,12 +19,10 @@ export type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 export interface Admitted {
   readonly transfer: Transfer
   readonly parties: Parties
-  /** Time of an operator's last retry order, ms since the epoch. Earlier losses do not quarantine the transfer. */
+  /** Time of an operator's last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   readonly retriedAt?: number | undefined
   readonly seenAt?: number | undefined
-  /**
-   * If true, the call runs no code of the recipient (`PlannedDelivery.call`). Earlier reverts then do not concern it.
-   */
+  /** True if the call runs no code of the recipient (`PlannedDelivery.call`), so earlier reverts do not matter. */
   readonly isWrapped?: boolean
 }
 
@@ -40,7 +38,7 @@ export async function restrictionOf(
   const gate = known ?? (await endpoint.reserve?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
   if (gate.kind === 'open') return undefined
   endpoint.release?.(transfer)
-  // Another process may admit the transfer, which does not know the losses. So it learns how long to wait.
+  // Another process, which does not know these losses, may admit the transfer. `retryInMs` makes the transfer wait.
   const again = known?.kind === 'waiting' && known.code !== 'HALTED' ? { retryInMs: known.retryInMs } : {}
   return { kind: 'no-slot', code: gate.code, reason: gate.reason, ...again }
 }
@@ -58,7 +56,7 @@ function yieldToOthers({ losses }: Deps, { parties, seenAt, retriedAt }: Admitte
   return seenAt === undefined || retriedAt !== undefined ? undefined : losses?.waitForOthers(parties, seenAt)
 }
 
-/** Ignores revert texts, because strangers write them. A closed gate is not the recipient's fault. Never throws. */
+/** Counts a loss, unless by a closed gate. Strangers write revert texts, so no text decides. Never throws. */
 export async function recordLoss(
   deps: Deps & ChainDeps,
   transfer: Transfer,
@@ -85,7 +83,7 @@ export async function recordLoss(
     const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss, isContract)
     for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)
   } catch (error) {
-    // A read failed. The loss is counted later, when the call is final.
+    // The loss is counted when the call is final.
     deps.losses.reports?.uncounted(transfer, receipt.hash, error)
   }
 }

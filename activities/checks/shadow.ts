@@ -11,12 +11,12 @@ const mostKept = 10_000
 const waitMs = 60_000
 
 /**
- * Holds back a transfer that is ready, because its chain is in shadow mode.
+ * Holds back a ready transfer, because its chain is in shadow mode.
  * @param costWei current cost of the call
  */
 export type Shadow = (transfer: Transfer, ready: Ready, call: { readonly intent: Intent; readonly costWei: bigint }) => Waiting
 
-/** Counts each transfer only once per process. */
+/** Makes a `Shadow` that counts each transfer once per process. */
 export function createShadow(
   logger: Logger,
   metrics: Pick<Metrics, 'portage_shadow_deliveries_total' | 'portage_shadow_cost_wei_total'>,

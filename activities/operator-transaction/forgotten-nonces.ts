@@ -7,10 +7,10 @@ import { Wait } from '../../runtime/wait.ts'
 import type { SendOperatorTransactionInput, SendOperatorTransactionResult } from '../../temporal/contracts/operator-transaction.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Largest difference (ms) that is assumed between the clocks of the chain and of Temporal. */
+/** Largest assumed difference between the clocks of the chain and of Temporal, ms. */
 const clockSlackMs = 10 * 60_000
 const atOnce = 8
-/** Longest search (ms). It is below the step's time-out. The next search uses the answers of this search. */
+/** Longest search, ms, below the step's time-out. The next search has the answers of this one. */
 const searchMs = 100_000
 const mostKept = 50_000
 
@@ -33,7 +33,7 @@ interface NonceUser {
   readonly height: number
 }
 
-/** Caches which transactions used final nonces, and when. Missing answers are not cached. */
+/** Caches by which transaction, and when, a final nonce was used. Missing answers are not cached. */
 export class FinalNonces {
   readonly #answers: LRUCache<string, Promise<unknown>>
 
@@ -48,7 +48,7 @@ export class FinalNonces {
     })
   }
 
-  /** Returns ms since the epoch. Returns undefined if the nodes no longer have the block. */
+  /** Time of the block, ms since the epoch. Undefined if the nodes no longer have the block. */
   minedAt({ chain, era }: Pick<Search, 'chain' | 'era'>, lane: LaneId, { height }: NonceUser): Promise<number | undefined> {
     return this.#once(`${lane} ${era} block ${height}`, async () => {
       const block = await chain.block(height, 'agreed')
@@ -67,10 +67,7 @@ export class FinalNonces {
   }
 }
 
-/**
- * Finds out whether a forgotten nonce made this payment. Undefined: none did. `no-slot`: not known yet. Throws
- * NODE_UNAVAILABLE.
- */
+/** Finds a forgotten nonce's payment. Undefined: none. `no-slot`: unknown yet. Throws NODE_UNAVAILABLE. */
 export async function findForgotten(search: Search, order: Order, forgotten: readonly ForgottenNonces[]): Promise<Result | undefined> {
   const ranges = forgotten.filter(({ at }) => at >= order.orderedAt).toSorted((a, b) => b.from - a.from)
   if (ranges.length === 0) return undefined
@@ -102,7 +99,7 @@ async function find(search: Search, order: Order, ranges: readonly ForgottenNonc
     for (const [index, user] of users.entries()) {
       const nonce = nonces[index] ?? 0
       if (!user) return (await isBeforeOrder(above)) ? undefined : lost(nonce, lane, range)
-      // An equal payment that is much older than this order belongs to another order.
+      // A payment that is much older than this order belongs to another order, even if it is equal.
       if (user.callHash === wanted) return (await isBeforeOrder(user)) ? undefined : paidBy(chain, nonce, user.hash)
       above = user
     }

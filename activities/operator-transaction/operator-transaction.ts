@@ -18,7 +18,7 @@ import { FinalNonces, finalResult, findForgotten } from './forgotten-nonces.ts'
 import type { BeatingStep } from '../run-step.ts'
 import { priceCall } from '../checks/price-call.ts'
 
-/** Longest wait (ms) for a nonce. The workflow acts on a cancel only after this wait. */
+/** Longest wait for a nonce, ms. The workflow acts on a cancel only after this wait. */
 const waitForSlotMs = 30_000
 const waitForFinalMs = 10_000
 /** Operator transactions come after urgent deliveries and before all others. */
@@ -54,19 +54,18 @@ async function run(one: Try): Promise<Result> {
   if (acquired.kind !== 'acquired') return acquired
   const { pending } = acquired
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
-    // An earlier process got this nonce and died before it checked the members. A withdrawn member must not be
-    // delivered.
+    // The process that got this nonce died before it checked the members. A withdrawn member must not be delivered.
     await agent.cancel(input.intentId)
     return resultOf(one, pending)
   }
-  // If an earlier process may have sent the transaction, this process follows it even if it may not sign it.
+  // An earlier process may have sent the transaction. This process follows the transaction even if it may not sign it.
   await agent.signAndSend(pending).catch(unlessSentBefore(one))
   await pending.until((state) => state.kind === 'spent' || (state.kind === 'included' && state.final), waitForFinalMs, signal)
   if (signal.aborted) await context.cancelled
   return resultOf(one, pending)
 }
 
-/** Only the first try throws permanent errors. A later try may follow a transaction that was already sent. */
+/** Only the first try throws permanent errors, because a later try may follow a transaction that was sent. */
 function unlessSentBefore({ input, context }: Try): (error: unknown) => void {
   return (error) => {
     if (!input.lookUpOnly && !input.held && context.info.attempt === 1) throw error
@@ -88,7 +87,7 @@ async function resultOf(one: Try, pending: PendingTransaction): Promise<Result> 
 /** Reads the result from the chain, because the ledger forgets final nonces. `lost`: no nonce is known. */
 async function findFinal(one: Try): Promise<Result> {
   const { input } = one
-  // The workflow's runs before a reset may have held other nonces.
+  // Runs of the workflow before a reset may have held other nonces.
   for (const earlier of input.earlier ?? []) {
     const result = await verdict(one, earlier)
     if (result.kind === 'final' || result.kind === 'pending') return result
@@ -137,9 +136,9 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   if (lookUpOnly || info.attempt > 1) {
     const found = await agent.find(call, signal)
     if (found.kind === 'acquired') return (await madeInstead(one, found.pending)) ?? found
-    // The result is read from the chain: the nonce may be final, or a lost ledger may have granted it.
+    // The nonce may be final, or a lost ledger may have granted the nonce. So the result is read from the chain.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held))) return findFinal(one)
-    // An earlier try's transaction may be final. The workflow decides, because it knows what was signed.
+    // A transaction of an earlier try may be final. The workflow decides, because the workflow knows what was signed.
     if (found.why === 'none') return { kind: 'none' }
     return refused(found)
   }
@@ -160,15 +159,12 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has learnt of nonces that it did not give; they are being read' }
 }
 
-/** An automatic top-up may have waited long. Another payment may have raised the balance first. */
+/** Another payment may have raised the balance while the automatic top-up waited. */
 async function isStillBelow({ chain, input: { onlyBelow } }: Try): Promise<boolean> {
   return !onlyBelow || BigInt(await chain.balanceOf(onlyBelow.address)) < BigInt(onlyBelow.minimum)
 }
 
-/**
- * Finds a payment that an earlier ledger made, so that it is not made again. Not needed for a batch, whose contract
- * delivers only once.
- */
+/** Finds a payment of an earlier ledger, not to pay twice. A batch needs no search: its contract delivers once. */
 async function madeBefore({ chain, known, agent: { view }, input, context }: Try): Promise<Result | undefined> {
   const { lane, intent, orderedAt } = input
   if (orderedAt === undefined) return undefined

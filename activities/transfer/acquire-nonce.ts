@@ -17,7 +17,7 @@ import { type NoSlot, restrictionOf } from '../checks/restrictions.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import type { Context } from '@temporalio/activity'
 
-/** A read is trusted for this share of the heartbeat time-out. After that, another process may have the step. */
+/** Share of the heartbeat time-out for which a read is trusted. After this time, another process may have the step. */
 const trustedShare = 0.8
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
@@ -33,7 +33,7 @@ export type Acquisition =
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/** Checks restrictions before and after the wait. If the transfer already holds a nonce, uses it in any case. */
+/** Gets a nonce, with restrictions checked before and after. A nonce that the transfer holds is used anyway. */
 export async function acquire(
   deps: AcquireDeps,
   input: BroadcastInput,
@@ -59,13 +59,12 @@ export async function acquire(
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
-  // There is no nonce to follow: the last one is final without the effect, or the ledger is lost. So the call must be
-  // simulated again.
+  // No nonce to follow: final without the effect, or lost with the ledger. So the call needs a new simulation.
   if (mode === 'follow') return { kind: 'withdrawn' }
   const restricted = await restriction()
   if (restricted) return restricted
 
-  // A transfer with a fee limit of its own shares no call, because a batch has one price for all members.
+  // A batch has one price for all members, so a transfer with its own fee limit goes alone.
   const { maxFeePerGas, maxFeePerTransaction } = transfer.terms ?? {}
   const isAlone = (maxFeePerGas ?? maxFeePerTransaction) !== undefined || deps.losses?.goesAlone(parties)
   const shared = isAlone ? undefined : await routing?.enqueue(candidate, endpoint, { signal, timeoutMs: waitForBatchMs })
@@ -102,10 +101,7 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
   }
 }
 
-/**
- * Returns a function that reads the effect. If a call may have been sent, the function reads at each new block, because
- * a new ledger does not know the call.
- */
+/** Returns a reader of the effect. It reads at each block if an unrecorded call may have been sent. */
 function effectReader(
   chain: Chain,
   endpoint: Endpoint,
@@ -122,10 +118,7 @@ function effectReader(
   }
 }
 
-/**
- * The key judges halts by the call. A call without a message may come from several sources, so it waits for all of
- * them.
- */
+/** The key judges a halt by the call. Without a message, a call may be any source's, and waits for all of them. */
 function noSlotIfHalted(error: unknown): NoSlot {
   if (!(error instanceof RelayerError) || error.code !== 'HALTED') throw error
   return { kind: 'no-slot', code: error.code, reason: error.about }

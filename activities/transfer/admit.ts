@@ -15,10 +15,10 @@ import type { Refuse } from './confirm-end.ts'
 
 const waitMs = 15_000
 const dearMs = 5_000
-/** Finality is fast if a transaction in the next block would be final within this time (ms). */
+/** Finality is fast if a transaction in the next block would be final within this time, ms. */
 const fastFinalityMs = 10_000
 
-/** Does steps 1 to 3 in one local activity, which sends their reads together. */
+/** Does steps 1 to 3 in one local activity, whose reads go out together. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
   return (input) =>
     admissionStep(deps, input.transfer, async (target) => {
@@ -34,7 +34,7 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
     })
 }
 
-/** Other answers release the reservation. It stays if the step throws, because the step is tried again. */
+/** Other answers release the bridge's reservation. An error keeps it, because the step is tried again. */
 const goingOn: ReadonlySet<string> = new Set<(Admission | Passed)['kind']>(['passed', 'ready', 'unsettled'])
 
 async function admissionStep<T extends Admission | Passed>(
@@ -94,7 +94,7 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
 }
 
 /**
- * Step 3. If the contract reverts a second delivery, a simulation that succeeds proves that there is no effect yet.
+ * Step 3. If the contract reverts a second delivery, a successful simulation proves that the effect is absent.
  * @param firstStage see `Stages.first`
  */
 async function prepareUnless(
@@ -145,7 +145,7 @@ async function prepareUnless(
   return shadow ? shadow(transfer, ready, { intent, costWei: priced.cost }) : ready
 }
 
-/** Returns the next of several calls. Undefined if one call delivers. */
+/** The next of several calls. Undefined if one call delivers. */
 async function nextCall(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
@@ -164,10 +164,7 @@ async function nextCall(
   return { kind: 'waiting', code, reason, retryInMs: Math.max(waitMs, opensInMs) }
 }
 
-/**
- * After a revert, or in a quarantine, chooses a call that runs no code of the recipient. Such a call needs no
- * quarantine.
- */
+/** Chooses the call: after a revert, or in a quarantine, one that runs no code of the recipient, if any. */
 async function chooseCall(
   { losses }: StepDeps,
   { retriedAt, wrapped: isNeeded }: AdmitInput,

@@ -18,21 +18,18 @@ import type { Context } from '@temporalio/activity'
 export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'stepTimes'> {
   readonly agent: LaneAgent
   readonly slots?: StepSlots
-  /** Time (ms) for which a step follows its transaction before another step may use the slot. Default: 30 s. */
+  /** ms for which a step follows its transaction. After this time, another step may have the slot. Default: 30 s. */
   readonly followMs?: number
 }
 
-/** Time limits (ms) of a local broadcast: a few blocks. After that, a step on the lane's queue continues. */
+/** Time limits of a local broadcast, ms: a few blocks. After these times, a step on the lane's queue continues. */
 const localTimes = { forNonceMs: 5_000, followMs: 15_000 } as const
 
 const laneCheckMs = 3_000
 
 type Included = Extract<PendingTransactionState, { kind: 'included' }>
 
-/**
- * Step 4: gets a nonce, signs, sends, and follows the transaction into a block or to finality. After a crash, the next
- * try signs the same bytes.
- */
+/** Step 4: gets a nonce, signs, sends, follows to a block or finality. After a crash, it signs the same bytes. */
 export function createBroadcast(deps: BroadcastDeps): BeatingStep<BroadcastInput, BroadcastResult> {
   return async (input, context, enter) => {
     const { slots } = deps
@@ -51,8 +48,7 @@ export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly s
 export function createBroadcastLocally(lanes?: LocalLanes): BeatingStep<BroadcastInput, BroadcastResult | { kind: 'elsewhere' }> {
   return async (input, context, enter) => {
     const lane = lanes?.get(input.lane)
-    // Only new broadcasts are local. A transaction that may have been sent before is followed on the lane's queue, with
-    // retries until its end.
+    // A transaction that may have been sent is followed on the lane's queue, where the step is retried.
     if (!lane || input.mode !== 'new') return { kind: 'elsewhere' }
     const result = await lane.slots.runLocal(transferId(input.transfer), () => lane.broadcast(input, context, enter))
     return result === undefined || result.kind === 'no-slot' ? { kind: 'elsewhere' } : result
@@ -109,9 +105,9 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
-    // The loss is recorded before it is final. Otherwise many more transfers could go to the same recipient meanwhile.
+    // The loss is recorded before it is final. Until then, many more transfers could go to the same recipient.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
-    // A batch without an effect has used up its nonce, even before finality. So its members need not wait.
+    // A batch without an effect has used its nonce even before finality, so its members need not wait.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
       await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)
@@ -133,9 +129,7 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
   }
 }
 
-/**
- * Waits until a block has the transaction. Ends early if the lane is forbidden, because another lane may then deliver.
- */
+/** Waits until a block has the transaction. Ends early if the lane is forbidden: another lane may then deliver. */
 async function untilIncluded(
   { pending, enter, signal }: Pick<Following, 'pending' | 'enter'> & { readonly signal: AbortSignal },
   agent: LaneAgent,
@@ -152,7 +146,7 @@ function unincluded({ nonce, attempts, tried }: PendingTransaction, state: Exclu
   return { kind: 'pending', nonce, attempts, reason: state.note, tried }
 }
 
-/** Reads the effect itself before a transfer or one of its rounds ends, because a receipt is not enough. */
+/** Reads the effect before a transfer or its round ends, because a receipt alone is no proof. */
 async function finalResult(
   deps: AcquireDeps,
   input: BroadcastInput,
@@ -163,13 +157,13 @@ async function finalResult(
   const { transfer, stage, plan } = input
   const endpoint = endpointOf(deps, transfer, input)
   const hasEffect = noop ? false : endpoint.hasEffect(receipt, transfer)
-  // Both reads start together, so that they share a request. After the last call, both show the same.
+  // The two reads start together, so that they share a request.
   const [shows, isWhole] = await Promise.all([
     isFinal(chain, endpoint, transfer),
     stage === undefined || isFinal(chain, endpointOf(deps, transfer, { plan }), transfer),
   ])
   if (shows && hasEffect !== false) return { kind: isWhole ? 'delivered' : 'passed', landed }
-  // Another transaction delivered first, or a node gave a wrong receipt for this one.
+  // Another transaction delivered first, or a node gave a wrong receipt.
   if (shows) return { kind: 'seen' }
   const absent = shows === false && hasEffect !== true && !(await endpoint.delivered(transfer, 'latest'))
   if (absent) {
@@ -179,7 +173,7 @@ async function finalResult(
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }
 
-/** If the batch failed, another member may be the cause. So this member is admitted again. */
+/** If the batch failed, this member is admitted again, because another member may be the cause. */
 function asMember({ id, members }: Batch, result: BroadcastResult): BroadcastResult {
   switch (result.kind) {
     case 'delivered':

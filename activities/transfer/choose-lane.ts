@@ -9,16 +9,13 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, KeylessSteps, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { lanesOf, type StepDeps } from '../deps.ts'
 
-/** Wait (ms) while no lane takes work. It is short, so that a resumed lane is found soon. */
+/** Wait while no lane takes work, ms, short so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
 const unwatchedMs = 15_000
-/** Bounds (ms) of the wait for a gate that is watched. The watcher wakes transfers earlier, unless it is gone. */
+/** Limits of the wait for a watched gate, ms. The watcher wakes transfers earlier, unless it is gone. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
-/**
- * Minimum time (ms) between the opening of a gate and a transfer's own check. The watcher should wake the transfer
- * earlier.
- */
+/** Shortest time from the opening of a gate to a transfer's own check, ms. The watcher should be first. */
 const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'gates' | 'openLanes'>
@@ -34,10 +31,7 @@ export type Choice =
   | { readonly kind: 'closed'; readonly gate: Exclude<Gate, { kind: 'open' }> }
   | { readonly kind: 'none' }
 
-/**
- * Chooses an open lane by rendezvous hash, or the lane that the terms name. Avoids lanes that the transfer has just
- * left.
- */
+/** Chooses an open lane by rendezvous hash, or the terms' lane. Avoids lanes that the transfer has just left. */
 export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, target: Omit<Target, 'chain'>): Promise<Choice> {
   const { endpoint, lanes } = target
   const { terms } = transfer
@@ -55,12 +49,12 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
   }
   const left = open.find((lane) => avoid.includes(lane))
   if (left === undefined) return unauthorizedGate(deps, target, unauthorized)
-  // If the avoided lane granted no nonce because of this gate, the transfer waits for the gate.
+  // If this gate kept the avoided lane from granting a nonce, the transfer waits for the gate.
   const gate = await reserve(left)
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
 }
 
-/** If only a missing role at the bridge keeps all lanes from working, the transfer waits for this role. */
+/** The transfer waits for the role if only a missing role at the bridge keeps all lanes from working. */
 async function unauthorizedGate(
   deps: Deps,
   { endpoint, lanes }: Pick<Target, 'endpoint' | 'lanes'>,
@@ -76,7 +70,7 @@ async function unauthorizedGate(
 }
 
 export async function noLane(deps: Deps, transfer: Transfer, lanes: Target['lanes']): Promise<Stopped> {
-  // If a lane is open, the transfer is not watched: it has just left this lane, and the watcher would wake it at once.
+  // If a lane is open, the transfer has just left it. A watcher would wake the transfer at once.
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
@@ -92,13 +86,12 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
     const lanes = lanesOf(deps, { targetChain: chain })
     const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
     const unserved = { lane, open: false, why: 'unserved', detail: 'the config has no such lane' } as const
-    // A worker with an older config may still serve the lane's queue. So the transfer leaves only after
-    // `abandonAfterMs`.
+    // A worker with an older config may serve the lane's queue. So the transfer leaves after `abandonAfterMs` only.
     return { lane: lanes.lanes.includes(lane) ? await lanes.status(lane) : unserved, others, abandonAfterMs: deps.abandonAfterMs }
   }
 }
 
-/** Rendezvous hash: every process chooses the same lane, and if a lane is removed, only its own transfers move. */
+/** Rendezvous hash: every process chooses the same lane, and only a removed lane's transfers move. */
 function preferredLane(key: string, candidates: readonly LaneId[]): LaneId | undefined {
   const weighed = candidates.map((candidate) => ({ candidate, weight: fnv1a(`${candidate}|${key}`) }))
   return weighed.sort((a, b) => b.weight - a.weight || (a.candidate < b.candidate ? -1 : 1))[0]?.candidate
@@ -114,10 +107,7 @@ export function waitForGate(deps: Deps, transfer: Transfer, gate: Exclude<Gate, 
   return { kind: 'waiting', code, reason, retryInMs: Math.round(gateWaitMs(gate, { watched, now, share })) }
 }
 
-/**
- * Time (ms) that a transfer waits for a gate. `now` is the chain's time in seconds. `share` is from 0 to 1, and spreads
- * the checks.
- */
+/** A transfer's wait for a gate, ms. `now`: the chain's time, seconds. `share` (0 to 1) spreads the checks. */
 export function gateWaitMs(
   gate: ClosedGate,
   { watched, now, share }: { watched: boolean; now: number | undefined; share: number },

@@ -12,12 +12,12 @@ import { createConfirm } from './confirm.ts'
 
 export interface EndDeps extends StepDeps {
   readonly heldNonces: HeldNonces
-  /** Like `heldNonces`, but refused messages share the reads of the ledgers. */
+  /** Like `heldNonces`, but refused messages share the reads of ledgers. */
   readonly sharedHeldNonces: HeldNonces
   readonly withdraw: Withdraw
 }
 
-/** Before a transfer ends undelivered, most nodes must show its nonces as final. Then the effect is read. */
+/** Whether a transfer may end undelivered: most nodes must show its nonces as final, and no effect. */
 export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
   return async ({ transfer, intentId, nonces }) => {
     const lanes = nonces.map(({ lane }) => lane)
@@ -33,9 +33,8 @@ export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
 export type Refuse = (transfer: Transfer, refusal: Rejection) => Promise<Stopped>
 
 /**
- * Refuses a transfer only if none of its nonces can be mined. An earlier run that is now forgotten may have sent a
- * call. For an invalid message, no effect is read and nothing is withdrawn, because strangers choose the fields of the
- * message.
+ * Refuses a transfer once none of its nonces can be mined: a forgotten run may have sent a call. For an invalid
+ * message, no effect is read and nothing is withdrawn, because strangers choose its fields.
  */
 export function createRefuse(deps: EndDeps): Refuse {
   return async (transfer, refusal) => {
@@ -50,8 +49,7 @@ export function createRefuse(deps: EndDeps): Refuse {
     const open = await openNonces(chain, [], ledgers)
     if (!open) return wait(`${what} once the nodes agree on what is final of its lanes`)
     if (refusal.kind === 'declined') {
-      // No agreement is required of a single node. It would have to answer twice, a block apart, and strangers could
-      // fill all admissions with such waits.
+      // A single node need not agree: it would answer twice, a block apart, and strangers could fill all admissions.
       const effect = await withdrawAndConfirm(deps, transfer, ledgers, !hasOneNode(chain))
       if (effect.kind === 'delivered') return effect
       if (effect.kind === 'unsettled' && open.length === 0)
@@ -85,10 +83,10 @@ async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: Ledge
   const agreed = await chain.agreedNonce(address)
   const highest = Math.max(-1, ...known)
   if (highest >= agreed) return { lane, nonce: highest }
-  // The ledger forgets a nonce once one process has seen it as final. Here most nodes must show that it is final.
+  // The ledger forgets a nonce that one process has seen as final. Here most nodes must show the nonce as final.
   if (wasThere.length > 0 && finalized > agreed) return { lane, nonce: finalized - 1 }
   const isKnown = wasThere.some(({ nonce }) => nonce !== undefined)
-  // After a wipe, the nonces of an earlier ledger are not known. So all nonces of the account must be final.
+  // After a wipe, the nonces of an earlier ledger are unknown, so all nonces of the account must be final.
   if (!isKnown && !knowsAll && (await chain.pendingNonce(address)) > agreed) return { lane }
   return undefined
 }

@@ -5,7 +5,7 @@ import { finalDelivery, isAbsent, isDenied, isFinal, isOurs, unsettled, whyUsele
 import { recordLoss } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 
-/** Step 5: checks whether the finalized state shows the effect. `unsettled` until the nodes agree on a final answer. */
+/** Step 5: whether the finalized state shows the effect. `unsettled` until the nodes agree on a final answer. */
 export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
   return async (input) => {
     const { transfer, stage } = input
@@ -16,7 +16,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
   }
 }
 
-/** If the round has a stage, the effect is the effect of the stage's call. */
+/** In a round with a stage, the effect is that of the stage's call. */
 async function confirmCall(deps: StepDeps, input: ConfirmInput): Promise<Confirmation> {
   const { transfer, landed, stage, requireAgreement } = input
   const chain = chainOf(deps, transfer)
@@ -26,7 +26,7 @@ async function confirmCall(deps: StepDeps, input: ConfirmInput): Promise<Confirm
   const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
   const delivery = finalized ? await finalDelivery(deps, transfer, { stage }) : undefined
   if (delivery) return { kind: 'delivered', delivery }
-  // If a node shows the effect, the other nodes get time to show it too, unless most of them deny it.
+  // If a node shows the effect, the others get time to show it too, unless most of them deny it.
   if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
   if ((own || requireAgreement) && !(await isAbsent(endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
   if (!own) return { kind: 'gone' }
@@ -37,7 +37,7 @@ async function confirmCall(deps: StepDeps, input: ConfirmInput): Promise<Confirm
 
 type OwnTransaction = Extract<Confirmation, { kind: 'delivered' | 'unsettled' }> | { readonly kind: 'useless'; readonly receipt: Receipt }
 
-/** Undefined if no block has the transaction, or if it has no effect and its block is not final. */
+/** Portage's transaction. Undefined if in no block, or without effect in a block that is not final. */
 async function readLanded(
   deps: StepDeps,
   { transfer, stage, waitMs, seenAt }: ConfirmInput,

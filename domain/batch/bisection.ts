@@ -1,30 +1,26 @@
-/** Finds the bad transfers of failed batches. Each failed batch is halved until a bad transfer is alone. Plain JSON. */
+/** A search for the bad transfers of failed batches. Each failed batch is halved until a bad transfer is alone. */
 export interface Bisection<T> {
   readonly halves: readonly (readonly T[])[]
   readonly size: number
   readonly most: number
 }
 
-/**
- * A batch starts small, because a node may time out when it simulates more than 50 transfers (seen in Oasys' relayer).
- */
+/** A node may time out when it simulates more than 50 transfers (seen in Oasys' relayer). */
 const firstSize = 20
 
 export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T> {
   return { halves: [], size: Math.min(size, most), most }
 }
 
-/**
- * Records a batch's result. An `unanswered` batch is dropped. Do not record a failure of the route: a gate handles it.
- */
+/** Records the result of a batch. If the whole route fails, record nothing: a gate handles that failure. */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0
   const halves = state.halves.slice(1)
-  // Only a full batch of new transfers shows that a larger one may fit.
+  // A larger batch is tried only after a full batch of new transfers has succeeded.
   if (result === 'completed') return { halves, most, size: isNew && batch.length === size ? Math.min(most, size * 2) : size }
   if (result === 'failed' && batch.length === 1) return { halves, most, size }
-  // A failed half only locates the bad transfer. It does not mean that batches are too large.
+  // A failed half locates a bad transfer. Only a failed new batch may be too large.
   const smaller = isNew ? Math.max(1, Math.floor(batch.length / 2)) : size
   const middle = Math.ceil(batch.length / 2)
   const split = result === 'failed' ? [batch.slice(0, middle), batch.slice(middle)] : []

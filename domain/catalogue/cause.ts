@@ -35,9 +35,7 @@ function typed(name: string, value: string | undefined): string | undefined {
   return words.includes(undefined) ? undefined : value
 }
 
-/**
- * Whether any cause blocks work. A `note` blocks nothing. An unknown code (from a newer version) counts as blocking.
- */
+/** Whether any cause blocks work. A code that this version does not know counts as blocking. */
 export function isStuck(causes: readonly Pick<Cause, 'code'>[]): boolean {
   return causes.some(({ code }) => !isCauseCode(code) || causeCatalogue[code].severity !== 'note')
 }

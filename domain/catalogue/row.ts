@@ -6,13 +6,13 @@ export interface Row {
 
 export interface ErrorRow extends Row {
   readonly retriable: boolean
-  /** The message's signatures are too old. A copy with newer signatures can replace it. */
+  /** The message's signatures have expired. A copy of the message with newer signatures may replace the message. */
   readonly awaitNewSignatures?: true
-  /** Only this transfer waits, not its route. Its stream lets another transfer start in its place. */
+  /** Only this transfer waits, not its route. */
   readonly waitsForItself?: true
-  /** The contracts of a route contradict each other. If most nodes show this contradiction, the route is halted. */
+  /** Portage halts the route if most nodes show that its contracts contradict each other. */
   readonly haltRoute?: true
-  /** Portage, or a service that it depends on, does not work. Logged as a warning for operators. */
+  /** Portage, or a service that Portage needs, does not work. The error is logged as a warning. */
   readonly isOutage?: true
 }
 
@@ -31,10 +31,10 @@ export const severities = {
 export type Severity = keyof typeof severities
 
 export interface CauseRow extends Row {
-  /** A `note` is shown, but it is no fault: `portage stuck` still exits with 0. */
+  /** `portage stuck` shows a `note` too, but a `note` is no fault: the exit code stays 0. */
   readonly severity: Severity
   readonly does: string
-  /** Commands for the operator to type, in this order. `<…>` is the name of a value of `CauseValues` (cause.ts). */
+  /** Commands for the operator, in this order. `<name>` is replaced by this value of `CauseValues` (cause.ts). */
   readonly next: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export function row(title: string, remedy: string): Row {
   return { title, remedy }
 }
 
-/** An error that a retry can cure. If an error is listed here by mistake, the step is retried for ever. */
+/** An error that a retry can cure. Temporal retries the step without end. */
 export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself' | 'isOutage'> = {}): ErrorRow {
   return { title, remedy, retriable: true, ...facts }
 }
@@ -51,7 +51,7 @@ export function outage(title: string, remedy: string): ErrorRow {
   return retry(title, remedy, { isOutage: true })
 }
 
-/** An error that no retry can cure. If an error is listed here by mistake, a deliverable transfer is parked. */
+/** An error that no retry can cure. If a retry could help, use `retry`: this error may park the transfer. */
 export function fatal(title: string, remedy: string, facts: Omit<ErrorRow, keyof Row | 'retriable' | 'waitsForItself'> = {}): ErrorRow {
   return { title, remedy, retriable: false, ...facts }
 }

@@ -3,7 +3,6 @@ import { cause, commands, does, fatal, retry, type Row, row } from './row.ts'
 const { doctor, fees, listLanes, raiseFee, reason, show } = commands
 
 export const transferRows = {
-  // Valid messages that the policy refuses. The transfer is declined. A retry applies the policy again.
   PAYLOAD_WITH_CALL: fatal(
     'A payload 3 transfer can only be redeemed by its recipient contract.',
     'Configure the call by which that recipient contract redeems the transfer.',

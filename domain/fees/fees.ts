@@ -1,43 +1,43 @@
 import type { ChainName, Terms } from '../transfer/transfer.ts'
 import { forms, isOf } from '../text/forms.ts'
 
-/** EIP-1559's maxFeePerGas and maxPriorityFeePerGas, decimal wei. On legacy chains both are the gas price. */
+/** EIP-1559's maxFeePerGas and maxPriorityFeePerGas, decimal wei. On legacy chains, both are the gas price. */
 export interface Fees {
   readonly maxFee: string
   readonly tip: string
 }
 
-/** `baseFee` is in wei (decimal), and absent on legacy chains. */
+/** The market's fees. `baseFee` is decimal wei, and absent on legacy chains. */
 export interface FeeQuote extends Fees {
   readonly baseFee?: string
-  /** Maximum wei per gas if no policy sets `maxFeePerGas`, decimal. Absent: no maximum. */
+  /** Highest maxFee of an attempt if the policy has no `maxFeePerGas`, decimal wei per gas. */
   readonly cap?: string
 }
 
 export const mostNoopGas = 5_000_000n
 
-/** go-ethereum accepts a replacement only with fees at least 10 percent higher (PriceBump). */
+/** go-ethereum accepts a replacement only if its fees are at least 10 percent higher (PriceBump). */
 const defaultBumpPercent = 20
 
-/** `gasLimit` is in gas units, `dataFee` (the data fee of an L2) in wei, both decimal. An absent `dataFee` is 0. */
+/** Gas limit and data fee of a call, decimal. `dataFee` is an L2's charge for the calldata in wei. Absent: 0. */
 export interface CallCost {
   readonly gasLimit: string
   readonly dataFee?: string | undefined
 }
 
-/** `wait`: the call gets no nonce until fees fall. `impossible`: the policy forbids the call at any fee. */
+/** The fees to offer. `wait`: the call gets no nonce until fees fall. `impossible`: the policy forbids the call. */
 export type Offer =
   | ({ readonly kind: 'offer' } & Fees)
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
-/** Applies the policy's `tipFactor`, on legacy chains to the whole gas price. */
+/** Multiplies the market's tip by the policy's `tipFactor`. On legacy chains the tip is the whole gas price. */
 export function marketFor(quote: FeeQuote, { tipFactor = 1 }: FeePolicy): FeeQuote {
   const tip = (BigInt(quote.tip) * BigInt(Math.round(tipFactor * 100)) + 99n) / 100n
   return { ...quote, maxFee: String(BigInt(quote.maxFee) - BigInt(quote.tip) + tip), tip: String(tip) }
 }
 
-/** Limits the market's fees by the policy. On legacy chains `baseFeeCeiling` limits the gas price. */
+/** First attempt's fees: the market's, within the policy. On legacy chains, `baseFeeCeiling` limits the gas price. */
 export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost): Offer {
   const { gasLimit, baseFeeCeiling } = policy
   if (gasLimit !== undefined && BigInt(cost.gasLimit) > BigInt(gasLimit)) {
@@ -53,7 +53,7 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const cap = least(configured, terms)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
-  // The terms must allow one raise. Otherwise each rise of the base fee would cost a no-op.
+  // The submission's limit must allow one raise. Otherwise each rise of the base fee would cost a no-op.
   const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
   if (cap < wanted) {
     const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''
@@ -69,21 +69,20 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
 export interface Raising extends CallCost {
   readonly kind: 'call' | 'noop'
   readonly policy: CallPolicy
-  /** If true, the limit of raises (`feeLimitReached`) does not apply. The policy's caps still apply. */
+  /** If true, `feeLimitReached` does not end the raises. The policy's caps still apply. */
   readonly urgent?: boolean | undefined
-  /** Fees that an operator ordered. The policy's caps do not apply to them. An absent fee follows the market. */
+  /** Fees that an operator ordered, also above the policy's caps. An absent fee follows the market. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** The nodes' pools refuse the attempts: a more expensive transaction from outside Portage has this nonce. */
+  /** The nodes refuse every attempt, because a transaction from outside Portage has this nonce at a higher fee. */
   readonly outpriced?: boolean | undefined
-  /** Balance of the account, decimal wei. If `outpriced`, the next attempt must not cost more than the balance. */
+  /** Balance of the account, decimal wei. An `outpriced` attempt must not cost more. */
   readonly balance?: string | undefined
   readonly value?: string | undefined
 }
 
 /**
  * Returns the fees of the next attempt: `bumpPercent` above all earlier attempts, or the market's fees if higher.
- * Returns undefined if a limit is reached. A no-op may exceed the caps, because an unused nonce blocks all higher
- * nonces.
+ * Returns undefined if a limit is reached. No-ops may exceed the caps, because an unused nonce blocks higher nonces.
  * @param offered fees of all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -101,11 +100,7 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
   return limited ? undefined : fees
 }
 
-/**
- * Outbids a transaction from outside Portage by doubling the tip, up to `maxFee`. A call without a cap is no longer
- * raised once its tip alone exceeds `limitFactor` times the market's fee. A rival that offers even more would be in a
- * block already.
- */
+/** Doubles the tip up to `maxFee`, to outbid a foreign transaction. Without a cap, `limitFactor` ends the raises. */
 function beyondLimit(
   fees: Fees,
   market: Fees,
@@ -119,22 +114,17 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/**
- * Raises each fee by `percent` (at least 1 wei) above the highest attempt, and to the market's fee if that is higher.
- */
+/** Returns fees `percent` above the highest previous fees (at least 1 wei), or the market's fees if they are higher. */
 export function bumpFees(previous: readonly Fees[], market: Fees, percent = defaultBumpPercent): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee, percent))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip, percent))])
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/**
- * Raises end at this multiple of the market's fee, or of the first attempt's fee (Optimism's txmgr:
- * FeeLimitMultiplier).
- */
+/** Highest multiple of the market's or, if higher, the first attempt's fee (FeeLimitMultiplier of Optimism's txmgr). */
 const limitFactor = 5n
 
-/** Limits raises. A nonce may be stuck for a reason other than its fee, and its fee would then rise for ever. */
+/** Whether raises must end. Without a limit, a nonce that is stuck for another reason would cost ever more. */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -146,7 +136,7 @@ export function pricedOut(offered: readonly Fees[], baseFee: string | undefined)
   return baseFee !== undefined && offered.every(({ maxFee }) => BigInt(maxFee) < BigInt(baseFee))
 }
 
-/** Maximum cost of an attempt, wei: gas limit × maxFee, plus data fee, plus value. */
+/** Highest cost of an attempt, wei: gas limit × maxFee + data fee + value. */
 export function worstCost(attempt: Fees & CallCost & { readonly value?: string }): bigint {
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }
@@ -166,7 +156,7 @@ function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
   return maxFeePerGas === undefined ? capFrom(cap) : uncapped
 }
 
-/** Names of limits in the reason of a FEE_LIMIT, which names the limit that allows least. */
+/** Names of the limits that the reason of a FEE_LIMIT can contain. */
 export const limits = { submission: 'its submission', transaction: 'maxFeePerTransaction', gas: 'maxFeePerGas' } as const
 
 function limitText({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, cost: CallCost, cap: bigint): string {
@@ -182,7 +172,7 @@ function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, da
   return least(perGas, capFrom(maxFeePerGas))
 }
 
-/** Returns the limit of the submission's terms. Ignores a malformed limit, which only a forged input can contain. */
+/** Returns the limit of the submission's terms, wei per gas. A malformed limit of a forged input is ignored. */
 function termsCap({ terms = {} }: CallPolicy, cost: CallCost): bigint {
   const limit = (wei: unknown) => (typeof wei === 'string' && isOf(forms.decimal, wei) ? wei : undefined)
   return capOf({ maxFeePerGas: limit(terms.maxFeePerGas), maxFeePerTransaction: limit(terms.maxFeePerTransaction) }, cost)
@@ -206,25 +196,25 @@ function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-/** Fee limits, and how fees are chosen. Wei and gas are decimal. */
+/** Limits of fees, and rules to choose fees. Wei and gas are decimal. */
 export interface FeePolicy {
   /** Maximum wei per gas: EIP-1559's maxFeePerGas, or the legacy gas price. */
   readonly maxFeePerGas?: string | undefined
   /** Maximum tip, wei per gas: EIP-1559's maxPriorityFeePerGas. */
   readonly maxTip?: string | undefined
-  /** The first tip is the market's tip times this factor, two decimals (venus-messager: gasOverPremium). Default: 1. */
+  /** Factor of the market's tip for the first attempt, two decimals (venus-messager: gasOverPremium). Default: 1. */
   readonly tipFactor?: number | undefined
-  /** Each attempt raises both fees by this percentage. Default: 20. */
+  /** Percentage by which each attempt raises both fees. Default: 20. */
   readonly bumpPercent?: number | undefined
   /** Maximum wei for a whole transaction, including an L2's data fee, excluding the value. */
   readonly maxFeePerTransaction?: string | undefined
-  /** While the base fee (wei) is above this ceiling, no new call is sent, and transfers wait without a nonce. */
+  /** While the base fee (wei) is above this ceiling, the lane sends no new call, and transfers wait without a nonce. */
   readonly baseFeeCeiling?: string | undefined
   readonly gasFactor?: number | undefined
   readonly gasLimit?: string | undefined
 }
 
-/** Ordered from the most specific scope to the least specific. */
+/** Scopes of fee rules, the most specific first. */
 export type FeeScope =
   | { readonly kind: 'transfer'; readonly id: string }
   | { readonly kind: 'lane'; readonly lane: string }
@@ -242,25 +232,25 @@ export interface FeeSubject {
   readonly transfer?: string | undefined
   readonly lane?: string | undefined
   readonly contract?: string | undefined
-  /** The first four bytes of the calldata, hex with 0x. */
+  /** First four bytes of the calldata, hex with 0x. */
   readonly selector?: string | undefined
   readonly deliveries?: number | undefined
   readonly terms?: Terms | undefined
 }
 
-/** `terms` apply in addition to the policy and the defaults, so a submission cannot raise a limit. */
+/** `terms` only add limits to those of the policy, so a submission cannot raise a limit. */
 export type CallPolicy = FeePolicy & Pick<FeeSubject, 'terms'>
 
 export type FeePolicyResolver = (about: FeeSubject) => CallPolicy
 
 export interface FeeDefaults {
   readonly rules: readonly FeeRule[]
-  /** Maximum gas of one delivery. It is multiplied by the chain's entry in `gasFactors`. No entry: factor 1. */
+  /** Highest gas of one delivery if the chain's factor in `gasFactors` is 1 or absent. */
   readonly maxGas: number
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** Gas always has a limit, because a stranger's token may burn any amount of gas. At equal scopes, the settings win. */
+/** Gas always has a limit: a stranger's token may burn it. At equal scopes, the settings overrule the config. */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {
@@ -269,7 +259,7 @@ export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => {
   }
 }
 
-/** Takes each field from the most specific scope that sets it. Of rules with equal scopes, the later one wins. */
+/** Takes each policy field from the most specific scope that sets it. Among rules of one scope, the last wins. */
 export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePolicy {
   const matching = rules.flatMap(({ scope, policy }) => {
     const rank = specificity(scope, about)

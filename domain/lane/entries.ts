@@ -3,11 +3,9 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/**
- * Maximum nonces in the ledger: enough for 15 minutes to finality at 20 nonces per second. A full ledger grants none.
- */
+/** Limit of nonces in the ledger: 20 per second with 15 minutes to finality. A full ledger grants none. */
 const mostKept = 20_000
-/** Maximum bytes of packed entries. The rest of a state's 2 MiB is left for fee raises and for a deep reorg. */
+/** Limit of packed entries, bytes. Fee raises and a deep reorg need the rest of the 2 MiB that a state may have. */
 const mostBytes = 1_572_864
 
 const looseBytes = 600
@@ -19,7 +17,7 @@ export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages
   return { kept: many, keptLimit: bytes > mostBytes ? Math.floor((many * mostBytes) / bytes) : mostKept }
 }
 
-/** If the account's nonce and `next` differ by more, a node gave a false answer. */
+/** A larger gap between the account's nonce and `next` comes from a node's false answer. */
 const farApart = 1_000
 
 export interface Step {
@@ -31,10 +29,10 @@ export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
 
-/** Returns the unmined entries by ascending nonce. Skips the mined entries, of which there may be thousands. */
+/** Returns the unmined entries by ascending nonce. Never visits the mined entries, of which there may be thousands. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
-  // JavaScript keeps keys that are whole numbers in ascending order.
+  // JavaScript sorts keys that are whole numbers, so the entries have ascending nonces.
   if (state.next - latest > farApart) return Object.values(state.entries).filter(({ nonce }) => nonce >= latest)
   const result: Entry[] = []
   for (let nonce = latest; nonce < state.next; nonce++) {
@@ -52,7 +50,7 @@ export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }
 
-/** Maximum cost of the entry's attempts, wei. Any of the attempts may be mined. */
+/** Cost of the entry's most expensive attempt, wei. Any of the attempts may be mined. */
 export function entryCost(entry: Entry): bigint {
   const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
   return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
@@ -66,7 +64,7 @@ export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolea
   return tombstones.includes(tombstone(intentId))
 }
 
-/** 64 bits of FNV-1a, short in base 36. If two ids collide, the second intent is refused and tries another round. */
+/** 64 bits of FNV-1a, base 36. At equal hashes, the second intent is refused, and its transfer begins a new round. */
 export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }
@@ -75,7 +73,7 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/** A lane without a report for this time has no process, because reports come every few seconds. */
+/** A lane without a report for this time has no process with its key. Processes report every few seconds. */
 export const withoutWorkerMs = 30_000
 
 /** @param now ms since the epoch */
@@ -84,8 +82,8 @@ export function isReported({ observed }: LaneState, now: number): boolean {
 }
 
 /**
- * Whether the ledger granted each nonce that is not final. A ledger that began anew lacks the nonces of an earlier
- * ledger. A ledger that was restored from a copy lacks later nonces until a process reports them.
+ * Whether the ledger granted each nonce that is not final. A new ledger lacks the nonces of its predecessor. A restored
+ * ledger lacks the nonces that were granted after the copy was made, until a process reports them.
  * @param now ms since the epoch
  */
 export function knowsAllNonces(state: LaneState, now: number): boolean {
@@ -96,7 +94,7 @@ export function knowsAllNonces(state: LaneState, now: number): boolean {
   return synced && !isInherited && known.length >= next - (observed?.finalized ?? 0)
 }
 
-/** Finds a nonce of a later round for the same call. A late step of an earlier round must not get a second nonce. */
+/** Finds a nonce that a later round holds for the same call. A late step must not get a second nonce. */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {
@@ -133,8 +131,8 @@ function tooLow({ config, observed }: LaneState): string | undefined {
 }
 
 /**
- * Whether the balance covers one more grant. If not, `detail` says why.
- * @param cost maximum gas cost, wei
+ * Whether the balance pays for one more grant. If not, `detail` has the reason.
+ * @param cost highest gas cost of the grant, wei
  */
 export function funded(
   state: LaneState,
@@ -148,7 +146,7 @@ export function funded(
   return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
-/** A lane is broke if its balance is below the minimum, its lowest nonce's cost, or the cost of a refused grant. */
+/** Marks the lane as broke if its balance is below the minimum, its lowest nonce's cost, or a refused grant's cost. */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)
@@ -162,7 +160,7 @@ export function reviewFunds(state: LaneState): LaneState {
 }
 
 function cheapest(broke: Broke | undefined, cost: bigint): string {
-  // `0` means that no grant was refused. The lane is then broke for another reason.
+  // `0` means that no grant was refused: the lane is broke for another reason.
   const known = BigInt(broke?.cost ?? '0')
   return String(known > 0n && known < cost ? known : cost)
 }

@@ -14,7 +14,7 @@ export function roundOf(intentId: string): number {
   return Number(/[/]([0-9]+)$/.exec(intentId)?.[1] ?? 0)
 }
 
-/** `evm-1337:0x…`: family, network id, lower-case address. */
+/** Id of a lane, `evm-1337:0x…`: family, network id and lower-case address. */
 export type LaneId = string
 
 export function laneId(family: string, networkId: string | number, address: string): LaneId {
@@ -28,30 +28,28 @@ export function laneAddress(lane: LaneId): string {
 export interface Intent {
   readonly to: string
   readonly data: string
-  /** wei, decimal. */
+  /** Decimal wei. */
   readonly value: string
 }
 
 export interface LaneConfig {
   readonly lane: LaneId
   readonly window: number
-  /** If no process has driven the lowest unmined nonce for this number of blocks, a no-op fills it. */
+  /** A no-op fills the lowest unmined nonce if no process has driven the nonce for this number of blocks. */
   readonly fillAfterBlocks: number
-  /** Decimal wei. Below this balance no nonce is granted. Absent: the balance must cover the nonces in flight. */
+  /** Below this balance (decimal wei) the lane grants no nonce. Absent: the balance must cover the nonces in flight. */
   readonly minimumBalance?: string
 }
 
-/**
- * One transaction for a nonce. It is recorded before it is signed, so that any process can make the same bytes again.
- */
+/** One transaction for a nonce. The ledger records an attempt before it is signed, so any process can sign it again. */
 export interface Attempt extends Fees {
   readonly kind: 'call' | 'noop'
   readonly gasLimit: string
-  /** Estimate of an L2's charge for the calldata, wei, decimal. Absent: 0. */
+  /** Estimate of an L2's charge for the calldata, decimal wei. Absent: 0. */
   readonly dataFee?: string
 }
 
-/** The intent that a nonce belongs to. A nonce without an owner belongs to the lane. */
+/** The intent that holds a nonce. A nonce without an owner belongs to the lane. */
 export interface Owner {
   readonly intentId: string
   readonly callHash: string
@@ -64,26 +62,24 @@ export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | '
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
-  /**
-   * The request that got this grant. If another request gets the nonce too, the call may have been sent (`maybeSent`).
-   */
+  /** Request that got this nonce. If another request got the nonce too, `maybeSent` is true. */
   readonly grantedTo: string
   readonly maybeSent: boolean
-  /** Value of an abandoned call, decimal wei. The call may still be mined. */
+  /** Value of an abandoned call, decimal wei. A block may still include the call. */
   readonly value?: string
   readonly callHash?: string
-  /** The intent that abandoned the nonce. Its call may still be mined. */
+  /** The intent that abandoned the nonce. A block may still include the intent's call. */
   readonly abandonedBy?: string
-  /** Height at which the nonce was granted, or at which it fell out of its block. */
+  /** Height at which the nonce was granted, or fell out of its block. */
   readonly sinceBlock: number
-  /** Height at which a process last reported that it drives this nonce. */
+  /** Height of the last report in which a process drives this nonce. */
   readonly claimedBlock: number
   readonly fill?: FillReason
   readonly raise?: Raise
   readonly attempts: readonly Attempt[]
 }
 
-/** Minimum fees that an operator ordered. Attempts with an index below `after` do not fulfil the order. */
+/** Lowest fees that an operator ordered. Attempts below the index `after` do not fulfil the order. */
 export interface Raise extends Partial<Fees> {
   readonly after: number
 }
@@ -104,24 +100,24 @@ export interface Observed {
   readonly finalized: number
   readonly height: number
   readonly hash: string
-  /** wei, decimal. */
+  /** Decimal wei. */
   readonly balance: string
   readonly final?: FinalBlock
 }
 
 export interface Remembered extends Observed {
-  /** ms since the epoch, by the ledger's clock. The same holds for `leadAt`. */
+  /** ms since the epoch, by the ledger's clock, like `leadAt`. */
   readonly at: number
-  /** When this `height`, or a higher one, was last reported. Lagging nodes report lower heights. */
+  /** Time of the last report with this `height` or a higher one. Lagging nodes report lower heights. */
   readonly leadAt: number
   readonly finalizedAt: number
-  /** Height since which the lowest unmined nonce has had its newest attempt. Absent in ledgers of release 1.0.0. */
+  /** Height since which the lowest unmined nonce waits with its newest attempt. Absent in ledgers of release 1.0.0. */
   readonly lowestSince?: number
-  /** Height since which reports have come without a long gap. Blocks in such a gap do not make a nonce idle. */
+  /** Height at which reports came again after a long gap. Blocks in the gap do not make a nonce idle. */
   readonly reportedSince?: number
 }
 
-/** `operator`: an operator ends the pause. `unauthorized`: Portage ends it when the key has the missing role. */
+/** An operator ends an `operator` pause. Portage ends an `unauthorized` pause when the key has the missing role. */
 export type PauseKind = 'operator' | 'unauthorized'
 
 export interface Pause {
@@ -132,19 +128,19 @@ export interface Pause {
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/** Packed entries take 70 bytes each instead of 320. They keep all fields, because a deep reorg needs them. */
+/** Entries in packed form: 70 bytes each instead of 320. A deep reorg needs all of their fields. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
-   * Each entry ends with `;`. Its fields, separated by `,`: nonce; start of the intent id; number in the intent id;
-   * digest with call hash and round; request; attempts; other values. Usual values are omitted: a nonce one above the
-   * previous one, the previous entry's start, and round 1.
+   * Each entry ends with `;`. Commas separate its fields: nonce; start of the intent id; number in the intent id;
+   * digest with call hash and round; request; attempts; other values. Three usual values are omitted: a nonce one above
+   * the previous entry's, the previous entry's start, and round 1.
    */
   readonly text: string
 }
 
 export interface Page extends PackedEntries {
-  /** The lowest nonce of the page that is not final. `to` is one above the highest nonce. */
+  /** Lowest nonce of the page that is not final. `to` is one above the highest nonce. */
   readonly from: number
   readonly to: number
   readonly inBlock: boolean
@@ -157,34 +153,32 @@ export interface Closing {
   readonly by: string
 }
 
-/** `cost` is the gas cost of the cheapest grant that was refused for lack of funds, decimal wei. */
+/** `cost` is the gas cost of the cheapest grant that was refused because the balance was too low, decimal wei. */
 export interface Broke {
   readonly detail: string
   readonly cost: string
 }
 
-/**
- * The nonce ledger, plain JSON. Below 64 KiB if finality is fast. A large ledger keeps most of its entries in pages.
- */
+/** The nonce ledger, plain JSON: less than 64 KiB with fast finality. Pages hold most entries of a large ledger. */
 export interface LaneState {
-  /** The config that a process last sent (`configured`), as changed by operators. */
+  /** The config in force: `configured`, which a process sent last, with the changes of operators. */
   readonly config: LaneConfig
   readonly configured: LaneConfig
-  /** False until the account has been read. Until then, no nonce is granted. */
+  /** False until a process has reported the account. Until then, the ledger grants no nonce. */
   readonly synced: boolean
-  /** Never falls below a nonce that may have been broadcast. */
+  /** The nonce of the next grant, which never falls to a nonce that may have been broadcast. */
   readonly next: number
   readonly observed?: Remembered
   readonly entries: Readonly<Record<string, Entry>>
   readonly paused?: Pause
   readonly closing?: Closing
   readonly broke?: Broke
-  /** A final block that the chain no longer has. Nothing is granted or sent until an operator resets the lane. */
+  /** A final block that the chain lost. The lane grants and sends nothing until an operator resets the lane. */
   readonly replaced?: FinalBlock
   readonly republish?: Republish
-  /** Number of resets. After a reset, processes must forget what they know of the ledger. */
+  /** Number of resets. After a reset, processes forget their knowledge of the ledger. */
   readonly era: number
-  /** Hashes of the newest 1,024 withdrawn intents. A late request for one of these intents is refused. */
+  /** Hashes of the newest 1,024 withdrawn intents. The ledger refuses a late request for such an intent. */
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
   /** Time of the last external use of the key that the ledger noticed, ms since the epoch, by the ledger's clock. */
@@ -194,10 +188,7 @@ export interface LaneState {
   readonly forgotten?: readonly ForgottenNonces[]
 }
 
-/**
- * Nonces from `from` (included) to `to` (excluded). An earlier ledger granted them, or someone outside Portage used
- * them.
- */
+/** The nonces from `from` to `to` - 1. An earlier ledger granted them, or someone outside Portage used them. */
 export interface ForgottenNonces {
   readonly from: number
   readonly to: number
@@ -210,7 +201,7 @@ export interface LaneCounts {
   readonly filled: number
   readonly released: number
   readonly external: number
-  /** Number of owned nonces that fell out of their block, as reported by a process that did not drive them. */
+  /** Number of owned nonces that fell out of their block while the reporting process did not drive them. */
   readonly rolledBack: number
 }
 

@@ -2,39 +2,36 @@ import type { ErrorCode } from '../catalogue/errors.ts'
 import type * as ledger from './lane.ts'
 import type { Order } from '../order.ts'
 
-/**
- * A process's report on the account. A process reports at most once per block, and only if there is something to
- * report.
- */
+/** A process's report on the account, at most once per block. */
 export interface Observation extends ledger.Observed {
   readonly claims: readonly number[]
-  /** The process has observed every block since this height. `claims` says nothing about earlier blocks. */
+  /** The process has seen every block since this height. `claims` says nothing about earlier blocks. */
   readonly since: number
-  /** Transaction count including the pool, from a quorum of nodes. If the ledger is `synced`, later reports lack it. */
+  /** Most nodes' transaction count of the account, including the pool. Absent if the ledger is `synced` already. */
   readonly pending?: number
-  /** Most nodes show a reorg of final blocks. `finalized` may then fall, but `next` does not. */
+  /** True if most nodes show a reorg of final blocks. Only then may `finalized` fall. `next` never falls. */
   readonly undone?: boolean
 }
 
 export type LaneRequest = { readonly id: string } & Ask
 
 export type Ask =
-  /** A draining lane, and a lane below its minimum balance, grant nonces only to operator transactions. */
+  /** Nonce for an intent. A draining lane, or one below its minimum balance, serves operator transactions only. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /** With `callHash`, the caller may send this call. The answer is `conflict` if the nonce belongs to another call. */
+  /** A caller that gives `callHash` may send this call. If the nonce has another call, the answer is `conflict`. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
-  /** Records the attempt, unless one with this `index` exists. The answer lists all attempts. */
+  /** Records the attempt unless the nonce has one with this `index`. The answer lists all attempts. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
-   * `leave` withdraws the intent only if it has no nonce. `cancel` fills its nonce with a no-op. `abandon` gives its
-   * nonce to the lane, if the nonce is unmined and the lane is forbidden or had no report for `withoutWorkerMs`.
+   * `leave` withdraws the intent only if it has no nonce. `cancel` fills the intent's nonce with a no-op. `abandon`
+   * gives an unmined nonce to the lane, if the lane is forbidden or had no report for `withoutWorkerMs`.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
-  /** Fills this nonce with a no-op. If the nonce has an owner, operators must use `cancelNonce`. */
+  /** Fills this nonce with a no-op. Refused to operators if the nonce has an owner: use `cancelNonce`. */
   | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason } & Named)
   | OperatorAsk
-  /** Sent by a process with its config. A window that `setWindow` set stays until the config's window changes. */
+  /** A process sends its config. A window that `setWindow` set stays until the window in the config changes. */
   | { readonly kind: 'configure'; readonly config: ledger.LaneConfig }
   | { readonly kind: 'replaced'; readonly block: ledger.FinalBlock }
 
@@ -47,19 +44,19 @@ interface Named {
 export type OperatorAsk = Named & OperatorOrder
 
 type OperatorOrder =
-  /** Replaces the call of the nonce's owner with a no-op. The owner tries again when the no-op is mined. */
+  /** Replaces the call of the nonce's owner with a no-op. Once the no-op is mined, the owner tries again. */
   | { readonly kind: 'cancelNonce'; readonly nonce: number }
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
   | { readonly kind: 'pause'; readonly pause: ledger.PauseReason }
-  /** `only` is the kind of pause to end. With it, Portage never ends an operator's pause. */
+  /** `only` is the kind of pause to end. With `only`, Portage never ends an operator's pause. */
   | { readonly kind: 'resume'; readonly only?: ledger.PauseKind }
   | { readonly kind: 'drain'; readonly reason: string }
   | { readonly kind: 'forbid'; readonly reason: string }
   | { readonly kind: 'activate' }
   | { readonly kind: 'setWindow'; readonly window: number }
   | { readonly kind: 'resync' }
-  /** Forgets all nonces. The account is then read again. Refused if the chain still has the ledger's final block. */
+  /** Forgets all nonces and reads the account again. Refused if the chain still has the ledger's final block. */
   | { readonly kind: 'reset' }
 
 export type Refusal = 'window' | 'funds' | 'paused' | 'draining' | 'forbidden' | 'replaced' | 'unsynced' | 'withdrawn' | 'conflict' | 'none'
@@ -72,25 +69,25 @@ export type LaneAnswer =
   | { readonly kind: 'held'; readonly nonce: number }
   | { readonly kind: 'done' }
 
-/** The ledger as a process last knew it. A reset or restored ledger learns from it which grants it lost. */
+/** A process's last view of the ledger. A reset or restored ledger learns from this view which grants it lost. */
 export type KnownLedger = Pick<LaneView, 'era' | 'granted' | 'next' | 'finalized'>
 
 export interface ApplyRequest {
   readonly observe?: Observation
   readonly known?: KnownLedger
-  /** Run id of the ledger's last answer. Empty before the first answer. Absent if no request asks for a nonce. */
+  /** Run id of the ledger's last answer, empty before the first answer. Absent if no request asks for a nonce. */
   readonly run?: string
   readonly requests: readonly LaneRequest[]
 }
 
-/** An order to fill a nonce with a no-op. Every answer repeats it until the nonce is in a block. */
+/** An order to a process to fill a nonce with a no-op. Every answer repeats the order until the nonce is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
-  /** The replaced call, if known. If this call is mined, Portage itself used the nonce. */
+  /** The call that the no-op replaces, if known. If this call is mined, Portage itself used the nonce. */
   readonly callHash?: string
 }
 
-/** An order to raise the fees of a nonce. Every answer repeats it until the new attempt is recorded. */
+/** An order to raise the fees of a nonce. Every answer repeats the order until the new attempt is recorded. */
 export interface RaiseOrder extends ledger.Raise {
   readonly nonce: number
 }
@@ -113,17 +110,11 @@ export interface LaneView
   readonly closed?: Closed
   readonly kept: number
   readonly keptLimit: number
-  /** Number of grants. It never falls. `next` does fall when nonces are returned. */
+  /** Number of grants, which never falls. (`next` falls when nonces are returned.) */
   readonly granted: number
-  /**
-   * The run that answered. After a reset, a request that names an earlier run gets no nonce. Absent in answers to
-   * queries.
-   */
+  /** Run id of the answering ledger. After a reset, older ids get no nonce. Absent in answers to queries. */
   readonly run?: string
-  /**
-   * Height at which `finalized` was first reported. If the account's nonce is below `finalized` at a later height,
-   * final blocks were lost.
-   */
+  /** Height at which `finalized` was first reported. A lower account nonce later means that final blocks were lost. */
   readonly finalizedAt?: number
   readonly lowestSince?: number
 }
@@ -137,7 +128,7 @@ export interface Closed {
   readonly by?: string
 }
 
-/** A nonce fell out of its block. Its owner is notified, unless the reporting process drives the nonce. */
+/** A nonce that fell out of its block. Its owner gets a signal, unless the reporting process drives the nonce. */
 export interface RolledBack {
   readonly intentId: string
   readonly nonce: number
@@ -146,7 +137,7 @@ export interface RolledBack {
 export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly lane: ledger.LaneId
   readonly open: boolean
-  /** `unserved`: no worker polls the lane's queue, and the ledger has had no recent observation. */
+  /** `unserved`: no worker polls the lane's queue, and the ledger has no recent report. */
   readonly why?: ClosedFor | 'unserved'
 }
 

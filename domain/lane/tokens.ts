@@ -1,17 +1,16 @@
 import { unitsText } from '../text/amounts.ts'
 
-/** An ERC-20 token whose balances are shown for each lane of a chain. */
+/** An ERC-20 token whose balance is shown for each lane of a chain. */
 export interface WatchedToken {
-  /** Its contract. */
   readonly token: string
   readonly symbol?: string | undefined
   readonly decimals?: number | undefined
-  /** Smallest units, decimal. */
+  /** Smallest units of the token, decimal. */
   readonly minimum?: string | undefined
 }
 
 export interface TokenReading extends WatchedToken {
-  /** Smallest units, decimal. */
+  /** Smallest units of the token, decimal. */
   readonly balance: string
 }
 

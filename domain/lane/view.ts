@@ -25,10 +25,7 @@ export function view(state: LaneState): LaneView {
   }
 }
 
-/**
- * Blocks for which a process has driven the lowest nonce with its last attempt. 0 if another nonce is lowest, or if
- * unknown.
- */
+/** Number of blocks in which a process has driven this nonce with its last attempt. 0: unknown, or not the lowest. */
 export function blocksWaited({ nonce, sinceBlock, claimedBlock }: Entry, { latest, lowestSince }: LaneView): number {
   if (nonce !== latest || lowestSince === undefined) return 0
   return Math.max(0, claimedBlock - Math.max(lowestSince, sinceBlock))
@@ -43,7 +40,7 @@ export function closedFor({ paused, closing, broke, replaced }: LaneState, opera
   return broke && { why: 'funds', detail: broke.detail }
 }
 
-/** Released and inherited nonces wait until `fillDueAt`, because they may still be used. */
+/** The orders to fill nonces. Released and inherited nonces wait until `fillDueAt`, because they may still be used. */
 export function fillOrders(state: LaneState): FillOrder[] {
   if (state.replaced) return []
   const height = state.observed?.height ?? 0

@@ -5,7 +5,7 @@ const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000]
 
 export interface AttemptSchedule {
   readonly triesMs: readonly number[]
-  /** Waits (ms) before the next request to a receiver that does not answer. */
+  /** Waits before the next request to a receiver that does not answer, ms. */
   readonly restsMs: readonly number[]
 }
 
@@ -15,10 +15,10 @@ export const attemptSchedule: AttemptSchedule = {
   restsMs: [5 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs],
 }
 const longestRestMs = hourMs
-/** After an outage, notifications with fewer tries than this are sent first. The others may have caused the outage. */
+/** After an outage, notifications with few tries are sent at once. Those with more may have caused the outage. */
 const triesUntilAlone = 3
 
-/** `taken`: a 2xx status. `gone`: 410. `failed`: no answer, or a request to wait. `refused`: any other answer. */
+/** A receiver's answer. `taken`: 2xx. `gone`: 410. `failed`: no answer, or a wait. `refused`: another status. */
 export type SendAnswer =
   | { readonly kind: 'taken' }
   | { readonly kind: 'gone'; readonly why: string }
@@ -27,12 +27,12 @@ export type SendAnswer =
 
 export interface AttemptFacts {
   readonly now: number
-  /** Random number from 0 to 1. It lengthens waits by up to a fifth, so that retries spread. */
+  /** A random number from 0 to 1, which lengthens a wait by up to a fifth, so that retries spread. */
   readonly jitter: number
   readonly schedule?: AttemptSchedule | undefined
 }
 
-/** Records a try. Portage gives up a notification after its last refusal, but never because of missing answers. */
+/** Records a try. Portage gives up a notification after enough refusals, but never because of missing answers. */
 export function afterAttempt(state: NotifierState, notification: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
   const { now, jitter, schedule: { triesMs } = attemptSchedule } = facts
   const others = state.unsent.filter((one) => one.notification.id !== notification.id)
@@ -66,7 +66,7 @@ function receiverAfter(
 ): Partial<Pick<NotifierState, 'failure' | 'disabled'>> {
   if (answer.kind === 'gone') return { disabled: { why: 'gone', at: now } }
   if (answer.kind !== 'failed') return {}
-  // Tries that run in parallel fail together, so only the first failure counts.
+  // Parallel tries fail together, so only the first failure counts.
   if (failure && now < failure.nextAt) return {}
   const tries = (failure?.tries ?? 0) + 1
   const restMs = withJitter(restsMs[Math.min(tries, restsMs.length) - 1] ?? 0, jitter)

@@ -8,20 +8,20 @@ import type { ChainName } from '../transfer/transfer.ts'
 import type { NotificationData, NotificationSubject, NotificationType } from './notification.ts'
 
 export interface Condition {
-  /** `{source}/{what}`. Unique among the present conditions. */
+  /** `{source}/{name}`, unique among the present conditions. */
   readonly key: string
   readonly type: NotificationType
   readonly about: NotificationSubject
   readonly data: NotificationData
 }
 
-/** If `conditions` is absent, the source could not be read. The known conditions of the source then stay. */
+/** The conditions of a source now. Absent `conditions` mean that the source was not read: its known conditions stay. */
 export interface ConditionSource {
   readonly source: string
   readonly conditions?: readonly Condition[]
 }
 
-/** Younger gaps are not reported. Finality, the spy or the guardians' APIs usually fill them. */
+/** Age at which a gap is reported, ms. Finality, the spy or the guardians' APIs fill most gaps earlier. */
 export const gapAgeMs = 10 * 60_000
 
 export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState): readonly Condition[] {
@@ -56,12 +56,12 @@ export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Con
     const about = { bridge, ...(chains.length > 0 && { chains }) }
     const since = new Date(at).toISOString()
     const shown = (name: string | undefined) => name && printable(name)
-    // Copies only known fields, because the `scope` of forged settings may have others.
+    // A forged scope may have more fields, so only the known fields are copied.
     const data = {
       ...{ bridge: shown(bridge), chain: shown(chain), sourceChain: shown(sourceChain), targetChain: shown(targetChain) },
       ...{ by: printable(by), reason: printable(reason), since },
     }
-    // The key contains the time, because the same scope may be halted again between two readings.
+    // The same scope may be halted again between two readings, so the key contains the time.
     return { key: `settings/${[bridge, chain, sourceChain, targetChain].join('|')}/${at}`, type: 'settings.halted' as const, about, data }
   })
 }

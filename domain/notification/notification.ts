@@ -17,12 +17,10 @@ export const notificationTypes = [
 export type NotificationType = (typeof notificationTypes)[number]
 
 export interface Notification {
-  /**
-   * Value of the header `webhook-id`, by which a receiver recognises repetitions. It has letters, digits, `_` and `-`.
-   */
+  /** Value of the header `webhook-id`, by which a receiver recognises repetitions: letters, digits, `_` and `-`. */
   readonly id: string
   readonly type: NotificationType | 'notification.test'
-  /** When the event happened or was first seen, ms since the epoch. */
+  /** Time of the event, or when Portage first saw it, ms since the epoch. */
   readonly at: number
   readonly data: NotificationData
 }
@@ -35,7 +33,7 @@ export interface NotificationSubject {
   readonly lane?: LaneId | undefined
 }
 
-/** If a list is absent, the filter allows all. */
+/** The events that a receiver wants. An absent list allows all. */
 export interface NotificationFilter {
   readonly events: readonly NotificationType[]
   readonly chains?: readonly ChainName[] | undefined
@@ -47,26 +45,23 @@ export function wantsType({ events }: NotificationFilter, type: NotificationType
   return events.includes(type) || (type === 'transfer.reversed' && events.includes('transfer.delivered'))
 }
 
-/** A subject without chains (a halt of everything) passes every filter of chains. */
+/** Whether the filter passes this subject. A halt of everything has no chains, and passes every filter of chains. */
 export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, about: NotificationSubject): boolean {
   const ofChain = chains === undefined || about.chains === undefined || about.chains.some((one) => chains.includes(one))
   const ofBridge = bridges === undefined || about.bridge === undefined || bridges.includes(about.bridge)
   return ofChain && ofBridge && (lanes === undefined || about.lane === undefined || lanes.includes(about.lane))
 }
 
-/**
- * Sorts notifications by time, and stays the same at each try: µs since the epoch. The last three digits come from the
- * id.
- */
+/** Order of notifications for receivers, equal at each try: µs since the epoch, last three digits from the id. */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)
 }
 
 export interface Receiver {
   readonly name: string
-  /** Only the origin may be shown. The path and the query may be secret. */
+  /** Logs may show only the origin, because the path and the query may be secret. */
   readonly url: string
-  /** `whsec_` and base64. A delivery has one signature per secret, so that the receiver can replace a secret. */
+  /** `whsec_` and base64. A notification has a signature per secret, so that the receiver can replace a secret. */
   readonly secrets: readonly CredentialSource[]
   readonly filter: NotificationFilter
 }

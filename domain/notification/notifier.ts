@@ -3,19 +3,17 @@ import { type Order, withOrder, type GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
 import type { Notification, NotificationType } from './notification.ts'
 
-/** How far Temporal's list of closed transfers has been read. Times are ms by Temporal's clock, except `since`. */
+/** The notifier's progress in Temporal's list of closed transfers. Times: ms by Temporal's clock, except `since`. */
 export interface NotifierCursor {
-  /** Every transfer that closed earlier was notified or waits for another try. */
+  /** The receiver was notified of every transfer that closed earlier, or the notification waits for another try. */
   readonly from: number
   readonly seen: number
   /**
-   * Temporal lists some transfers late, so `from` must not rise at once to the latest listed time. `seen` is the latest
-   * closing time that was listed at `since` (by the process's clock). Some time after `since`, `from` becomes `seen`.
+   * Temporal lists some transfers late, so `from` must not rise at once. `seen` is the latest closing time that was
+   * listed at `since`, by the process's clock. Some time after `since`, `from` becomes `seen`.
    */
   readonly settling: { readonly since: number; readonly seen: number }
-  /**
-   * Transfers that closed since `from` and were notified. After a crash, transfers that closed earlier are sent again.
-   */
+  /** Notified transfers that closed since `from`. Without this list, a crash would repeat their notifications. */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
 }
 
@@ -23,13 +21,13 @@ export interface UnsentNotification {
   readonly notification: Notification
   readonly tries: number
   readonly nextAt: number
-  /** Contains no part of the URL and no part of the answer. */
+  /** Reason of the last failure, without any part of the URL or the answer. */
   readonly why: string
 }
 
 type FailureState = Omit<UnsentNotification, 'notification'> & { readonly since: number }
 
-/** `gone`: the receiver answered 410. `ordered`: an operator disabled the receiver. */
+/** A receiver that gets no notifications. `gone`: the receiver answered 410. `ordered`: an operator disabled it. */
 export type DisabledReceiver = { readonly at: number } & (
   | { readonly why: 'gone' }
   | { readonly why: 'ordered'; readonly by: string; readonly reason: string }
@@ -50,7 +48,7 @@ export interface NotifierState {
   readonly failure?: FailureState | undefined
   readonly disabled?: DisabledReceiver | undefined
   readonly replay?: { readonly from: number; readonly to: number } | undefined
-  /** The newest notifications of conditions. `replay` sends these again, because Temporal does not list conditions. */
+  /** The newest notifications of conditions, for `replay`: Temporal does not list conditions. */
   readonly recent: readonly Notification[]
   readonly tests: readonly NotificationTestResult[]
   readonly counts: { readonly sent: number; readonly failed: number; readonly givenUp: number }
@@ -59,7 +57,7 @@ export interface NotifierState {
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/** `holding` takes 100 KB, enough for a thousand parked transfers and all other conditions. */
+/** Limits of items. `holding` takes 100 KB, enough for a thousand parked transfers and all other conditions. */
 export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
 export function newNotifier(from: number): NotifierState {
@@ -79,19 +77,19 @@ export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' 
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** A running step records its progress every minute. After this time without a record, no step is running. */
+/** A running step records its progress every minute. After this time (ms) without a record, no step is running. */
 const silentMs = 5 * 60_000
 
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
-  // The newest order counts too, because the workflow was running when it obeyed it.
+  // The workflow was running when it obeyed its newest order.
   const last = Math.max(recordedAt ?? cursor.from, orders.at(-1)?.at ?? 0)
   return now - last > silentMs ? last : undefined
 }
 
 /**
  * Number of notifications that wait.
- * @param closed number of closed transfers that Temporal lists and that have not been read yet
+ * @param closed number of closed transfers that Temporal lists and the notifier has not read
  */
 export function waitingCount({ pending, unsent, cursor }: NotifierState, closed: number): number {
   const isListed = ({ type, at }: Notification) => (type === 'transfer.delivered' || type === 'transfer.reversed') && at > cursor.seen
@@ -125,13 +123,11 @@ export type NotifierOrder =
   | { readonly kind: 'enable'; readonly order: Order; readonly fromNow?: boolean }
   | { readonly kind: 'replay'; readonly order: Order; readonly since: number }
   | { readonly kind: 'test'; readonly order: Order; readonly id: string }
-  /** Adds a notification that only the process with the key can make. A repeated id is ignored. */
+  /** Adds a notification that only the process with the lane's key can make. A repeated id is ignored. */
   | { readonly kind: 'raise'; readonly notification: Notification }
 
 const mostRaised = 2_000
-/**
- * The only types that a signal may raise. Otherwise a stranger's signal could get an invented delivery signed and sent.
- */
+/** Types that a signal may raise. With others, a stranger's signal could make Portage sign an invented delivery. */
 export const raisedTypes: readonly Notification['type'][] = ['lane.spending_high', 'lane.topped_up']
 const mostAheadMs = 24 * 3_600_000
 
@@ -149,14 +145,14 @@ export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at
       return { ...noted, ...fresh, disabled: undefined, failure: undefined }
     }
     case 'replay': {
-      // Temporal refuses very early times. No event is older than 1970.
+      // Temporal refuses times before 1970.
       const from = Math.max(0, Math.min(order.since, state.replay?.from ?? Infinity))
       const again = state.recent.filter((one) => one.at >= order.since && !state.pending.some(({ id }) => id === one.id))
       return { ...noted, replay: { from, to: at }, pending: [...noted.pending, ...again].slice(0, notifierLimits.pending) }
     }
     case 'test': {
       const test = { id: order.id, type: 'notification.test', at, data: { by: order.order.by, reason: order.order.reason } } as const
-      // Clearing the failure sends the test at once. The test shows whether the receiver is back.
+      // Without `failure`, the test is sent at once, and shows whether the receiver is back.
       return { ...noted, failure: undefined, pending: [test, ...noted.pending].slice(0, notifierLimits.pending) }
     }
   }
@@ -170,7 +166,7 @@ function raised(state: NotifierState, notification: Notification): NotifierState
 }
 
 /**
- * Refuses a notification from far ahead, which could never be sent and would block all others.
+ * Refuses a notification from far in the future, which would wait for ever and block all other notifications.
  * @param now ms, workflow time
  */
 function isRaised(given: unknown, now: number): given is Notification {

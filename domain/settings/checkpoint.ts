@@ -2,7 +2,7 @@ import { type Check, fields, listOf, optional, rule, text, time, whole } from '.
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings } from './settings.ts'
 
-/** A copy of the settings outside Temporal. Halts, the deny-list and revoked tokens survive the loss of Temporal. */
+/** A copy of the settings outside Temporal: halts, deny-list and revoked tokens survive the loss of Temporal. */
 export interface SettingsCheckpoint {
   readonly version: 1
   readonly namespace: string
@@ -21,7 +21,7 @@ const list = listOf(
   2_000,
 )
 
-/** A checkpoint may be forged, so its rows are checked like orders. Throws an Error that names the field. */
+/** Checks each row as an order, because a checkpoint may be forged. Throws an Error that names the field. */
 export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptSettings {
   fields({
     version: rule((version) => version === 1, '1'),
@@ -30,7 +30,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
     settings: fields({ version: whole, halts: list, denied: list, fees: list, nodes: list, tariff: optional(list), tokens: list }),
   } satisfies Record<keyof SettingsCheckpoint, Check>)(value, '')
   const { at, settings: found } = value as SettingsCheckpoint
-  // A checkpoint of an older version has fewer lists.
+  // A checkpoint of an older version lacks some lists.
   const settings = { ...noSettings, ...found }
   let [kept, refused] = [noSettings, 0]
   for (const given of ordersOf(settings, at)) {
@@ -43,7 +43,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
       refused += 1
     }
   }
-  // The version must not fall. A process that had these settings before the wipe then sees no change.
+  // A process may know these settings from before the wipe. If the version does not fall, the process sees no change.
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 

@@ -6,16 +6,16 @@ import { applySettingsOrders, type Settings, type SettingsOrder, type HaltScope 
 export interface KnownNames {
   readonly bridges: readonly string[]
   readonly nodes: Readonly<Record<string, readonly string[]>>
-  /** Nodes that serve reads, by chain. More than half of these nodes is a majority. */
+  /** Nodes of each chain that serve reads. More than half of them is a majority. */
   readonly voters?: Readonly<Record<string, readonly string[]>>
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly networkIds?: readonly number[]
   readonly lanes: readonly string[]
-  /** True for imported settings and checkpoints: they may revoke tokens that this namespace does not list. */
+  /** True for imported settings and checkpoints, which may revoke tokens that the settings do not list. */
   readonly unlistedTokens?: true
 }
 
-/** Throws INPUT_INVALID for a name outside the config, unless the order removes an existing row with this name. */
+/** Throws INPUT_INVALID for a name that the config lacks, unless the order removes a row with this name. */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   if (!known.unlistedTokens) assertListed(orders, settings)
   const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))
@@ -29,7 +29,7 @@ export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownN
   }
 }
 
-/** Only listed tokens may be revoked. Otherwise ids that nobody signed would stay in the list for a year. */
+/** Only listed tokens may be revoked. Otherwise ids of tokens that nobody signed would fill the list for a year. */
 function assertListed(orders: readonly SettingsOrder[], { tokens }: Settings): void {
   const listed = new Set(tokens.map(({ jti }) => jti))
   for (const [index, order] of orders.entries()) {

@@ -5,14 +5,14 @@ import { forms, isOf } from '../text/forms.ts'
 import type { Tariff, TariffScope } from './tariff.ts'
 import type { SettingsOrders, HaltScope, Settings, SettingsOrder } from './settings.ts'
 
-/** Throws an Error that names the malformed field. The Error never contains the value, which may be a secret. */
+/** Throws an Error that names the malformed field without its value, which may be a secret. */
 export function assertSettingsOrders(request: SettingsOrders): void {
   fields({ by: text(100), reason: text(500), orders: listOf(settingsOrder) })(request, '')
   const { length } = request.orders
   if (length === 0 || length > 100) throw new Error('orders: must have 1 to 100 orders')
 }
 
-/** Maximum rows. Every answer contains all settings and must stay far below 2 MB, the server's limit. */
+/** Highest numbers of rows. Every answer contains all settings, and must stay far below the server's limit of 2 MB. */
 const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tariff: 500, tokens: 200 } as const
 
 export function assertSettingsFit(settings: Settings): void {
@@ -25,12 +25,12 @@ const kind: Check = () => {}
 const name = ofForm(forms.name)
 
 const maybe = optional(name)
-// Unknown fields are refused. A misspelt field would otherwise turn a narrow halt into a halt of everything.
+// Unknown fields are refused: without its misspelt field, a narrow halt would be a halt of everything.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
-/** The form of `Parties.token`. An id with a leading zero or more digits would match no token. */
+/** The form of `Parties.token`. A number with a leading zero, or with more digits, would match no token. */
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
-/** An address of 20 bytes, or the same address as in a message: 32 bytes that begin with 12 zero bytes. */
+/** An address of 20 bytes, or its form in a message: 32 bytes that begin with 12 zero bytes. */
 const recipient = pattern(
   /^([a-z][a-z0-9-]{0,30}\/)?0x(0{24})?[0-9a-f]{40}$/i,
   '<address> or <target chain>/<address>; an address is 0x and 40 hex digits (or 64, as a message has it: 24 zeros first)',
@@ -75,7 +75,7 @@ const use = optional(oneOf('all', 'read', 'send', 'private'))
 const nodeChange = object({ chain: name, name, disabled: flag, url: optional(assertNodeUrl), use })
 
 const jti = pattern(/^[A-Za-z0-9-]{1,64}$/, 'the id of a token: letters, digits and dashes')
-/** Ids of lanes are compared in lower case, so a token's scope must have them in lower case. */
+/** Ids of lanes are compared in lower case, so the scope of a token must have them in lower case. */
 const lane = rule((value) => isOf(forms.lane, value) && value === value.toLowerCase(), `${forms.lane.what}, in lower case`)
 const token = object({
   name: text(64),
@@ -118,13 +118,13 @@ const settingsOrder = byKind({
 } satisfies Record<SettingsOrder['kind'], Check>)
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
-/** Replaces each variable during the checks. No URL contains this private-use character. */
+/** Private-use character that no URL has. This character replaces each variable during the checks. */
 const hole = '\uE000'
 
-/** Groups: scheme, user info, host and port, path, query and fragment. */
+/** Groups: scheme, user info, host with port, path, query with fragment. */
 const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)(\/[^?#]*)?([?#].*)?$/i
 
-/** Refuses a URL with a secret, because the history would contain it. Throws an Error that never contains the URL. */
+/** Refuses a URL with a secret, because Temporal's history would contain it. Throws an Error without the URL. */
 export function assertNodeUrl(url: unknown, path: string): void {
   const fail = (why: string) => {
     throw new Error(`${path}: ${why}; put the URL, or its secret, into a variable of the workers' environment: \${VARIABLE}`)
@@ -143,7 +143,7 @@ export function assertNodeUrl(url: unknown, path: string): void {
   if (rest !== '' && (literal || !/^\?[a-z_-]{1,20}=\uE000(&[a-z_-]{1,20}=\uE000)*$/i.test(rest))) return fail('must not hold a query')
 }
 
-/** The problem names the variable and never its value, which may be a key. */
+/** Replaces the variables of a URL. The problem names a variable without its value, which may be a key. */
 export function resolveNodeUrl(
   url: string,
   environment: Readonly<Record<string, string | undefined>>,

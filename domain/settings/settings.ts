@@ -4,7 +4,7 @@ import type { Order } from '../order.ts'
 import type { BridgeName, ChainName, TransferRoute } from '../transfer/transfer.ts'
 import { lowerTariffScope, type TariffRule, type Tariff, type TariffScope } from './tariff.ts'
 
-/** Each field narrows the scope. A scope without fields covers everything. */
+/** The transfers to halt: all that match each given field. A scope without fields covers everything. */
 export interface HaltScope {
   readonly bridge?: BridgeName | undefined
   readonly chain?: ChainName | undefined
@@ -12,7 +12,7 @@ export interface HaltScope {
   readonly targetChain?: ChainName | undefined
 }
 
-/** `at`: ms since the epoch. */
+/** An order with its time, ms since the epoch. */
 interface Given extends Order {
   readonly at: number
 }
@@ -25,7 +25,7 @@ export interface DenyRule extends Given {
   readonly kind: 'recipient' | 'token'
   /**
    * Lower case. Recipient: `<address>` or `<target chain name>/<address>`. Token: `<wormhole chain id>/<64 hex
-   * digits>`. Token of a native bridge: `<network id>/<64 hex digits of a contract>`.
+   * digits>`. Token of a native bridge: `<network id>/<64 hex digits of its contract>`.
    */
   readonly value: string
 }
@@ -38,12 +38,10 @@ export interface NodeChange {
   readonly use?: NodeUse | undefined
 }
 
-/**
- * `read`: the node serves only reads. `send`: only sends. `private`: only sends, on chains whose lanes send privately.
- */
+/** Use of a node. `read`: only reads. `send`: only sends. `private`: only sends, for lanes that send privately. */
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
-/** A revoked token that was never listed has only `jti` and `revoked`. */
+/** An access token. A revoked token that was never listed has only `jti` and `revoked`. */
 export interface IssuedToken extends Partial<Omit<Principal, 'jti'>> {
   readonly jti: string
   readonly revoked?: Given
@@ -94,14 +92,14 @@ export function haltOf({ halts }: Pick<Settings, 'halts'>, transfer: TransferRou
 export interface DenySubject {
   readonly targetChain: ChainName
   readonly recipient: string
-  /** Another account that gets coins. */
+  /** Another account that gets coins from the transfer. */
   readonly payee?: string | undefined
   readonly token: string
-  /** Hex digits. Each denied party counts whose address is among these bytes. */
+  /** Hex digits of a plug-in package's call. The transfer is denied if they contain the address of a denied party. */
   readonly bytes?: string
 }
 
-/** A denial is policy and may be lifted later, so it declines and does not reject. */
+/** The deny rule that declines this transfer. The transfer is not rejected, because an operator may lift the rule. */
 export function denialOf(
   { denied }: Pick<Settings, 'denied'>,
   { targetChain, recipient, payee = recipient, token, bytes = '' }: DenySubject,
@@ -119,10 +117,10 @@ export function denialOf(
   return { kind: 'declined', code, reason: `${kind} ${value} was denied by ${by}: ${reason}` } as const
 }
 
-/** Hex digits. Shorter addresses occur by chance: the address 0x…01 is also the number 1. */
+/** Fewest hex digits of an address that is searched for. A shorter one occurs by chance: 0x…01 is also the number 1. */
 const leastSearched = 24
 
-/** The chain of a denied recipient must be the target. The chain of a denied token is that of its origin. */
+/** Whether the bytes contain the rule's address. A recipient's chain is the target, a token's chain its origin. */
 function isAmong(bytes: string, { kind, value }: DenyRule, targetChain: ChainName): boolean {
   if (bytes === '') return false
   const [, chain, digits = ''] = /^(?:([a-z0-9-]{1,64})\/)?(?:0x)?([0-9a-f]{40,64})$/.exec(value) ?? []
@@ -139,7 +137,7 @@ export interface SettingsOrders extends Order {
 
 const auditLength = 200
 
-/** An order that changes nothing does not raise the version. So a request can be repeated. */
+/** Applies orders. An order that changes nothing does not raise the version, so a request can be repeated. */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const changed = apply(before, order, { by, reason, at })
@@ -191,7 +189,7 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
   }
 }
 
-/** A revoked token that was never listed expires after the longest lifetime of a token. */
+/** Drops expired tokens. A revoked token that was never listed expires after the longest lifetime of a token. */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings
   const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)
@@ -237,7 +235,7 @@ function canonical(order: SettingsOrder): SettingsOrder {
 
 const lowerValue = (value: string) => value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1')
 
-/** Shortens a recipient of 32 bytes to its last 20 bytes, which bridges use. */
+/** Reduces a recipient of 32 bytes to its last 20 bytes, the form that bridges use. */
 function comparable({ what, value }: Extract<SettingsOrder, { kind: 'deny' | 'allow' }>) {
   const lower = lowerValue(value)
   return { what, value: what === 'recipient' ? lower.replace(/0x0{24}(?=[0-9a-f]{40}$)/, '0x') : lower }

@@ -1,22 +1,21 @@
 import type { ChainName } from '../transfer/transfer.ts'
 
-/** `token` is `<wormhole chain id>/<64 lower-case hex digits>`: the token on its native chain. */
+/** Transfers that a rule covers. `token`, on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`. */
 export type TariffScope =
   | { readonly kind: 'asset'; readonly token: string }
-  /** `chain`: the target. */
   | { readonly kind: 'fee'; readonly chain: ChainName; readonly token: string }
-  /** Without `source`, the rule applies to every source chain that has no rule of its own. */
+  /** Without `source`, the rule covers every source chain that has no rule of its own. */
   | { readonly kind: 'route'; readonly source?: ChainName | undefined; readonly target: ChainName }
 
-/** Only fields for the kind of the scope are set. Where a field is absent, the config stays in force. */
+/** The values of a tariff rule. Only the fields for the rule's kind are set. The config decides about absent fields. */
 export interface Tariff {
-  /** For `asset`: whether the token is delivered. */
+  /** For `asset`: whether Portage delivers the token. */
   readonly delivered?: boolean | undefined
-  /** For `fee`: decimal, in the token's units in a VAA. */
+  /** For `fee`: decimal, in the units of a VAA. */
   readonly minimumFee?: string | undefined
-  /** For `fee`: value of one such unit in wei of the target's coin, decimal. */
+  /** For `fee`: value of one unit of a VAA in wei of the target's coin, decimal. */
   readonly price?: string | undefined
-  /** For `route`: whether tokens without a minimum fee are delivered. */
+  /** For `route`: whether Portage delivers tokens without a minimum fee. */
   readonly free?: boolean | undefined
 }
 

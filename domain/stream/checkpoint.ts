@@ -5,14 +5,14 @@ import { clip, limits } from './gaps.ts'
 import { initialStream, completedHeight, completedNumber } from './reducer.ts'
 import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
 
-/** A copy of a stream's progress outside Temporal. It shortens the backfill after Temporal was wiped. */
+/** A copy of a stream's progress outside Temporal. The copy shortens the backfill after Temporal was wiped. */
 export interface StreamCheckpoint {
   readonly version: 1
   readonly stream: string
   readonly origin: string
   readonly completedNumber?: string
   readonly completedHeight?: number
-  /** The cursor of the live scan. If a fork has removed the cursor's block, the checkpoint is worthless. */
+  /** The last block that the live scan has read. If a fork has removed this block, the checkpoint is worthless. */
   readonly cursor?: ScannedBlock
   readonly exceptions: readonly StreamException[]
 }
@@ -30,10 +30,10 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
   }
 }
 
-/** MIP-61's BOOTSTRAP: scan from the head, backfill from `completedHeight`. Throws an Error that names the field. */
+/** Begins a stream (MIP-61's BOOTSTRAP), to backfill from `completedHeight`. Throws an Error with the field's name. */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
   assertCheckpoint(value, config.stream)
-  // Refuses a checkpoint of another contract or network, because its numbers belong to other transfers.
+  // The numbers of another contract or network belong to other transfers.
   if (value.origin !== config.origin) throw new Error(`origin: must be ${config.origin}`)
   const { completedNumber: number, completedHeight: height, cursor, exceptions } = value
   const base = cursor && { base: cursor.height }

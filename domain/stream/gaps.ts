@@ -7,10 +7,7 @@ import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/**
- * Maximum number of items per list; for `text`, bytes. A full state is below 80 KiB, not counting numbers outside the
- * window.
- */
+/** Limits of items, and for `text` of bytes. A full state is below 80 KiB without the numbers outside the window. */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 export const gapAt = (gaps: readonly Gap[], number: bigint) => gaps.find(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
@@ -30,7 +27,7 @@ export function withoutCounted(gaps: readonly Gap[], number: bigint): readonly G
   return gaps.map((one) => (one === gap && one.counted ? withGapCounted(one, one.counted - 1) : one))
 }
 
-/** Replaces the part of each gap that is within `from` … `to` by `into(part)`. Without `into`, removes the part. */
+/** Replaces the part of each gap that is within `from` … `to` by `into(part)`. Without `into`, the part is removed. */
 export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
   return gaps.flatMap((one) => {
     if (BigInt(one.to) < BigInt(from) || BigInt(one.from) > BigInt(to)) return [one]
@@ -43,9 +40,8 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
 }
 
 /**
- * Keeps the lists within `limits`. If there are too many gaps, the two closest are merged, together with the open
- * numbers between them. An audit corrects the merged gap. A placed stream merges nothing: it reads the blocks of its
- * lowest gap again.
+ * Keeps the lists within `limits`. If there are too many gaps, the two closest become one gap with the open numbers
+ * between them, and an audit corrects this gap. A placed stream instead reads the blocks of its lowest gap again.
  */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
@@ -96,10 +92,7 @@ function narrowest(gaps: readonly Gap[]): number {
   return best
 }
 
-/**
- * Adds a number with its height. Only the first and the last number of a height are kept. If the list is full, every
- * other mark of its older half is dropped.
- */
+/** Adds a mark. A height keeps its first and last mark. A full list drops every other mark of its older half. */
 export function mark(marks: Marks, number: string, height: number): Marks {
   const [before, last] = marks.slice(-2)
   const isHigher = !last || compare(last[0], number) < 0
@@ -111,13 +104,13 @@ export function mark(marks: Marks, number: string, height: number): Marks {
   return all.length <= limits.marks ? all : [...all.slice(0, half).filter((_, index) => index % 2 === 0), ...all.slice(half)]
 }
 
-/** The lowest block that can contain the number: its own block, or the block of the nearest mark below the number. */
+/** The lowest block that can contain the number. Outside placed streams: the block of the nearest lower mark. */
 export function heightAt({ marks, config }: Pick<StreamState, 'marks' | 'config'>, number: bigint): number | undefined {
   if (config.placed) return heightOf(number)
   return marks.findLast(([known]) => BigInt(known) < number)?.[1] ?? config.start
 }
 
-/** MIP-61's BOOTSTRAP. Lists blocks below the live scan. Any process may read them. */
+/** Lists blocks below the live scan, for any process to read (MIP-61's BOOTSTRAP). */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state

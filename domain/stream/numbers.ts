@@ -13,7 +13,7 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/** How many more transfers may be opened. Parked numbers, and numbers outside the window, take no room. */
+/** Number of transfers that may still be opened. Parked numbers, and numbers outside the window, take no room. */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -32,9 +32,7 @@ export function isStarted(state: StreamState, number: string): boolean {
 const highest = String(2n ** 64n - 1n)
 const mostBlocks = heightOf(highest)
 
-/**
- * Numbers whose transfers may be unknown: all numbers from `next`. In a placed stream: the numbers of unread blocks.
- */
+/** Numbers whose transfers may be unknown: all from `next` or, in a placed stream, those of unread blocks. */
 export function unread({ config, first, next, cursor, backfill: { left } }: StreamState): IntervalSet {
   if (!config.placed) return [[next, highest]]
   const blocks = cursor ? [...left, [cursor.height + 1, mostBlocks] as const] : [[0, mostBlocks] as const]
@@ -45,7 +43,7 @@ export function unread({ config, first, next, cursor, backfill: { left } }: Stre
   )
 }
 
-/** Whether the transfer of the number must be started when the source shows the number. */
+/** Whether the number's transfer must be started when the source shows the number. */
 export function isWanted(state: StreamState, number: string): boolean {
   return isUnresolved(state, number) || (hasNumber(unread(state), number) && !isExcepted(state, number))
 }
@@ -55,7 +53,7 @@ export function isResolved(state: StreamState, number: string): boolean {
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
 }
 
-/** Whether `counts` may already include the number (`OpenNumber.counted`). */
+/** Finds the number's `counted` (see `OpenNumber`): in `open`, in a gap, or outside the window. */
 export function countedOf({ open, gaps, outside }: StreamState, number: string): OpenNumber['counted'] {
   const holder = open.find((one) => one.number === number) ?? gapAt(gaps, BigInt(number)) ?? outsideReason({ outside }, number)
   return holder?.counted === undefined ? undefined : holder.counted > 0 ? 1 : 0
@@ -81,10 +79,7 @@ interface Draft {
   readonly open: Map<string, OpenNumber>
 }
 
-/**
- * Opens or resolves the numbers of a finding. Unknown numbers between them become gaps, except in a placed stream.
- * Returns undefined if there is no room.
- */
+/** Opens or resolves a finding's numbers, and adds gaps between them. Returns undefined if the stream has no room. */
 export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
   const draft: Draft = { state, open: new Map(state.open.map((one) => [one.number, one])) }
   for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) learnOne(draft, number, height, finding, at)
@@ -100,7 +95,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   const isNew = hasNumber(unread(draft.state), number) || hasGap(draft.state.gaps, BigInt(number))
   if (!isNew && !known && !isOutside) return
   const { placed } = draft.state.config
-  // A block is read again. The stream does not know which of its numbers have ended since the earlier reading.
+  // The stream has read this block before, and does not know which of the block's numbers have ended since then.
   const isAgain = placed && isNew && compare(number, draft.state.next) < 0
   const end = endOf(finding, number)
   const counted = known ? known.counted : countedOf(draft.state, number)
@@ -113,7 +108,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     open.delete(number)
     draft.state = count(bringBack(draft.state, number, number, end === 'completed'), end, isCounted || isAgain ? 0 : 1)
   } else if (isNew && isExcepted(draft.state, number)) {
-    // A number stays an exception if a checkpoint lists it as one, or if it was one before a merge of gaps.
+    // The number stays an exception: a checkpoint lists it, or a merge of gaps has included it.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })
@@ -145,10 +140,7 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/**
- * Reopens resolved numbers that are not exceptions, even below a trusted watermark, because the chain outranks an
- * operator. The result may exceed the limits.
- */
+/** Turns resolved numbers into gaps, also below a trusted watermark. Exceptions stay. The result may exceed limits. */
 export function reopen(state: StreamState, from: string, to: string, at: number, why: GapState = 'undone'): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state
@@ -163,7 +155,6 @@ export function reopen(state: StreamState, from: string, to: string, at: number,
   return reopened.length === 0 ? state : { ...inside, gaps: [...state.gaps, ...reopened].sort(byFirst) }
 }
 
-/** Resolves the number as an exception. */
 export function except(state: StreamState, exception: StreamException): StreamState {
   const { number, outcome } = exception
   const open = state.open.filter((one) => one.number !== number)
@@ -183,7 +174,7 @@ export function except(state: StreamState, exception: StreamException): StreamSt
 
 const isOrdered = ({ outcome }: StreamException) => outcome === 'cancelled' || outcome === 'skipped'
 
-/** Whether `exceptions` still has every cancelled and every skipped number. Other exceptions are dropped first. */
+/** Whether `exceptions` still lists every cancelled and every skipped number. Other exceptions are dropped first. */
 export function listsAllOrders({ exceptions, counts }: Pick<StreamState, 'exceptions' | 'counts'>): boolean {
   const listed = exceptions.filter(isOrdered).length
   return listed < limits.exceptions && counts.cancelled + counts.skipped <= listed

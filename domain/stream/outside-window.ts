@@ -13,7 +13,7 @@ import {
 import { awaitsNewSignatures } from '../catalogue/errors.ts'
 import type { OutsideNumbers, StreamState } from './stream.ts'
 
-/** Enough for about 8,000 intervals with short distances. */
+/** Room for about 8,000 intervals that are close to each other. */
 export const maxOutsideBytes = 24 * 1024
 const crowdedBytes = maxOutsideBytes / 2
 
@@ -22,11 +22,10 @@ type Reason = Pick<OutsideNumbers, 'code' | 'waits'>
 
 interface Unpacked {
   readonly intervals: Intervals
-  /** Count of the numbers in `intervals`. */
   readonly size: bigint
 }
 
-/** Caches unpacked intervals, because each request needs them several times. Objects of this type never change. */
+/** Caches unpacked intervals, which each request needs several times. Objects of this type never change. */
 const unpacked = new WeakMap<OutsideNumbers, Unpacked>()
 
 function unpackedOf(numbers: OutsideNumbers): Unpacked {
@@ -41,7 +40,7 @@ function unpackedOf(numbers: OutsideNumbers): Unpacked {
 const intervalsOf = (numbers: OutsideNumbers): Intervals => unpackedOf(numbers).intervals
 const sizeOf = (numbers: OutsideNumbers): number => Number(unpackedOf(numbers).size)
 
-/** Sets `counted`, limited to the count of numbers. Once `counted` is 0, it stays 0 (`OutsideNumbers`). */
+/** Sets `counted`, at most `size`, the count of the numbers. A `counted` of 0 stays 0 (see `OutsideNumbers`). */
 export function withCounted<Numbers extends { readonly counted?: number }>(
   numbers: Numbers,
   counted: number | undefined,
@@ -51,7 +50,7 @@ export function withCounted<Numbers extends { readonly counted?: number }>(
   return left === numbers.counted ? numbers : { ...numbers, counted: left }
 }
 
-/** Sum of `counted`. Undefined if no part has numbers that `counts` may already include. */
+/** Sum of the `counted` of several parts. Undefined if no part has numbers that `counts` may already include. */
 export function sumCounted(...parts: readonly { readonly counted?: number }[]): number | undefined {
   return parts.reduce<number | undefined>((sum, { counted }) => (counted === undefined ? sum : (sum ?? 0) + counted), undefined)
 }
@@ -83,11 +82,7 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
   return boundedOutside({ ...state, open: state.open.filter((one) => one.number !== number), outside })
 }
 
-/**
- * Limits the bytes, so that strangers who park transfers cannot stop a stream. Beyond the limit, near intervals are
- * joined, together with the resolved numbers between them. These resolved numbers count as parked until an audit reads
- * them.
- */
+/** Limits the bytes, because strangers park transfers. Joins near intervals, whose numbers an audit reads later. */
 export function boundedOutside(state: StreamState): StreamState {
   const { outside, open, gaps, exceptions } = state
   if (bytesOf(outside) <= maxOutsideBytes) return state
@@ -121,10 +116,7 @@ function bridge(intervals: Intervals, between: Intervals, reach: bigint): Interv
   return joined
 }
 
-/**
- * Removes numbers from the intervals. `areCompleted`: the numbers were completed, so `counted` falls by their count
- * (`OutsideNumbers`).
- */
+/** Removes numbers from `outside`. If the numbers were completed (`areCompleted`), `counted` falls by their count. */
 export function bringBack(state: StreamState, from: string, to: string, areCompleted = false): StreamState {
   if (!isAnyOutside(state, from, to)) return state
   const left = state.outside.flatMap((one) => {
@@ -142,10 +134,7 @@ export function lowestOutside({ outside }: Outside): { readonly number: string; 
   return lowest && { number: String(lowest.number), why: lowest.why }
 }
 
-/**
- * Counts the numbers outside the window. In a condensed interval of a placed stream, nearly all `counted` numbers are
- * not logs, so they are left out.
- */
+/** Counts numbers outside the window, but no `counted` ones of a placed stream's condensed intervals: few are logs. */
 export function countOutside({
   outside,
   config,

@@ -1,7 +1,6 @@
-/** Numbers that each block of a placed stream has. No block has as many logs. */
+/** Numbers per block of a placed stream. No block has as many logs. */
 export const placesPerBlock = 1_000_000n
 
-/** The lowest number of a block. */
 export function firstIn(height: number | string): bigint {
   return BigInt(height) * placesPerBlock
 }

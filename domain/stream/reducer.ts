@@ -151,14 +151,14 @@ function alarmsOf(state: StreamState): readonly StreamAlarm[] {
   return (Object.keys(raised) as StreamAlarm[]).filter((alarm) => raised[alarm])
 }
 
-/** MIP-61's PROCESS_FINISHED_NONCE_HEIGHT: every number up to this one is resolved. */
+/** The number up to which every number is resolved (MIP-61's PROCESS_FINISHED_NONCE_HEIGHT). */
 export function completedNumber(state: StreamState): string | undefined {
   const above = BigInt(unread(state)[0]?.[0] ?? state.next)
   const lowest = min(BigInt(lowestUnresolved(state)?.number ?? above), above)
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
-/** MIP-61's completed_block_height, but over all blocks: no block up to this height has an unresolved number. */
+/** The block up to which no block has an unresolved number: MIP-61's completed_block_height, but over all blocks. */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill } = state
   if (!cursor) return undefined

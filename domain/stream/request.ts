@@ -4,7 +4,7 @@ import { clip } from './gaps.ts'
 import { type Check, ofForm, pattern, rule, text, fields, listOf, oneOf, optional, byKind, whole } from '../field-checks.ts'
 import type { RequestOf, StreamRequest, StreamState, StreamUpdate } from './stream.ts'
 
-/** Numbers are compared as texts, so each number has only one valid spelling. */
+/** Code compares numbers as texts, so each number has only one valid spelling. */
 export const isU64 = (value: unknown): value is string => isOf(forms.u64, value)
 export const u64 = ofForm(forms.u64)
 export const hash = text(128)
@@ -25,7 +25,7 @@ export const intervals: Check = (value, path) => {
   })
 }
 
-/** Maximum numbers of a finding. It keeps an update far below Temporal's size limits. */
+/** Highest count of numbers in a finding. More would bring an update near Temporal's size limits. */
 const mostNumbers = 5_000
 
 const number: Check = (value, path) => {
@@ -75,7 +75,7 @@ const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Ex
 
 const request = byKind(Object.fromEntries(Object.entries(table).map(([kind, checks]) => [kind, fields(checks)])))
 
-/** Refuses a malformed update before it is recorded. Throws an Error that names the field. */
+/** Throws an Error that names the field of a malformed update. Temporal then does not record the update. */
 export function assertStreamUpdate(update: unknown): asserts update is StreamUpdate {
   fields({ requests: listOf((one, path) => assertStreamRequest(one as StreamRequest, path)) })(update, '')
 }

@@ -7,8 +7,8 @@ import { firstIn, heightOf } from './places.ts'
 import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
- * MIP-61's CONTINUOUS_BLOCK_PROCESSING, the only request that raises the cursor. The agent starts all transfers of the
- * range before it sends this request. A request that passes over a wanted number comes from an old view and changes
+ * The only request that raises the cursor (MIP-61's CONTINUOUS_BLOCK_PROCESSING). Before sending it, the agent has
+ * started all transfers of the range. A request that passes over a wanted number comes from an old view, and changes
  * nothing. The first range must reach the checkpoint's block. Otherwise a fork between the two would go unseen.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
@@ -27,7 +27,7 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
   const next = config.placed ? String(max(BigInt(rest.next), firstIn(request.to + 1))) : rest.next
   const moved: StreamState = { ...rest, next, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
   if (cursor) return done(moved)
-  // A backfill may have been ordered before the live scan began. The live scan now reads some of its blocks.
+  // The live scan begins inside an ordered backfill. The backfill drops the blocks that the live scan reads.
   const begun: StreamState = { ...moved, backfill: { ...moved.backfill, left: leftBelow(moved, request.from) } }
   return done(start === undefined ? begun : backfill(begun, start, request.from - 1, 'bootstrap'))
 }
@@ -37,7 +37,7 @@ const leftBelow = ({ backfill: { left } }: StreamState, height: number) => witho
 export function seen(state: StreamState, request: RequestOf<'seen'>, at: number): StreamStep {
   const learnt = learn(state, request, at)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
-  // Places without an unresolved log are removed from condensed intervals.
+  // An ignored place of a placed stream is no transfer. `bringBack` removes such a place from condensed intervals.
   const nothing = state.config.placed ? (request.ignored ?? []) : []
   return done(
     withSpy(
@@ -48,10 +48,7 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   )
 }
 
-/**
- * With `received`, the spy sent a message, or the subscription is new. Messages that the spy missed earlier no longer
- * count.
- */
+/** With `received`, the spy sent a message or the subscription is new: `missedBySpy` is cleared. */
 function withSpy(
   { missedBySpy: before, ...state }: StreamState,
   { received, missedBySpy = [] }: RequestOf<'seen'>,
@@ -66,10 +63,7 @@ function withSpy(
   return { ...state, missedBySpy: { ...before, from: lowest, to: highest } }
 }
 
-/**
- * Moves the cursor below a fork. Numbers above the new cursor become unknown, because the new blocks may give them to
- * other transfers.
- */
+/** Moves the cursor below a fork. Numbers above it become unknown: new blocks may give them to other transfers. */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -94,14 +88,12 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
     next,
     backfill: { ...state.backfill, left: leftBelow(state, block.height + 1) },
   }
-  // A placed stream knows which numbers are above the block, unless the stream has just stopped trusting a watermark.
+  // A placed stream reads no block below the new cursor again, unless it has just stopped trusting a watermark.
   const from = placed && start !== state.start ? start : height
   return done(backfill(back, from ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
-/**
- * Returns the config's `first` and `start` if the fork may be below a trusted watermark. Otherwise returns the state's.
- */
+/** Returns the config's `first` and `start` if a fork may be below a trusted watermark, else the state's. */
 function trustedBelow(state: StreamState, height: number, marks: StreamState['marks']): Pick<StreamState, 'first' | 'start'> {
   const { first, start, config } = state
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))
@@ -110,17 +102,14 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   return { first: held.first, ...(held.start !== undefined && { start: held.start }) }
 }
 
-/**
- * Applies the source's count and table. Numbers that the stream has not seen become gaps: `hidden` if their blocks were
- * scanned.
- */
+/** Applies the source's count and table. Unseen numbers become gaps: `hidden` in blocks that the stream has scanned. */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
   if (state.config.placed) return done(bounded(table.reduce((known, [from, to]) => reopen(known, from, to, at, 'hidden'), state)))
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
-  // The scan will read the blocks above the cursor by itself. Without a scan, only the count shows new numbers.
+  // The scan will read the blocks above the cursor. A stream without a scan learns new numbers only from the count.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
@@ -129,14 +118,14 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
   return done(bounded({ ...counted(state, request, at), next, gaps: [...gaps, ...tail] }))
 }
 
-/** States that the source's table may replace, because the table is more precise. */
+/** Gap states that are less precise than the source's table, so the table may replace them. */
 const vague: ReadonlySet<GapState> = new Set<GapState>(['unasked', 'not-final', 'unobserved'])
 
 function renamed({ code: _, chain: __, ...gap }: Gap, state: GapState): Gap {
   return { ...gap, state }
 }
 
-/** Raises an alarm if the source's count is below the highest number in its logs: one of the two is wrong. */
+/** Raises `vanished` if the source's count is below the highest number in its logs: one of the two is wrong. */
 function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at: number): StreamState {
   const highest = state.marks.findLast((mark) => mark[1] <= height)?.[0]
   const { vanished, ...rest } = state
@@ -144,14 +133,14 @@ function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at:
   return vanished && height < vanished.height ? state : rest
 }
 
-/** Records why numbers are missing. `hidden` and `undone` stay, because these states are more precise. */
+/** Records why numbers are missing. The states `hidden` and `undone` are more precise, and stay. */
 export function classified(state: StreamState, { from, to, state: name, code, chain }: RequestOf<'classified'>): StreamStep {
   const reason = { ...(code !== undefined && { code }), ...(code !== undefined && chain !== undefined && { chain }) }
   const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...renamed(part, name), ...reason })
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }
 
-/** An operator's order to read blocks of a placed stream outranks a trusted watermark. */
+/** An operator's order to read blocks of a placed stream again outranks a trusted watermark. */
 export function orderBackfill(state: StreamState, request: RequestOf<'backfill'>): StreamStep {
   const { from, to } = request
   const lowest = firstIn(from)
@@ -168,9 +157,7 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/**
- * Refuses a watermark above the known numbers or above the cursor, because it would skip transfers. Raises an alarm.
- */
+/** Refuses a watermark above the known numbers or above the cursor, which would skip transfers, and raises an alarm. */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)
@@ -189,10 +176,7 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
   return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
 }
 
-/**
- * Resolves all numbers up to `number`. Never lowers the watermark. `undone` gaps stay, because the chain outranks an
- * order.
- */
+/** Resolves numbers up to `number`. The watermark never falls. `undone` gaps stay: the chain outranks an order. */
 export function trusted(
   state: StreamState,
   { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height'> & { readonly by: string },

@@ -8,36 +8,28 @@ import type { IntervalSet, PackedIntervals } from './intervals.ts'
  */
 export interface StreamState {
   readonly config: StreamConfig
-  /** All lower numbers are resolved: the config, a checkpoint or an operator says so. */
+  /** The config, a checkpoint or an operator says that all lower numbers are resolved. */
   readonly first: string
   /**
    * One above the highest known number. Each number from `first` to below `next` is open, in a gap, or resolved. In a
-   * placed stream, `next` is the first number above the cursor's block, or one above a later known number. Lower
-   * numbers may then be unread.
+   * placed stream, `next` is the first number above the cursor's block, or one above a later known number: lower
+   * numbers may be unread.
    */
   readonly next: string
   readonly cursor?: ScannedBlock
   readonly open: readonly OpenNumber[]
-  /**
-   * Numbers whose transfers have started and are parked, or wait for a reason of their own. `maxOpen` does not count
-   * them.
-   */
+  /** Numbers of transfers that are parked or retry by themselves. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
   readonly gaps: readonly Gap[]
-  /**
-   * Numbers that were completed before the source showed them. They stay unresolved until their ids can be compared.
-   */
+  /** Numbers that were completed before the source showed them. A number stays here until its id can be compared. */
   readonly unknownCompletions: IntervalSet
-  /**
-   * The latest numbers that were resolved without a delivery. Cancelled and skipped numbers stay longest. `counts` has
-   * all.
-   */
+  /** The latest numbers that were resolved without a delivery. Cancelled and skipped numbers are dropped last. */
   readonly exceptions: readonly StreamException[]
-  /** Heights of some numbers. Older numbers have fewer marks. A higher number never has a lower height. */
+  /** Heights of some numbers, fewer among old numbers. A higher number never has a lower height. */
   readonly marks: readonly (readonly [number: string, height: number])[]
   /** First block to read. A checkpoint or an operator vouches for earlier blocks. Absent: no blocks are read. */
   readonly start?: number
-  /** Height of the checkpoint that the stream began with. The first scan must reach it. */
+  /** Height of the checkpoint with which the stream began. The first scan must reach this height. */
   readonly base?: number
   readonly backfill: Backfill
   readonly target?: number
@@ -49,20 +41,20 @@ export interface StreamState {
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   readonly orders?: readonly GivenOrder[]
-  /** Messages that other servers had, and that the spy did not send. Cleared by the spy's next message. */
+  /** Messages that other servers had and the spy did not send. The spy's next message clears this field. */
   readonly missedBySpy?: { readonly from: string; readonly to: string; readonly since: number }
   readonly updatedAt?: number
 }
 
 export interface StreamConfig {
-  /** `native-bridge:{source}:{target}` or `{bridge}:{source}:{emitter or contract}`, with the names of the config. */
+  /** `native-bridge:{source}:{target}` or `{bridge}:{source}:{emitter or contract}`. Contains the config's names. */
   readonly stream: string
-  /** `{network id}/{contract}`, the owner of the numbers. Checkpoints of other origins are refused. */
+  /** `{network id}/{contract}`: the contract that gives the numbers. Checkpoints of other origins are refused. */
   readonly origin: string
   readonly first: string
   readonly start?: number
   readonly maxOpen: number
-  /** Numbers are places of logs (places.ts). In a read block, only the numbers that an agent reports are transfers. */
+  /** Numbers are places of logs (places.ts). In a read block, only numbers that an agent reports are transfers. */
   readonly placed?: true
 }
 
@@ -74,36 +66,33 @@ export interface ScannedBlock {
 export interface OpenNumber {
   readonly number: string
   readonly height?: number
-  /** The number was completed before it was seen (`unknownCompletions`). An agent must check the delivery by its id. */
+  /** The target completed the number before the source showed it. An agent must check the delivery by its id. */
   readonly early?: true
   /** Error code of a parked transfer that stays in `open` because it is `early`. `maxOpen` does not count it. */
   readonly parked?: string
-  /**
-   * `counts` may already include this number (`OutsideNumbers`). 0: not as `completed`, but maybe as another outcome.
-   */
+  /** 1: `counts` may include this number (see `OutsideNumbers`). 0: only under an outcome other than `completed`. */
   readonly counted?: 0 | 1
 }
 
 export interface OutsideNumbers {
   readonly code: string
-  /** The transfers are not parked. They retry by themselves. */
+  /** The transfers are not parked: they retry by themselves. */
   readonly waits?: true
-  /** Some of the numbers are resolved, because there was no room for more intervals (`boundedOutside`). */
+  /** Near intervals were joined to save bytes (`boundedOutside`), so some of the numbers are resolved. */
   readonly condensed?: true
   /**
-   * At most this many of the numbers are resolved, and `counts` had them before the intervals were joined. The state
-   * does not show which numbers these are. Completing any number therefore lowers `counted` first, so that no number is
-   * counted twice. At 0, each number that is left may still be counted as an exception. Absent: `counts` has none of
-   * the numbers.
+   * At most this many of the numbers are in `counts` already, but the state does not show which. A completed number
+   * first lowers `counted`, so that none is counted twice. At 0, `counts` may have the rest as exceptions. Absent:
+   * `counts` has none of the numbers.
    */
   readonly counted?: number
   readonly packed: PackedIntervals
 }
 
 /**
- * `unasked`: no server was asked yet. `unstarted`: a process has the message but cannot start the transfer.
- * `not-final`: the message is in no final block. `held`: Wormhole's Governor holds the message. `unobserved`: the
- * message is final, but no server has it. `hidden`: the number is in the source's table but in no log. `undone`: a
+ * Reasons for a gap. `unasked`: no server was asked yet. `unstarted`: a process has the message but cannot start the
+ * transfer. `not-final`: the message is in no final block. `held`: Wormhole's Governor holds the message. `unobserved`:
+ * the message is final, but no server has it. `hidden`: the number is in the source's table but in no log. `undone`: a
  * reorg removed the completion, or an operator wants the transfer again.
  */
 export const gapStates = ['unasked', 'unstarted', 'not-final', 'held', 'unobserved', 'hidden', 'undone'] as const
@@ -113,12 +102,12 @@ export interface Gap {
   readonly from: string
   readonly to: string
   readonly state: GapState
-  /** Only for `unstarted`: the error code of the reason. `chain` is set if the reason concerns one chain. */
+  /** Error code of an `unstarted` gap. `chain` is set if the error concerns one chain. */
   readonly code?: string
   readonly chain?: string
-  /** No number of the gap is in a lower block. */
+  /** The lowest block that can have a number of the gap. */
   readonly height?: number
-  /** As in `OutsideNumbers`. Set after two gaps were merged. */
+  /** Set after two gaps were merged, with the meaning of `counted` in `OutsideNumbers`. */
   readonly counted?: number
   readonly at: number
 }
@@ -137,7 +126,7 @@ export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks'
 
 export interface Backfill {
   readonly left: IntervalSet
-  /** Number of blocks ordered since the list was last empty. Progress is measured against this number. */
+  /** Number of blocks that were ordered since the list was last empty, to measure the progress. */
   readonly ordered: number
   readonly by?: string
 }
@@ -149,7 +138,7 @@ export interface Distrusted {
   readonly at: number
 }
 
-/** The next block of a node has another parent than the last scanned block, although the scanned block was final. */
+/** The next block has another parent than the last scanned block, although the scanned block was final. */
 export interface ForkAlarm {
   readonly height: number
   readonly known: string
@@ -157,57 +146,46 @@ export interface ForkAlarm {
   readonly at: number
 }
 
-/**
- * Numbers in final blocks of the source. The agent has started the transfers of all except `delivered` and `ignored`.
- */
+/** Numbers in the source's final blocks. The agent has started their transfers, except `delivered` and `ignored`. */
 export interface Finding {
   readonly numbers: readonly (readonly [number: string, height?: number])[]
   readonly delivered?: IntervalSet
-  /** Numbers that are not transfers, or whose target chain has no route. */
+  /** Numbers that are no transfers, or whose target chain has no route. */
   readonly ignored?: IntervalSet
 }
 
-/** All numbers in the logs of a range of blocks, each in `numbers` or in `passed`. */
+/** The numbers in the logs of a range of blocks. Each is in `numbers` or in `passed`. */
 export interface Reading extends Finding {
-  /**
-   * Numbers that the agent does not want, according to its view (`isWanted`). If the stream wants one of them, it
-   * rejects the reading.
-   */
+  /** Numbers that the agent's view (`isWanted`) does not want. If the stream wants one, it rejects the reading. */
   readonly passed: IntervalSet
 }
 
 export type StreamRequest =
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
-  /**
-   * Numbers from a spy (`received`), from an audit or from the source's table. `missedBySpy`: the spy did not send
-   * these.
-   */
+  /** Numbers from the spy (`received`), an audit or the source's table. The spy did not send those in `missedBySpy`. */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
-  /** Reads all blocks above `block` again after a fork. Most nodes still have `block`. */
+  /** After a fork, reads all blocks above `block` again. Most nodes still have `block`. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /**
-   * `upTo`: the source's highest number at the final block `height`. `present`: the numbers in the source's table. In a
-   * placed stream, `present` are logs in read blocks whose transfers are neither under way nor over.
+   * `upTo`: the source's highest number at the final block `height`. `present`: the numbers in the source's table or,
+   * in a placed stream, logs in read blocks whose transfers are neither under way nor over.
    */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
   | (Pick<Gap, 'from' | 'to' | 'code' | 'chain'> & {
       readonly kind: 'classified'
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
     })
-  /**
-   * Numbers that any account completed in these final blocks of the target. If the stream knows a number's transfer,
-   * the completion has the id of this transfer.
-   */
+  /** Numbers completed by any account in the target's final blocks. A known transfer's completion has its id. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
-  /** `waits`: the transfer waits for a reason that concerns it alone, and leaves its place to another transfer. */
+  /** `waits`: the transfer waits for a reason that concerns only this transfer, and leaves its place to another one. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
   | (Named & { readonly kind: 'backfill'; readonly from: number; readonly to: number })
-  /** Numbers up to `number` are resolved, and blocks up to `height` need no reading. */
+  /** Orders the stream to treat all numbers up to `number` as resolved, and to read no block up to `height`. */
   | (Named & { readonly kind: 'trust'; readonly number: string; readonly height?: number })
   | (Named & { readonly kind: 'setMaxOpen'; readonly maxOpen?: number })
   | { readonly kind: 'configured'; readonly stream: string; readonly origin: string; readonly maxOpen: number }
@@ -222,7 +200,7 @@ interface Named {
 
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
 
-/** `present`: the request came from an old view or had nothing new. `full`: there is no room, and nothing changed. */
+/** Answer to a request. `present`: it has nothing new, or an old view. `full`: no room, so nothing changed. */
 export type StreamAnswer =
   | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }
   | { readonly kind: 'full'; readonly room: number }
@@ -239,7 +217,7 @@ export interface StreamResponse {
 
 export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'counts' | 'updatedAt'> {
   readonly stream: string
-  /** The first block of the next `scanned`. Absent: the scan begins at the chain's head (BOOTSTRAP). */
+  /** First block of the next `scanned`. Absent: the scan begins at the chain's head (MIP-61's BOOTSTRAP). */
   readonly nextHeight?: number
   readonly parentHash?: string
   readonly completedNumber?: string
@@ -259,16 +237,16 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   readonly alarms: readonly StreamAlarm[]
 }
 
-/** `distrusted`: a watermark was too high. `crowded`: the space for numbers outside the window is half full. */
+/** Alarms. `distrusted`: a watermark was too high. `crowded`: numbers outside the window take half of their space. */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'
 
-/** `id` has the chains' numbers, which never change. `name` has the chains' names in the config. */
+/** Two names of a stream: `id` with the chains' numbers, which never change, and `name` with the config's names. */
 export interface StreamName {
   readonly id: string
   readonly name: string
 }
 
-/** Both methods accept a name or an id, and return an unknown text unchanged. */
+/** Both methods accept a name or an id. They return any other text unchanged. */
 export interface StreamNames {
   idOf(nameOrId: string): string
   nameOf(nameOrId: string): string

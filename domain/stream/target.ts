@@ -5,17 +5,14 @@ import { count, countedOf, done, except, isUnresolved, present, refused, reopen,
 import { bringBack, moveOutside, outsideReason, uncounted } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/**
- * MIP-61's COMPLETE_EVENT_PROCESSING, for deliveries by any account. A number that the source has not shown raises an
- * alarm.
- */
+/** Records deliveries by any account (MIP-61's COMPLETE_EVENT_PROCESSING), with an alarm for an unknown number. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
   const unknownCompletions = union(state.unknownCompletions, unseen(state, numbers)).slice(0, limits.unknownCompletions)
   const more = unknownCompletions.flatMap(([low, high]) => missingBetween(state.unknownCompletions, low, high))
-  // Several agents report the same blocks. `unknownCompletions` is limited, so it may have dropped a number since the
-  // first report. Only the first report of a range counts, so that no number is counted twice.
+  // Several agents report the same blocks. Only the first report of a range counts unknown numbers:
+  // `unknownCompletions` is limited, so a number may have been dropped from it, and would be counted again.
   const isFirst = state.target === undefined || from === state.target + 1
   const follows = state.target === undefined || from <= state.target + 1
   const target = follows ? Math.max(to, state.target ?? 0) : state.target
@@ -47,17 +44,14 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/** Records an exception. A number that is `undone` must be seen again before it can become an exception. */
+/** Records an exception. An `undone` number must be seen again before it can become an exception. */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
   return done(except(state, { number, outcome, ...(by !== undefined && { by }), reason, at }))
 }
 
-/**
- * Moves a parked number outside the window. An `early` number stays in `open`, because its delivery must still be
- * checked. A number in a condensed interval keeps the interval's code.
- */
+/** Moves parked numbers outside the window. `early` ones stay in `open`: their delivery must still be checked. */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
   const outside = outsideReason(state, number)

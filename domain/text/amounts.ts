@@ -6,16 +6,14 @@ const anyCoin = 'native coins'
 
 export interface Amount {
   readonly wei: string
-  /** The symbol that was typed, in capitals. Absent if the unit was wei, gwei, ether or `native coins`. */
+  /** The symbol that was typed, in capitals. Absent for wei, gwei, ether and `native coins`. */
   readonly coin?: string
 }
 
-/** Maximum digits before the point. 2^256 has 78 digits. */
+/** Highest number of digits before the point. 2^256 has 78 digits. */
 const mostDigits = 77
 
-/**
- * Parses `5gwei`, `0.05 ETH` or a number of wei. Returns undefined if the text is no amount or has a fraction of a wei.
- */
+/** Parses `5gwei`, `0.05 ETH` or a number of wei. Returns undefined for a fraction of a wei or any other text. */
 export function parseAmount(text: string): Amount | undefined {
   const [, whole, fraction = '', unit = 'wei'] = /^([0-9]+)(?:\.([0-9]+))?\s*((?:native )?[a-z]{1,10})?$/i.exec(text.trim()) ?? []
   if (whole === undefined || whole.length > mostDigits) return undefined
@@ -32,7 +30,10 @@ const leastGwei = 10n ** 6n
 const leastCoins = 10n ** 14n
 const mostSignificant = 6
 
-/** `3.2 gwei`: at most six significant digits, never rounded up. @param wei decimal */
+/**
+ * `3.2 gwei`: at most six significant digits, never rounded up.
+ * @param wei decimal
+ */
 export function amountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, significant)
 }
@@ -51,7 +52,7 @@ export function gweiText(wei: string): string {
 }
 
 /**
- * An exact number of tokens: `12.5`.
+ * `12.5`: an exact number of tokens.
  * @param units smallest units, decimal
  */
 export function unitsText(units: string, decimals: number): string {

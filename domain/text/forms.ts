@@ -1,7 +1,7 @@
 import { agePattern, parseAge } from './age.ts'
 
 export interface Form {
-  /** Must have no flags, because the patterns of JSON Schema have none. */
+  /** A pattern has no flags, because the patterns of JSON Schema have none. */
   readonly pattern: RegExp
   /** Completes the sentence "It must be …". */
   readonly what: string
@@ -12,9 +12,7 @@ const below = (limit: bigint) => (text: string) => BigInt(text) < limit
 const canBeHost = (text: string) => URL.canParse(`http://${text}`)
 
 export const forms = {
-  /**
-   * Names of chains, nodes, bridges and receivers. `constructor` is excluded, because every JavaScript object has it.
-   */
+  /** Names of chains, nodes, bridges and receivers become keys of objects, and every object has a `constructor`. */
   name: { pattern: /^(?!constructor$)[a-z][a-z0-9-]{0,30}$/, what: 'lower case letters, digits and dashes, and not constructor' },
   lane: { pattern: /^[a-z]+-[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$/, what: 'the id of a lane, like evm-1:0x…' },
   address: { pattern: /^0x[0-9a-fA-F]{40}$/, what: 'an address: 0x and 40 hex digits' },
@@ -31,7 +29,7 @@ export const forms = {
     holds: (text) => parseAge(text) !== undefined,
   },
   code: { pattern: /^[A-Z][A-Z0-9_]{1,60}$/, what: 'a code of docs/reference/errors.md, like LANE_NONE' },
-  /** `URL.canParse` alone is not enough: it accepts line breaks and missing slashes. */
+  /** `URL.canParse` alone accepts line breaks and missing slashes. */
   url: { pattern: /^[hH][tT][tT][pP][sS]?:\/\/[^\s\\]+$/, what: 'an http or https URL', holds: (text) => URL.canParse(text) },
   host: {
     pattern: /^[A-Za-z0-9._:-]+$/,
@@ -62,16 +60,14 @@ export function isLink(text: unknown): text is string {
 const firstYear = Date.UTC(1970)
 const timePattern = /^(\d{4}-\d\d-\d\d)(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d\d:[0-5]\d))?$/i
 
-/**
- * Reads `2026-11-22` (UTC) or `2026-11-22T17:00+01:00` as ms since the epoch. Returns undefined for times before 1970.
- */
+/** Reads `2026-11-22` (UTC) or `2026-11-22T17:00+01:00` as ms since the epoch. Undefined before 1970. */
 export function parseTime(text: string): number | undefined {
   const [, day] = timePattern.exec(text) ?? []
   const at = day !== undefined && isDay(day) ? Date.parse(text.toUpperCase()) : NaN
   return at >= firstYear ? at : undefined
 }
 
-/** Without this check, `Date` would read 31 February as 3 March. */
+/** Whether the day exists. `Date` would read 31 February as 3 March. */
 export function isDay(text: string): boolean {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)

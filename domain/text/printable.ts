@@ -1,8 +1,8 @@
 const longest = 300
 
 /**
- * Matches characters that control a terminal, reorder or end a line, or cannot be seen (Unicode 15 ch. 23; UAX 9). It
- * is a function, because a global RegExp writes its `lastIndex` and workflows freeze what modules export.
+ * Matches characters that control a terminal, reorder or end a line, or cannot be seen (Unicode 15 ch. 23; UAX 9). A
+ * new RegExp at each call, because workflows freeze what modules export, and a global RegExp writes its `lastIndex`.
  */
 export const invisible = (): RegExp => /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
@@ -21,7 +21,7 @@ export function cut(text: string, most: number): string {
   return text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Makes a line safe to print on a terminal. Invisible characters become code points (`<U+1B>`). */
+/** Makes a line safe for a terminal. Each invisible character becomes its code point (`<U+1B>`). */
 export function harmless(line: string): string {
   return line.replaceAll(invisible(), (sign) => `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}>`)
 }
@@ -30,14 +30,12 @@ export function harmlessLines(text: string): string {
   return text.split('\n').map(harmless).join('\n')
 }
 
-/**
- * Returns the text if a shell reads it as one argument and not as an option. Strangers can choose the ids of workflows.
- */
+/** Returns the text if a shell reads it as one argument, and no option. Strangers can choose workflow ids. */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }
 
-/** Accepts any value: a person who starts a workflow by hand may omit fields, and that must not fail its task. */
+/** Accepts any value, because a workflow that a person starts by hand may lack fields, and its task must not fail. */
 export function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   return text.replaceAll(invisible(), ' ').replaceAll(/\s+/g, ' ').trim()

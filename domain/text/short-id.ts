@@ -34,7 +34,7 @@ export function lastPart(id: string): string {
   return id.slice(id.lastIndexOf(':') + 1)
 }
 
-/** Whether a short form fits the id. `…` or `...` stands for the omitted parts. Ignores case. */
+/** Whether the short form fits the id. `…` or `...` in the short form means omitted characters. Ignores case. */
 export function isShortFor(short: string, id: string): boolean {
   const [begin = '', end, ...more] = short.toLowerCase().split(/…|\.{3}/)
   if (end === undefined) return short.toLowerCase() === id.toLowerCase()
@@ -51,7 +51,7 @@ export function isShortFor(short: string, id: string): boolean {
   return whole.length - last.length >= at && whole.endsWith(last)
 }
 
-/** A short form with fewer characters would match nearly every id. */
+/** Fewest characters of a short form, apart from `…`. Fewer would match nearly every id. */
 const fewestLeft = 8
 
 export function isShort(text: string): boolean {

@@ -3,17 +3,17 @@ import { cut, oneLine, utf8Bytes } from './printable.ts'
 
 // Temporal's Web UI shows summaries as plain text or Markdown, and current details as Markdown.
 
-/** By default Temporal allows 400 bytes (user_metadata.proto). Encryption adds some bytes. */
+/** Half of Temporal's default limit of 400 bytes (user_metadata.proto), because encryption adds bytes. */
 const mostSummaryBytes = 200
 const longestForeign = 500
 
-/** Replaces markup instead of escaping it, because Temporal's command line would show the escapes. */
+/** Markup is replaced and not escaped, because Temporal's command line would show the escapes. */
 const instead: Readonly<Record<string, string>> = {
   ...{ '[': '(', ']': ')', '{': '(', '}': ')', '<': '‹', '>': '›' },
   ...{ '`': "'", '*': '·', '\\': '/' },
 }
 
-/** Makes one line without markup or links. The line is cut, because a longer summary would fail a workflow task. */
+/** Makes one line without markup or links, and cuts it, because a longer summary would fail a workflow task. */
 export function summaryText(text: unknown): string {
   const plain = withoutLinks(oneLine(text).replaceAll(/[[\]{}<>`*\\]/g, (character) => instead[character] ?? ' '))
   let bytes = 0
@@ -37,7 +37,7 @@ export function code(text: unknown): string {
   return `\`${oneLine(text).replaceAll('`', "'").replaceAll(/[{}]/g, ' ')}\``
 }
 
-/** A link within Temporal's Web UI. It works only if the Web UI is served at the root of its host. */
+/** A link within Temporal's Web UI, if the Web UI is at the root of its host. */
 export function workflowLink(namespace: string, workflowId: string, text: string): string {
   return `[${foreign(text)}](/namespaces/${pathPart(namespace)}/workflows/${pathPart(workflowId)})`
 }
@@ -54,7 +54,7 @@ export function paragraphs(...given: readonly (string | false | undefined)[]): s
   return given.filter(Boolean).join('\n\n')
 }
 
-/** Markdown would turn bare web addresses into links. */
+/** Markdown turns bare web addresses into links. */
 function withoutLinks(text: string): string {
   return text.replaceAll('://', '[:]//').replaceAll(/\bwww\./gi, (www) => `${www.slice(0, -1)}[.]`)
 }

@@ -1,29 +1,26 @@
 import type { LaneId } from '../lane/lane.ts'
 
-/**
- * `signed`: no node has accepted it yet. `open`: a node has accepted it. `outbid`: another attempt for the nonce was
- * mined.
- */
+/** A signed transaction. `signed`: no node has accepted it. `open`: one has. `outbid`: another attempt was mined. */
 export interface SignedAttempt extends Omit<TransferTransaction, 'lane' | 'nonce' | 'round' | 'hash' | 'fate' | 'gasPaid'> {
   readonly hash: string
   readonly fate: 'signed' | 'open' | 'mined' | 'reverted' | 'outbid'
 }
 
 /**
- * `recorded`: in the ledger, but no process has reported it. `signed`: no node has accepted it. `pending`: a node has
- * accepted it. `reverted`: mined without effect. `replaced`: another attempt for the nonce was mined. `reorged`: its
- * block left the chain, and it may be mined again. `dropped`: the lane took over the nonce, or another transaction used
- * it.
+ * The state of a transaction. `recorded`: in the ledger, but no process has reported it. `signed`: no node has accepted
+ * it. `pending`: a node has accepted it. `reverted`: mined without effect. `replaced`: another attempt for the nonce
+ * was mined. `reorged`: its block left the chain, and it may be mined again. `dropped`: the lane took over the nonce,
+ * or another transaction used it.
  */
 export type TransactionFate = 'recorded' | 'signed' | 'pending' | 'mined' | 'reverted' | 'replaced' | 'reorged' | 'dropped'
 
-/** Times are ms since the epoch, by the clock of the reporting process. Wei and gas are decimal. */
+/** A transfer's transaction. Times: ms since the epoch by the reporting process's clock. Wei and gas: decimal. */
 export interface TransferTransaction {
   readonly lane: LaneId
   readonly nonce: number
   readonly round: number
   readonly kind: 'call' | 'noop'
-  /** Absent while the fate is `recorded`. So is `to`. */
+  /** `hash` and `to` are absent while the fate is `recorded`. */
   readonly hash?: string
   readonly to?: string
   readonly value?: string
@@ -31,13 +28,11 @@ export interface TransferTransaction {
   readonly maxFee: string
   readonly tip: string
   readonly fate: TransactionFate
-  /** Gas of the whole transaction. Absent: not in a block. */
+  /** Gas of the whole transaction. Absent while the transaction is in no block. */
   readonly gasUsed?: string
-  /** Wei. For a batch, the share of this transfer. Absent: not in a block. */
+  /** Wei; of a batch, the share of this transfer. Absent while the transaction is in no block. */
   readonly gasPaid?: string
-  /**
-   * When the attempt was recorded, before it was signed. After a takeover: when the new process learned of the attempt.
-   */
+  /** Time of the record, before the signature. After a takeover: when the new process learned of the attempt. */
   readonly at?: number
   readonly acceptedAt?: number | undefined
   readonly includedAt?: number
@@ -93,7 +88,7 @@ export function dropAttempts(known: readonly TransferTransaction[], round: numbe
   return known.map((one) => (one.round === round && unmined.includes(one.fate) ? { ...one, fate: 'dropped' } : one))
 }
 
-/** @param nonces nonces that may still be mined. An item without `nonce` stands for all earlier grants of its lane */
+/** @param nonces nonces that may still be mined. An item without `nonce` means all earlier grants of its lane */
 export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,

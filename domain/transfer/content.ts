@@ -2,24 +2,24 @@ import { scaled } from '../text/amounts.ts'
 import type { TransferTransaction } from './attempts.ts'
 import type { Delivery } from './transfer.ts'
 
-/** Shown to people. No decision depends on it. */
+/** Amount, token and recipient of a transfer, to show to people. No decision depends on them. */
 export interface TransferContent {
-  /** Decimal, in the message's units. Token bridge: at most 8 decimals. Native bridge: the token's smallest unit. */
+  /** Decimal. Token bridge: at most 8 decimals, as in the message. Native bridge: smallest units of the token. */
   readonly amount: string
-  /** Decimals of `amount`. Absent: not known, and `amount` is shown as raw units. */
+  /** Decimals of `amount`. Absent: unknown, and people see `amount` in raw units. */
   readonly decimals?: string
   /** `<chain id>/<64 hex digits>`, as in the asset list. */
   readonly token: string
   readonly recipient: string
 }
 
-/** A payment that was made on the source for the delivery. Decimal. */
+/** A payment for the delivery, made on the source. Numbers are decimal. */
 export interface Payment {
   /** Wei of the source's coin. */
   readonly paid: string
-  /** The payment in wei of the target's coin, at the prices of the quote. */
+  /** Value of the payment in wei of the target's coin, at the quote's prices. */
   readonly worth: string
-  /** Wei of the target's coin that the delivery carries. */
+  /** Wei of the target's coin that the delivery passes on. */
   readonly coins: string
 }
 
@@ -38,9 +38,7 @@ const shapes = {
   coins: digits,
 } as const satisfies Record<keyof KnownContent, RegExp>
 
-/**
- * Reads the content from a memo. Omits every malformed field, because anyone with access to Temporal can write a memo.
- */
+/** Reads a memo's content without malformed fields: anyone with access to Temporal can write a memo. */
 export function contentIn(memo: unknown): KnownContent {
   const given = Object(memo) as Readonly<Record<string, unknown>>
   const known = Object.entries(shapes).flatMap(([name, shape]) => {
@@ -50,7 +48,7 @@ export function contentIn(memo: unknown): KnownContent {
   return Object.fromEntries(known) as KnownContent
 }
 
-/** The content, with the amount as people read it. */
+/** The content in a memo, with the amount as people read it. */
 export function shownContent(memo: unknown): KnownContent & { readonly tokenAmount?: string } {
   const content = contentIn(memo)
   const { amount, decimals } = content
@@ -58,10 +56,7 @@ export function shownContent(memo: unknown): KnownContent & { readonly tokenAmou
   return { ...content, tokenAmount: decimals === undefined ? `${amount} raw units` : scaled(amount, Number(decimals)) }
 }
 
-/**
- * Profit in wei of the target's coin: the payment minus the coins and the gas of Portage's own transactions. Returns
- * undefined if nobody paid, or if the transfer is not delivered.
- */
+/** Payment minus coins and gas of Portage's transactions, wei of the target. Undefined without payment or delivery. */
 export function profitOf(
   { worth, coins = '0' }: KnownContent,
   { delivery, transactions = [] }: { readonly delivery?: Delivery; readonly transactions?: readonly TransferTransaction[] },

@@ -12,10 +12,10 @@ export interface TransferTraffic {
 
 const stepsOfWindow = 60
 
-/** Only the busiest routes are listed. Anyone with access to Temporal can invent names of chains. */
+/** Anyone with access to Temporal can invent names of chains, so only the busiest routes are listed. */
 const mostRoutes = 100
 
-/** The last `minutes`, divided into steps. `now` is in the last step. The steps begin at multiples of their length. */
+/** The steps of the last `minutes`; the last step contains `now`. Steps begin at multiples of their length. */
 export function trafficWindow(minutes: number, now: number) {
   const stepMs = (minutes * 60_000) / stepsOfWindow
   return { from: (Math.floor(now / stepMs) + 1 - stepsOfWindow) * stepMs, stepMs, steps: stepsOfWindow }
@@ -25,7 +25,7 @@ export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, s
   const counted = samples.filter(({ closedAt }) => closedAt === undefined || closedAt >= from)
   const delivered = counted.filter((one) => deliveryTime(one).length > 0)
   const times = delivered.flatMap(deliveryTime)
-  // A transfer may seem to close in the future, because the server's clock may run ahead.
+  // The server's clock may be ahead of this process's clock, so `closedAt` may be in the future.
   const byStep = groupBy(delivered, ({ closedAt = from }) => Math.min(steps - 1, Math.floor((closedAt - from) / stepMs)))
   return {
     routes: routesOf(counted),

@@ -1,18 +1,16 @@
 import { type ErrorCode, RelayerError } from '../catalogue/errors.ts'
 export type BridgeName = string
-/** The chain's name in the config: `ethereum`. All processes of a fleet use the same names. */
+/** Name of a chain in the config: `ethereum`. All processes of a fleet use the same names. */
 export type ChainName = string
 
-/** Maximum size. Every step carries the message as base64, and Temporal accepts 2 MiB per value. */
+/** Highest size of a message. Every step carries the message as base64, and Temporal accepts 2 MiB per value. */
 export const mostMessageBytes = 200_000
 
-/** Plain JSON. The message's signatures, or its row in the source contract's table, have already been checked. */
+/** A message to deliver, plain JSON. Its signatures, or its row in the source contract's table, have been checked. */
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /**
-   * The source chain's number in the protocol, decimal. Ids contain this number, because a config may rename the chain.
-   */
+  /** The source chain's number in the protocol, decimal. Ids contain it, because a config may rename the chain. */
   readonly sourceId: string
   readonly targetChain: ChainName
   /** 64 lower-case hex digits without 0x. */
@@ -23,13 +21,13 @@ export interface Transfer {
   readonly digest: string
   /** The signed message, base64. */
   readonly message: string
-  /** Terms of the submission that started the transfer. A transfer that a person starts again has none. */
+  /** Limits of the submission that started the transfer. A transfer that a person starts again has none. */
   readonly terms?: Terms
 }
 
 export type TransferRoute = Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>
 
-/** Limits that a submission sets. They can only lower the limits of the config and of the signer. */
+/** Limits that a submission sets. A submission can only lower the limits of the config and of the signer. */
 export interface Terms {
   /** Wei per gas, decimal. */
   readonly maxFeePerGas?: string
@@ -53,7 +51,7 @@ const next = {
   cancelled: [],
 } as const
 
-/** States that may follow a state. The lifecycle document is generated from this table. */
+/** The states that may follow each state. The lifecycle document is generated from this table. */
 export const transitions: Readonly<Record<TransferState, readonly TransferState[]>> = next
 export const transferStates = Object.keys(transitions) as readonly TransferState[]
 
@@ -61,17 +59,17 @@ export function isOutcome(state: TransferState): boolean {
   return transitions[state].length === 0
 }
 
-/** A transfer is parked after `reverts` reverts, or after something else has used `spentNonces` of its nonces. */
+/** Parks a transfer after `reverts` reverts, or after something else has used `spentNonces` of its nonces. */
 export interface ParkLimits {
   readonly reverts: number
   readonly spentNonces: number
 }
 
-/** More spent nonces than reverts are allowed, because the transfer does not cause a spent nonce. */
+/** More spent nonces are allowed than reverts, because a transfer does not cause a spent nonce. */
 export const defaultParkAfter: ParkLimits = { reverts: 5, spentNonces: 20 }
 
 export interface Delivery {
-  /** The sender's address, lower case. Absent if the chain shows only that there was a delivery. */
+  /** Address of the sender, lower case. Absent if the chain shows a delivery without its sender. */
   readonly by?: string
   readonly ours: boolean
   readonly txHash?: string
@@ -82,12 +80,12 @@ export interface Delivery {
 
 export const mip61Bridge = 'native-bridge' satisfies BridgeName
 
-/** MIP-61's states. `transfer_pending_executed`: completed in a block that is not final. */
+/** MIP-61's state for each state of a transfer. `transfer_pending_executed`: completed in a block that is not final. */
 const byState = {
   admitting: 'transfer_initiated',
   waiting: 'transfer_initiated',
   parked: 'transfer_initiated',
-  // After a nonce is requested, the completion may have been sent.
+  // Once the transfer has requested a nonce, the completion may have been sent.
   broadcasting: 'transfer_pending',
   pending: 'transfer_pending',
   included: 'transfer_pending_executed',
@@ -98,12 +96,10 @@ const byState = {
   cancelled: undefined,
 } as const satisfies Record<TransferState, string | undefined>
 
-/** `transfer_pending_failed`: the delivery reverted and will be sent again. */
+/** A state of MIP-61. `transfer_pending_failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/**
- * Undefined for another bridge, and for a transfer that ended without a delivery. Recognises a revert only with `code`.
- */
+/** MIP-61's state. Undefined for another bridge or no delivery. Without `code`, a revert is not recognised. */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined
@@ -111,7 +107,7 @@ export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; co
   return failed ? 'transfer_pending_failed' : byState[state]
 }
 
-/** Names a source chain that is not in the config. No chain of a config may have such a name. */
+/** Name of a source chain that the config lacks. No chain of a config may have a name of this form. */
 export function unconfiguredSource(wormholeChainId: number): ChainName {
   return `wormhole-${wormholeChainId}`
 }

@@ -6,21 +6,18 @@ import type { NonceRequests } from '../ledger/nonce-requests.ts'
 import type { PendingTransactions } from './pending-transactions.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/**
- * Interval (blocks) at which the account is read while there is no work. Such reads show new funds and external use of
- * the key.
- */
+/** Blocks between reads of an idle lane's account, which show new funds, and use of the key outside Portage. */
 const idleBlocks = 10
-/** Interval (ms) of queries while there is no work. A query of the ledger may cost a replay. */
+/** While the lane has no work, the ledger is queried at this interval, ms. A query may cost a replay. */
 const idleQueryMs = 20_000
 const brokeBlocks = 2
-/** Claims are sent this many times in `fillAfterBlocks`, because unclaimed nonces are filled after this period. */
+/** Reports of driven nonces per `fillAfterBlocks`. The lane fills a nonce that no report names for that long. */
 const claimsPerFill = 20
 
-/** Number of final blocks above a block before the ledger gets it. So no reorg can reach the ledger's final block. */
+/** A block that the ledger gets as final has this many final blocks above it, more than a reorg removes. */
 const oldEnough = 1_000
 
-/** Reads the account of a lane once per block while there is work. Reports changes to the ledger. */
+/** Reads a lane's account, once per block while the lane has work, and reports changes to the ledger. */
 export class AccountObserver {
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
@@ -80,7 +77,7 @@ export class AccountObserver {
   #isTime(height: number): boolean {
     const { view } = this.#deps.ledger
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
-    // Only the ledger knows whether an operator has reset the lane after its chain was replaced.
+    // Only the ledger knows whether an operator has reset the lane after the chain was replaced.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
     const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true
@@ -89,15 +86,14 @@ export class AccountObserver {
 
   async #read(): Promise<void> {
     const { chain, ledger, config } = this.#deps
-    // Runs before the account is read: the ledger's last final block shows whether the chain is still the same.
+    // The ledger's last final block must be known first: it shows whether the chain is still the same.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
     if (!this.#hasWork && ledger.view?.synced && this.#reported && Date.now() - this.#queriedAt >= idleQueryMs) {
       this.#queriedAt = Date.now()
       await ledger.query()
     }
-    // A ledger that was restored from a backup may lack transactions in the pool. So it counts as unsynced until the
-    // first report.
+    // A restored ledger may lack transactions in the pool. So it is unsynced until this process has reported to it.
     const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
     const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
@@ -184,7 +180,7 @@ type AccountChecks = ReturnType<typeof createAccountChecks>
 
 function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
   const address = laneAddress(config.lane)
-  /** Whether this is the chain that the ledger knows. `unsure`: the nodes have not answered yet. */
+  /** Whether this chain is the one that the ledger knows. `unsure`: the nodes have not answered yet. */
   let identity: 'unchecked' | 'unsure' | 'same' = 'unchecked'
   let witnessed = 0
 
@@ -209,7 +205,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
   async function isUndone({ finalizedNonce }: Account): Promise<boolean> {
     const { finalized: was = 0, finalizedAt } = ledger.view ?? {}
     const height = chain.heads.current?.finalized ?? 0
-    // While the chain may be another one, nonces prove nothing.
+    // Nonces prove nothing while another chain may answer.
     if (identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= was || height < finalizedAt) return false
     const final = await chain.agreedNonce(address)
     if (final >= was) return false
@@ -221,7 +217,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     return true
   }
 
-  /** Whether most nodes support the count. One node's false count would make the lane skip nonces. */
+  /** Whether most nodes support the account's nonce. With one node's false nonce, the lane would skip nonces. */
   async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
     const given = () => Math.max(ledger.view?.next ?? 0, witnessed)
     if (counted <= given()) return true

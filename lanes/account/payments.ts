@@ -4,14 +4,12 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
 const paymentGas = 21_000n
-/** Factor by which the gas price may rise before the payment is sent. */
+/** The gas price may rise by this factor before the payment is sent. */
 const priceRoom = 2n
-/** Room for the signed gas limit, which is 1.2 times the estimate. */
+/** Factor for the signed gas limit, which is 1.2 times the estimate. */
 const limitRoom = 2n
 
-/**
- * Sends the balance to the treasury, except `keep` (wei) and the maximum cost. Throws INPUT_INVALID and read errors.
- */
+/** A payment to the treasury: the balance less `keep` (wei) and the highest cost. Throws INPUT_INVALID, read errors. */
 export async function sweepIntent(
   chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>,
   sweep: { readonly lane: LaneId; readonly treasury: string; readonly keep: string; readonly coin: string | undefined },
@@ -27,7 +25,7 @@ export async function sweepIntent(
   throw invalid(`nothing to send: balance ${balance}, to keep ${kept}, fee up to ${fee}`, { lane: address })
 }
 
-/** Sends coins to a lane from another lane on the same network. Throws INPUT_INVALID. */
+/** A payment to a lane from another lane of its network. Throws INPUT_INVALID. */
 export function topUpIntent(lane: LaneId, from: LaneId, wei: string): Intent {
   if (network(from) !== network(lane) || from === lane) throw invalid('the two must be different lanes of one network', { lane, from })
   return { to: laneAddress(lane), data: '0x', value: wei }

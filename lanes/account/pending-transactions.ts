@@ -7,7 +7,7 @@ import type { LaneCall, LaneDeps } from '../deps.ts'
 import { PendingTransaction } from '../transaction/pending-transaction.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** The nonces of one lane that this process drives. It drives each until the nonce's use is final. */
+/** The nonces of one lane that this process drives, each until its use is final. */
 export class PendingTransactions {
   readonly #deps: LaneDeps
   readonly #alerts: Alerts
@@ -40,8 +40,7 @@ export class PendingTransactions {
     const known = this.#byNonce.get(nonce)
     if (known && known.intentId === intentId && !known.forgotten) return known
     known?.close()
-    // Only the first try with this nonce may give the nonce back. Before any later try, a transaction may have been
-    // sent.
+    // Only the first try with this nonce may give it back. Before a later try, a transaction may have been sent.
     const call = {
       intentId,
       intent,
@@ -94,8 +93,7 @@ export class PendingTransactions {
       const { state } = pending
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
-      // Without an intent there is no alert: this process only fills the nonce, and Portage's own call may have used
-      // it.
+      // A process without the intent only fills the nonce. Portage's own call may have used it, so no alert is raised.
       if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }
   }

@@ -38,14 +38,11 @@ type SentBatch =
 
 type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readonly logger: Logger }
 
-/** Time (ms) for which a list is reused. After a restart, many steps need the list at once. */
+/** ms for which a list of batches is reused. After a restart, many steps need the list at once. */
 const listedMs = 1_000
 const checkMs = 5_000
 
-/**
- * The batches of a lane in one process. Any process can continue a batch, because it is recorded before it gets a
- * nonce.
- */
+/** The batches of a lane in one process. A batch is recorded before it gets a nonce, so any process can continue it. */
 export class BatchTracker {
   readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()
@@ -57,10 +54,7 @@ export class BatchTracker {
     this.#entries = keptRead(() => batchEntries(deps.client, deps.agent.lane), { fromStart: listedMs })
   }
 
-  /**
-   * Records a batch, gets its nonce and sends it. `unfit` is called right before signing. It returns the members to
-   * drop.
-   */
+  /** Records a batch, gets its nonce and sends it. `unfit`, called right before signing, returns members to drop. */
   async send(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<SentBatch> {
     const { agent } = this.#deps
     const id = `${batchPrefix(agent.lane)}${randomBytes(6).toString('hex')}`
@@ -75,9 +69,7 @@ export class BatchTracker {
     return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
   }
 
-  /**
-   * Finds the batch in progress that carries an intent, and drives this batch from now on. Throws Temporal's errors.
-   */
+  /** Finds the batch with an intent. This process drives the batch from now on. Throws Temporal's errors. */
   async find(intentId: string): Promise<Batch | undefined> {
     const driven = this.driven(intentId)
     if (driven) return mayDeliver(driven.pending.state) ? driven : undefined

@@ -4,29 +4,24 @@ import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 export interface Flushed<C, T> {
   readonly together: boolean
-  /**
-   * A candidate without an answer is flushed again: with later candidates if `together`, and otherwise with its half.
-   */
+  /** Answers by candidate. Candidates without one are flushed again: with later ones if `together`, else by half. */
   readonly answers: ReadonlyMap<C, T>
 }
 
 interface BatcherOptions<C, T> {
   readonly most: number
-  /** Time of one block (ms). The first two flushes in each period are immediate. */
+  /** Time of one block, ms. The first two flushes in each period are immediate. */
   readonly periodMs: number
   readonly fullBatchMs: number
   readonly alone: T
   readonly check?: (candidate: C) => Promise<void>
-  /**
-   * `isHalf`: the candidates are half of a failed batch. If only one is left, it must be checked alone and get an
-   * answer.
-   */
+  /** `isHalf`: the candidates are half of a failed batch. A single candidate is then checked and answered alone. */
   flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>
   readonly now?: () => number
 }
 
 const quietFlushes = 2
-/** If this many candidates come within `fullBatchMs`, the lane counts as busy. */
+/** The lane counts as busy if this many candidates come within `fullBatchMs`. */
 const busyArrivals = 4
 
 interface Member<C, T> extends Waiting {
@@ -36,7 +31,7 @@ interface Member<C, T> extends Waiting {
   readonly wait: Wait<T>
 }
 
-/** If the lane is quiet, sends a candidate alone. Candidates that come during a flush share the next flush. */
+/** Groups candidates into batches. On a quiet lane, a candidate goes alone. Those during a flush share the next. */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number
@@ -142,7 +137,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     const halved = new Set(this.#state.halves.flat())
     for (const member of members) {
       const answer = answers.get(member.candidate) ?? (member.expired ? member.late : undefined)
-      // A candidate that failed alone is in no half, and no later flush would answer it. So it gets its result now.
+      // A candidate that failed alone is in no half, so no later flush would answer it.
       const lost = !together && !halved.has(member)
       if (answer !== undefined || lost) {
         member.expired = true

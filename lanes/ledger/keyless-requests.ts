@@ -11,7 +11,7 @@ import { carriedByBatches, nonceOfBatchWith } from '../../temporal/client/transf
 import type { KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { randomUUID } from 'node:crypto'
 
-/** Time limit (ms) of a withdrawal. It is shorter than the time-out of an activity. */
+/** Time limit of a withdrawal, ms, shorter than the time-out of an activity. */
 const withdrawalMs = 20_000
 const pauseMs = 10_000
 const answerMs = 10_000
@@ -21,13 +21,11 @@ export type Withdraw = KeylessSteps['withdraw']
 
 export interface LedgerNonces {
   readonly lane: LaneId
-  /**
-   * Nonces in the ledger that are not final: those of the workflow's intents, and of batches that carry such an intent.
-   */
+  /** Nonces in the ledger that are not final: of the workflow's intents, and of batches that carry such an intent. */
   readonly nonces: readonly number[]
-  /** Intents of the workflow whose nonces the lane is not filling. */
+  /** Intents of the workflow whose nonces the lane does not fill. */
   readonly owners: readonly string[]
-  /** The ledger has forgotten all nonces below this one, because they are final. */
+  /** All lower nonces are final, and the ledger has forgotten them. */
   readonly finalized: number
   /** False if the ledger is missing, began anew, has no recent report, or lacks the grants of an earlier ledger. */
   readonly knowsAll: boolean
@@ -46,15 +44,12 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
       const asked = [...new Set([...lanes.keys(), ...more])]
       return Promise.all(asked.map(async (lane) => noncesOf(lane, await readLedger(client, lane, batched), workflowId)))
     },
-    /** Calls for many workflows share a read. There is at most one read per ledger in 200 ms. */
+    /** Shares reads between workflows: at most one per ledger in 200 ms. */
     sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId))),
   }
 }
 
-/**
- * Withdraws intents. Starts a ledger that is missing, so that its tombstone refuses late requests. Throws
- * LANE_UNREACHABLE.
- */
+/** Withdraws intents. Starts a missing ledger, whose tombstone refuses late requests. Throws LANE_UNREACHABLE. */
 function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean): Withdraw {
   return async ({ lane, intentId, how }) => {
     try {
@@ -79,7 +74,7 @@ export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, 
   return {
     pause: (lane: LaneId, pause: PauseReason) =>
       order(lane, { kind: 'pause', id: randomUUID(), pause, order: { by: portageItself, reason: pause.reason } }),
-    /** Ends only a pause of this kind, because an operator may have paused the lane meanwhile. */
+    /** Ends only a pause of this kind. An operator may have paused the lane in the meantime. */
     resume: (lane: LaneId, { kind, reason }: PauseReason) =>
       order(lane, { kind: 'resume', id: randomUUID(), only: kind, order: { by: portageItself, reason } }),
   }

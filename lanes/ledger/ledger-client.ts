@@ -17,19 +17,13 @@ interface LedgerClientOptions {
 
 type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 
-/** Small enough that the payload of an update stays far below the server's limits. */
+/** Limit that keeps the payload of an update far below the server's limits. */
 const requestsPerUpdate = 64
 
-/**
- * Pauses (ms) after an update that asked for no nonce, for one, and for several. Requests in a pause share the next
- * update.
- */
+/** Pauses (ms) after an update that asked for 0, 1 or more nonces. Requests in the pause share the next update. */
 const spacingsMs = [0, 200, 500]
 
-/**
- * Sends the requests and observations of one process to a ledger, one update at a time. Retries until `close` is
- * called.
- */
+/** Sends the requests and reports of one process to a ledger, one update at a time. Retries until `close` is called. */
 export class LedgerClient {
   view: LaneView | undefined
   hasOrders = false
@@ -68,14 +62,12 @@ export class LedgerClient {
     await this.ask({ kind: 'configure', config: this.#options.config }).catch(() => {})
   }
 
-  /**
-   * Records the hash of an operator transaction in its workflow, before anything is sent. Throws TEMPORAL_UNAVAILABLE.
-   */
+  /** Records an operator transaction's hash in its workflow, before sending. Throws TEMPORAL_UNAVAILABLE. */
   recordSigned(intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
     return recordSigned(this.#options.client, intentId, signed)
   }
 
-  /** Lets a lane without work learn of operators' orders. Uses a query, because a query adds no history. */
+  /** Finds operators' orders for a lane without work. A query, unlike an update, adds no history. */
   async query(): Promise<void> {
     const { client, config } = this.#options
     try {
@@ -83,13 +75,13 @@ export class LedgerClient {
       if (this.#updates.busy || this.#updates.closed) return
       this.#see({ view: view(state), orders: [], raises: [] })
     } catch {
-      // The ledger is missing, or cannot be reached. The next update starts it, or waits for it.
+      // The ledger is missing or does not answer. The next update starts the ledger, or waits for its answer.
     }
   }
 
-  /** Throws LANE_UNREACHABLE only after `close`. Throws INTERNAL if the ledger refuses the request as malformed. */
+  /** Throws LANE_UNREACHABLE only after `close`, and INTERNAL if the ledger refuses the request as malformed. */
   ask(ask: Ask): Promise<LaneAnswer>
-  /** Calls `isStale` right before sending. If it returns true, sends nothing and returns undefined. */
+  /** If `isStale` returns true right before sending, nothing is sent, and the answer is undefined. */
   ask(ask: Ask, isStale: () => boolean): Promise<LaneAnswer | undefined>
   async ask(ask: Ask, isStale = () => false): Promise<LaneAnswer | undefined> {
     const response = await this.#updates.ask([{ ...ask, id: this.#updates.nextId() }], isStale)
@@ -101,7 +93,7 @@ export class LedgerClient {
     this.#updates.flush()
   }
 
-  /** Requests without an answer fail with LANE_UNREACHABLE. Their transfers then ask again in another process. */
+  /** Requests without an answer fail with LANE_UNREACHABLE. Their transfers ask again in another process. */
   close(): void {
     this.#updates.close()
   }
@@ -109,7 +101,7 @@ export class LedgerClient {
   #onResponse(response: ApplyResponse): void {
     const { era, granted, next, finalized, run = '' } = response.view
     this.#run = run
-    // A ledger that was set back knows fewer grants. Updates carry the known state until the ledger has caught up.
+    // A ledger that was set back knows fewer grants. Updates carry the known grants until the ledger has caught up.
     if (this.#known?.era !== era || granted >= this.#known.granted) this.#known = { era, granted, next, finalized }
     this.hasOrders = response.orders.length + response.raises.length > 0
     this.#see(response)

@@ -24,18 +24,13 @@ interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
-  /**
-   * Deadline, ms since this process began. `wait` alone is not enough: its timer fires late after the process was
-   * paused.
-   */
+  /** Deadline, ms since this process began. After a pause of the process, the timer of `wait` fires too late. */
   readonly until: number
   isAsked: boolean
   isLate: boolean
 }
 
-/**
- * Time (ms) beyond its limit that a call waits for an answer that is on its way. An unused nonce could cost a no-op.
- */
+/** ms that a call waits beyond its limit if the ledger owes it an answer: an unused nonce could cost a no-op. */
 const lateAnswerMs = 10_000
 
 /** The calls of one process that wait for a nonce. Asks the ledger for as many nonces as its window has room for. */
@@ -45,13 +40,10 @@ export class NonceRequests {
   readonly #queue = new FairQueue<Waiter>()
   #asked = 0
   #latestNonce = 0
-  /**
-   * Hash of the block at which the ledger last refused. A height would not suffice, because heights repeat on a
-   * replaced chain.
-   */
+  /** Block hash at the ledger's last refusal. A height would not do: heights repeat on a replaced chain. */
   #refusedAt: string | undefined
   #closed = false
-  /** Whether the ledger has an observation of this process. Without one, a restored ledger would grant used nonces. */
+  /** Whether the ledger has a report of this process. Without one, a restored ledger would grant used nonces. */
   #reported = false
 
   constructor(deps: LaneDeps, transactions: PendingTransactions) {
@@ -75,7 +67,7 @@ export class NonceRequests {
     if (limit.signal?.aborted) return promise
     if (this.#closed) this.#leaveToOthers(waiter)
     if (waiter.wait.over) return promise
-    // Asks although the lane is closed. Nothing else would find out that the lane is open again.
+    // Only this request can find out that a closed lane is open again.
     if (this.#reported && this.#isClosedTo(request)) void this.#ask(waiter)
     else this.#queue.enter(waiter)
     this.#pump()
@@ -92,7 +84,7 @@ export class NonceRequests {
     this.#pump()
   }
 
-  /** Call this once the next update has an observation. The ledger applies it before it grants nonces. */
+  /** Call this once the next update has a report. The ledger applies the report before it grants nonces. */
   onReported(): void {
     this.#reported = true
     this.#pump()
@@ -140,7 +132,7 @@ export class NonceRequests {
     waiter.isAsked = true
     this.#asked += 1
     const answer = await this.#deps.ledger
-      // `isPast`: this process may have been paused, and another may have delivered meanwhile. A nonce would be wasted.
+      // After a pause of this process (`isPast`), another process may have delivered, and a nonce would be wasted.
       .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) }, () => isPast(waiter))
       .catch(toRelayerError)
     this.#asked -= 1

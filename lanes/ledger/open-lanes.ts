@@ -12,17 +12,14 @@ import { mapLimited } from '../../runtime/map-limited.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { startPolling } from '../../runtime/wait.ts'
 
-/** Time (ms) for which a status is reused, so that a busy ledger is not polled. */
+/** ms for which a lane's status is reused, so that a busy ledger is not polled. */
 const maxAgeMs = 5_000
 
 export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, () => Promise<LaneStatus>>()
-  /**
-   * A lane whose ledger does not answer counts as open. `unserved`: nobody polls its queue, and nobody reports its
-   * account.
-   */
+  /** Open if the ledger does not answer. `unserved`: no process polls the lane's queue or reports its account. */
   const status = (lane: LaneId): Promise<LaneStatus> => {
     const read = () => ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
     const kept = known.get(lane) ?? keptRead(read, { fromStart: maxAgeMs })
@@ -30,7 +27,7 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     return kept()
   }
   const statuses = () => Promise.all(lanes.map(status))
-  /** If no lane takes work, lanes without a worker also count, because the next worker continues their queues. */
+  /** If no lane takes work, lanes without a worker count as open, because their next worker continues their queues. */
   const open = async (): Promise<LaneId[]> => {
     const all = await statuses()
     const taking = all.filter((one) => one.open)
@@ -63,7 +60,7 @@ interface OpenLaneWatcherOptions {
 
 export type OpenLaneWatcher = ReturnType<typeof createOpenLaneWatcher>
 
-/** Wakes transfers of this process once a lane of their chain takes work. Their own timers would wake them later. */
+/** Wakes waiting transfers of this process once a lane of their chain takes work, earlier than their own timers. */
 export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEveryMs }: OpenLaneWatcherOptions) {
   const waiting = new Set<string>()
   const check = async (signal: AbortSignal) => {

@@ -11,27 +11,21 @@ import type { RaiseReason } from './fee-escalator.ts'
 
 interface SigningCall {
   readonly intentId?: string
-  /** The call. Absent: only no-ops can be signed. */
+  /** Absent: only no-ops can be signed. */
   readonly intent?: Intent
-  /**
-   * Hash of the call. It identifies a call of an earlier process, which may have signed with other fees or another
-   * signer.
-   */
+  /** Recognises the call of an earlier process, which may have signed it with other fees or with another signer. */
   readonly callHash?: string | undefined
   readonly tried?: readonly SignedHash[] | undefined
 }
 
-/**
- * `call`: the signer never signs this call. `limit`: the call exceeds a limit of the config, but a cheaper call may
- * not. `halt`: an operator has ordered a halt and may end it.
- */
+/** Why a signer refuses. `call`: for ever. `limit`: a cheaper call may pass. `halt`: until an operator ends it. */
 type SigningRefusal = 'call' | 'limit' | 'halt'
 
 type AttemptTimes = { at: number } & { -readonly [Time in 'acceptedAt' | 'includedAt' | 'reorgedAt']?: number }
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
 
-/** Undefined if the error is no refusal. The signer may then sign the same transaction later. */
+/** Why the signer refused. Undefined for any other error, after which the signer may sign the same transaction. */
 export function signingRefusal(error: unknown): SigningRefusal | undefined {
   if (!(error instanceof RelayerError)) return undefined
   if (error.code === 'CALL_UNJUSTIFIED') return 'call'
@@ -40,14 +34,11 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/**
- * The attempts for a nonce. Signing hashes identify attempts, because each signature of a KMS gives another transaction
- * hash.
- */
+/** A nonce's attempts, by signing hash, because a KMS gives each signature another transaction hash. */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[]
-  /** True if the ledger began anew and knows fewer attempts than this process. No attempt can then be added. */
+  /** True if the ledger began anew and knows fewer attempts than this process. Then, no attempt can be added. */
   forgotten = false
   readonly #deps: LaneDeps
   readonly #nonce: number
@@ -85,7 +76,7 @@ export class Attempts {
     return signingRefusal(this.#refused.get(this.recorded.length - 1))
   }
 
-  /** Attempts that a pool may hold. Omits attempts that were refused for good, because they were never signed. */
+  /** Attempts that a pool may hold. An attempt that was refused for good was never signed. */
   get offered(): readonly Attempt[] {
     return this.recorded.filter((_, place) => !this.#isRefusedForGood(place))
   }
@@ -156,19 +147,14 @@ export class Attempts {
     return isRecorded
   }
 
-  /**
-   * Skips refused attempts. Throws a refusal only if no attempt is signed. Always throws other errors of the signer.
-   */
+  /** Signs the attempts, except refused ones. Throws a refusal only if all are refused, and other errors always. */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()
     if (this.noneSigned && refusal) throw refusal
   }
 
-  /**
-   * Tries to sign refused attempts again. Returns true if the last attempt is now signed. No further raise is then
-   * needed.
-   */
+  /** Tries refused attempts again. Returns true if the last one is now signed, so that no raise is needed. */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
     await this.#trySign()
@@ -176,7 +162,7 @@ export class Attempts {
     return serves && this.isLastSigned
   }
 
-  /** Also outbids attempts whose refusal may end, unless this exceeds a limit. Throws read errors. */
+  /** Proposes an attempt above all others. If limits forbid that, refused attempts are ignored. Throws read errors. */
   async propose(
     reason: RaiseReason,
     next: (known: readonly Attempt[]) => Promise<Attempt | undefined>,
@@ -222,9 +208,9 @@ export class Attempts {
   #isRefusedForGood(place: number): boolean {
     const refusal = this.#refused.get(place)
     const facts = refusal?.facts
-    // A halt is not final, because it may end. Besides, an earlier process may have signed the attempt before the halt.
+    // A halt may end, and an earlier process may have signed the attempt before the halt.
     if (signingRefusal(refusal) === 'halt') return false
-    // A refusal because of spending or data fees may end, because both fall with time.
+    // Spending and data fees fall with time, so a refusal because of them may end.
     return facts !== undefined && !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
   }
 

@@ -3,10 +3,7 @@ import { type Intent, workflowOf, type Attempt } from '../../domain/lane/lane.ts
 import type { Terms } from '../../domain/transfer/transfer.ts'
 import type { LaneDeps } from '../deps.ts'
 
-/**
- * `stuck`: the lowest nonce is in no block. `reprice`: raises if the market's fee is higher. `atLeast` may exceed the
- * caps.
- */
+/** Reason for a raise. `stuck`: the lowest nonce is in no block. `reprice`: the market's fee may be higher. */
 export type RaiseReason =
   | { readonly why: 'stuck' | 'reprice' | 'more-gas' }
   | { readonly why: 'order'; readonly kind: Attempt['kind'] | undefined; readonly atLeast: Partial<Fees> | undefined }
@@ -40,13 +37,11 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
     const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, gasFactor) : undefined
     if (estimate?.ok) known.push(BigInt(estimate.gas))
     const gas = known.reduce((a, b) => (a > b ? a : b))
-    // At most `mostNoopGas`: if a no-op with this gas was refused, the cause was not too little gas.
+    // A no-op with `mostNoopGas` that was refused had another fault than too little gas.
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 
-  /**
-   * Undefined if no more expensive attempt is allowed or needed. `offered`: fees of the attempts that a pool may hold.
-   */
+  /** Undefined if no higher attempt is allowed or needed. `offered`: fees of attempts that a pool may hold. */
   async function next(
     attempts: readonly Attempt[],
     offered: readonly Fees[],
@@ -57,7 +52,7 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
     const moreGas = reason.why === 'more-gas'
     const ordered = reason.why === 'order' ? reason : undefined
     const kind = ordered?.kind ?? last?.kind ?? 'noop'
-    // The terms do not limit the fees of a no-op, because the no-op must replace the call.
+    // The submission's terms do not limit a no-op, because the no-op must replace the call.
     const policy = policyWith(kind === 'call' ? terms : undefined)
     const [quote, noopGas] = await Promise.all([chain.quote(), gasOfNoop(attempts, moreGas)])
     const market = marketFor(quote, policy)
@@ -98,10 +93,7 @@ function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
 
 export type StuckDetector = ReturnType<typeof createStuckDetector>
 
-/**
- * Decides when the fee of a nonce is raised. Only the lowest nonce can be stuck. Counts blocks and not time, because
- * chains may halt.
- */
+/** Decides when to raise a nonce's fee. Only the lowest nonce can be stuck. Counts blocks, as a chain may halt. */
 export function createStuckDetector(blocks: number, raises: boolean, waited = 0) {
   let attemptedAt = -1
   let sentAt = -1
@@ -123,10 +115,7 @@ export function createStuckDetector(blocks: number, raises: boolean, waited = 0)
       lowestSince = undefined
       pricedOutSince = undefined
     },
-    /**
-     * Call this if nodes find the attempt too cheap. `any`: no pool has the attempt, so its nonce need not be the
-     * lowest.
-     */
+    /** For an attempt that nodes find too cheap. With `any`, no pool has it, and its nonce need not be the lowest. */
     tooCheap: (which: 'lowest' | 'any') => void (tooCheap = which),
     /** Call this at each block. `pricedOut`: the base fee is above the fees of all attempts. */
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {

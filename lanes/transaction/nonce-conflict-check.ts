@@ -2,23 +2,18 @@ import type { Account, MinedTransaction } from '../../chains/port.ts'
 import type { LaneDeps } from '../deps.ts'
 import type { Attempts } from './attempts.ts'
 
-/** Checks begin this many blocks after the nonce was used. By then, the receipt of an own attempt has been found. */
+/** Blocks from the nonce's use to the first check. By then, Portage has the receipt of its own attempt. */
 const graceBlocks = 2
 const everyBlocks = 5
 
-/**
- * `ours`: our attempt, under a hash that we did not know. `external`: another transaction. If no node shows it, it has
- * no `hash`.
- */
+/** A nonce's transaction. `ours`: Portage's, hash unknown. `external`: another, with the hash if a node shows it. */
 type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>
 
 /**
- * Finds out which transaction used a nonce.
- * A transaction counts as external once its block is final and most nodes count the nonce as used at finality. If two
- * checks find no transaction (pruned), the nonce counts as used externally, although Portage may have sent the
- * transaction.
+ * Finds the transaction that used a nonce. It is external if its block is final and most nodes agree, or if two checks
+ * find no transaction (pruned).
  */
 export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: number) {
   let blocks = 0
@@ -37,10 +32,7 @@ export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: num
       finalBlocks = 0
       silent = 0
     },
-    /**
-     * Call this at each block after the nonce was used. Undefined if it is not known yet who used the nonce. Throws
-     * read errors.
-     */
+    /** Call this at each block after the nonce's use. Undefined while its user is unknown. Throws read errors. */
     async check(account: Account, attempts: Attempts): Promise<NonceUser | undefined> {
       const final = nonce < account.finalizedNonce
       blocks += 1

@@ -20,20 +20,20 @@ interface KnownCall {
   readonly terms?: Terms | undefined
   readonly callHash?: string | undefined
   readonly grantedTo?: string | undefined
-  /** Number of blocks that earlier processes have waited with the last attempt. */
+  /** Number of blocks for which earlier processes have driven the last attempt. */
   readonly waited?: number
   readonly tried?: readonly SignedHash[] | undefined
-  /** Fees of attempts that a pool may hold but the ledger does not know. New attempts must exceed these fees. */
+  /** Fees of attempts that a pool may hold and the ledger does not know. New attempts must exceed these fees. */
   readonly outbid?: readonly Fees[] | undefined
 }
 
-/** `pending`: in no block. `spent`: the nonce was used in a final block, by a no-op or an external transaction. */
+/** `pending`: the nonce is in no block. `spent`: a no-op or an external transaction used the nonce in a final block. */
 export type PendingTransactionState =
   | { readonly kind: 'pending'; readonly note: string }
   | (Inclusion & { readonly kind: 'included'; readonly noop: boolean })
   | { readonly kind: 'spent'; readonly by: 'noop' | 'external' }
 
-/** Brings one nonce into a block, even if no transfer waits for it. */
+/** Brings one nonce into a block, even if no transfer waits for the nonce. */
 export class PendingTransaction {
   readonly nonce: number
   readonly intentId: string | undefined
@@ -66,7 +66,7 @@ export class PendingTransaction {
     this.#conflict = createNonceConflictCheck(deps, nonce)
     this.#attempts.watch.onChange((inclusion) => {
       this.#attempts.noteInclusion(inclusion)
-      // Pools may have dropped the transaction. So it is sent at the next block, and the wait for a raise begins again.
+      // Pools may have dropped the transaction. The next block sends it again, and the wait for a raise restarts.
       if (inclusion.kind === 'unseen') {
         this.#sender.unsettle()
         this.#stuck.restart()
@@ -121,7 +121,7 @@ export class PendingTransaction {
     return this.#attempts.noneSigned && !this.#work
   }
 
-  /** Signs all recorded attempts, so that each hash is watched. Sends the best. Throws the errors of the signer. */
+  /** Signs all recorded attempts, so that each hash is watched, and sends the best one. Throws the signer's errors. */
   async signAndSend(): Promise<void> {
     if (!this.unsigned) return
     await this.#exclusively(async () => {
@@ -134,11 +134,10 @@ export class PendingTransaction {
   }
 
   async fill(attempts: readonly Attempt[]): Promise<void> {
-    // Waits, because an order often comes with the answer to a raise that is still in progress. Otherwise the order
-    // would be ignored.
+    // The order to fill often comes with the answer to a raise. During the raise, the order would be ignored.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
-    // The signer may refuse a recorded no-op, because it may be forged. A cheaper no-op may be signed.
+    // The signer refuses a recorded no-op that may be forged, but may sign a cheaper one.
     if (!this.#attempts.isFilling || this.#attempts.lastRefused) return this.bump('noop')
     if (this.#attempts.isLastSigned) return
     await this.#exclusively(async () => {
@@ -147,10 +146,7 @@ export class PendingTransaction {
     })
   }
 
-  /**
-   * Makes one more attempt. If the policy's caps forbid this, sends the best attempt again. `atLeast` may exceed the
-   * caps.
-   */
+  /** Raises the fees or, if the caps forbid that, sends the best attempt again. `atLeast` may exceed the caps. */
   async bump(kind?: Attempt['kind'], atLeast?: Partial<Fees>): Promise<void> {
     await this.#exclusively(() => this.#raise({ why: 'order', kind, atLeast }))
   }
@@ -208,7 +204,7 @@ export class PendingTransaction {
     if (!attempt || refusal) {
       this.#stuck.attempted(this.#height)
       const isRefused = signingRefusal(refusal) === 'call' && attempt?.kind === 'call'
-      // Fills the nonce, because the limits of one transfer must not keep the lane's higher nonces waiting.
+      // The terms of one transfer must not keep the lane's higher nonces waiting.
       if (isRefused || (reason.why === 'stuck' && this.#escalator.atTerms())) await this.#askForFill()
       return this.#send()
     }
@@ -237,8 +233,7 @@ export class PendingTransaction {
     if (!best || this.#closed) return
     const error = await this.#sender.send(best, this.#height)
     if (error === undefined) this.#attempts.accepted(best.hash)
-    // If a transaction is underpriced, no pool has it. If a replacement is underpriced, pools still have the earlier
-    // transaction.
+    // `underpriced`: no pool has the transaction. `replacement-underpriced`: pools have an earlier one for the nonce.
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
     if (error && this.#sender.isHopeless() && !this.#attempts.isFilling) await this.#askForFill()

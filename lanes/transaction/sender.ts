@@ -4,16 +4,13 @@ import type { LaneDeps } from '../deps.ts'
 
 const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-nonce-used', 'underpriced', 'replacement-underpriced'])
 
-/** A transaction is sent again after this many blocks without inclusion, because pools may evict it. */
+/** A transaction without inclusion is sent again after this many blocks, because pools may evict it. */
 const resendAfterBlocks = 5
-/** Interval (ms) of sending on chains where a higher fee replaces nothing (OpenZeppelin on Arbitrum: 20 s). */
+/** Interval of sending, ms, on chains where a higher fee replaces nothing (OpenZeppelin on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
-/** A transaction is hopeless once all nodes have refused it for good at this number of blocks. */
+/** A call is hopeless once all nodes have refused it for good at this number of blocks. */
 const agreedBlocks = 2
-/**
- * As `agreedBlocks`, for a transaction that a node has taken. Pools may drop a transaction once they know its cost
- * (zkEVM counters).
- */
+/** Like `agreedBlocks`, for a call that a node has taken. Pools may drop a call when they learn its zkEVM counters. */
 const agreedBlocksOnceTaken = 5
 
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
@@ -51,15 +48,13 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       }
       return error
     },
-    /** Whether all nodes have refused the call for good. Ignores `fatal` once a node has taken a transaction. */
+    /** Whether all nodes refused the call for good. After a node took a transaction, only `terminally-stuck` counts. */
     isHopeless(): boolean {
       if (!refusals) return false
       const { error, blocks } = refusals
       return taken ? error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken : blocks >= agreedBlocks
     },
-    /**
-     * True if all nodes said at two blocks that the last transaction can never be mined, and no node has ever taken it.
-     */
+    /** Whether, at two blocks, all nodes called the last transaction unminable, and no node has ever taken it. */
     isUnfit: () => sent !== undefined && !sent.taken && sent.refusals?.error === 'fatal' && sent.refusals.blocks >= agreedBlocks,
   }
   return sender

@@ -4,11 +4,11 @@ import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Wait } from '../wait.ts'
 
-/** The answer exceeds `mostBytes` or the rest of the byte budget. Its end was not read. */
+/** Thrown if an answer exceeds `mostBytes`, or the rest of the byte budget. The end of the answer was not read. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong'
   readonly mostBytes: number
-  /** Other answers have taken the byte budget. */
+  /** True if other answers have taken the byte budget. */
   readonly isOfOthers: boolean
 
   constructor(mostBytes: number, isOfOthers = false) {
@@ -22,7 +22,7 @@ export type ByteBudget = ReturnType<typeof createByteBudget>
 
 export interface FetchLimits {
   readonly timeoutMs: number
-  /** Limits the content-length, and the body after decompression. */
+  /** Limit of the content-length, and of the body after decompression. */
   readonly mostBytes: number
   readonly budget?: ByteBudget | undefined
   readonly signal?: AbortSignal | undefined
@@ -36,23 +36,20 @@ export interface BoundedRequest {
   readonly body?: string
 }
 
-/**
- * Unused connections are closed after this time (ms). Many servers close them after 5 s, and a request at that moment
- * would fail.
- */
+/** Idle time of a connection, ms. Many servers close at 5 s, and a request at that moment would fail. */
 const idleMs = 4_000
 const options = { keepAlive: true, timeout: idleMs } as const
 const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) } as const
-/** This is a Map, because a server may name `constructor` or `__proto__`, which every plain object has. */
+/** A Map, because a server may name the encoding `constructor` or `__proto__`, which every plain object has. */
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],
   ['br', createBrotliDecompress],
 ])
 
 /**
- * Sends one HTTP request to a server that may be hostile. Follows no redirect. `fetch` is not used, because it takes
- * three times the CPU. Throws AnswerTooLong, TimeoutError, the signal's reason, the socket's errors, and TypeError if
- * the URL is not HTTP.
+ * Sends one HTTP request to a server that may be hostile. Follows no redirect. `fetch` would take three times the CPU.
+ * Throws AnswerTooLong, TimeoutError, the signal's reason, the socket's errors, and TypeError for a URL that is not
+ * HTTP.
  */
 export async function fetchBounded(
   url: URL,
@@ -71,12 +68,12 @@ export async function fetchBounded(
     request.destroy()
   })
   request.on('error', exchange.reject)
-  // If the server upgrades the protocol without a request for it, Node emits neither `response` nor `error`.
+  // If the server upgrades the protocol unasked, Node emits neither `response` nor `error`.
   request.on('close', () => isAnswered || exchange.reject(new Error('the server closed the connection')))
   request.on('response', (response) => {
     isAnswered = true
     readAnswer(response, limits).then(exchange.resolve, (error: unknown) => {
-      // Closes the connection, which an answer that was not read to its end would keep open.
+      // An answer that is not read to its end would keep the connection open.
       response.destroy()
       request.destroy()
       exchange.reject(error)

@@ -6,7 +6,7 @@ export const lateCheckMs = 1_000
 export const idleTimeoutMs = 5_000
 export const maxRequestsOfConnection = 1_000
 const maxConnections = 1_000
-/** Low enough that one address cannot take all connections. High enough for a proxy in front of all clients. */
+/** One address must not take all connections. A proxy in front of all clients must have enough. */
 const maxConnectionsOfAddress = 100
 
 /** Limits connections, in total and per address. A connection beyond a limit is closed at once. */
@@ -36,10 +36,10 @@ export function networkOf(address: string): string {
   return [...left, ...zeros, ...right].slice(0, 4).join(':')
 }
 
-/** Maximum requests of one connection that wait for answers. Browsers and HTTP libraries send one at a time. */
+/** Highest number of unanswered requests per connection. Browsers and HTTP libraries send one at a time. */
 const maxPipelined = 16
 
-/** Limits requests that wait. Otherwise unread answers of hundreds of kilobytes each could fill the memory. */
+/** Without a limit, unread answers of hundreds of kilobytes each could fill the memory. */
 function limitPipelining(server: Server): void {
   const unanswered = new WeakMap<Socket, number>()
   server.prependListener('request', ({ socket }, response) => {
@@ -50,10 +50,7 @@ function limitPipelining(server: Server): void {
   })
 }
 
-/**
- * Whether a Host header names this server: an IP address, localhost or one of `names`. Another name may be DNS
- * rebinding.
- */
+/** Whether a Host header is an IP address, localhost or one of `names`. Another name may be DNS rebinding. */
 export function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   const name = /^(?:\[([0-9a-f:.]+)\]|([^:]+))(?::[0-9]{1,5})?$/i
     .exec(host ?? '')

@@ -5,7 +5,7 @@ import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ByteBudget } from './fetch-bounded.ts'
 import { idleTimeoutMs, isOwnHost, lateCheckMs, limitConnections, maxRequestsOfConnection, requestTimeoutMs } from './server-limits.ts'
 
-/** A scraper sends hundreds of bytes of headers, and a browser with a token about a thousand. */
+/** A scraper sends hundreds of bytes of headers, a browser with a token about a thousand. */
 const mostHeaderBytes = 8 * 1024
 
 export interface Answer {
@@ -35,17 +35,14 @@ interface SmallServerWork {
   readonly failure: (error: unknown) => Answer
 }
 
-/**
- * Opens an HTTP server with limits for requests and connections. Throws a RelayerError with `code` if it cannot listen.
- */
+/** Opens an HTTP server with limits. Throws a RelayerError with `code` if it cannot listen. */
 export async function openSmallServer(
   { host, port, hosts }: SmallServerOptions,
   { setting, code, answer, failure }: SmallServerWork,
 ): Promise<SmallServer> {
   const limits = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs }
   const server = createServer({ ...limits, keepAliveTimeout: idleTimeoutMs, maxHeaderSize: mostHeaderBytes }, (request, response) => {
-    // After `limitConnections` has closed a connection, Node's parser still reports the requests of the chunk it had
-    // received.
+    // Node's parser still reports requests that came before `limitConnections` closed the connection.
     if (request.socket.destroyed) return
     const foreignHost = plainText(421, `The request names a host that is not in ${setting}.hosts of the config.`)
     const path = (request.url ?? '').split('?', 1)[0] ?? ''
@@ -79,9 +76,7 @@ export class BodyTooLong extends Error {
   }
 }
 
-/**
- * Reads a request's body and passes it to `use`. Throws BodyTooLong, the errors of `use` and those of the connection.
- */
+/** Passes the body of a request to `use`. Throws BodyTooLong, the errors of `use` and those of the connection. */
 export async function withBody<Result>(
   request: IncomingMessage,
   { mostBytes, budget }: { readonly mostBytes: number; readonly budget: ByteBudget },
@@ -90,7 +85,7 @@ export async function withBody<Result>(
   const chunks: Buffer[] = []
   let bytes = 0
   try {
-    // By default, leaving this loop by an error would close the connection before the answer is sent.
+    // By default, an error in this loop closes the connection before the answer is sent.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       if (bytes + chunk.length > mostBytes) throw new BodyTooLong(false)
       if (!budget.take(chunk.length)) throw new BodyTooLong(true)

@@ -7,11 +7,11 @@ export interface AuditInput {
   graceMs: number
 }
 
-/** Each list has at most the first 200 ids. */
+/** Result of an audit. Each list has at most the first 200 ids. */
 export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   checked: number
   intact: number
-  /** Transfers whose effect was final and is gone. They raise an alarm and are started again. */
+  /** Transfers whose final effect is gone. The audit raises an alarm, and starts these transfers again. */
   undoneCount: number
   undone: string[]
   reopenedCount: number
@@ -19,9 +19,7 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   idleCount: number
   idle: string[]
   underway: number
-  /**
-   * Transfers on which nodes disagree, or whose effect was missing in only one block. The next audit checks them again.
-   */
+  /** Transfers on which nodes disagree, or whose effect one block lacked. The next audit checks them again. */
   unsure: number
 }
 
@@ -33,7 +31,7 @@ export const auditGraceMs = 60_000
 
 export const auditPrefix = 'audit:'
 
-/** Id of a chain's schedule. The id of a scheduled audit is this id followed by the time. */
+/** Id of a chain's schedule. The id of a scheduled audit is this id with the time. */
 export function auditId(chain: ChainName): string {
   return `${auditPrefix}${chain}`
 }

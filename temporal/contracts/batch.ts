@@ -8,7 +8,7 @@ export interface BatchInput {
   intent: Intent
   /** Intent ids, in the order of the call. */
   members: string[]
-  /** Set by continue-as-new, as are the fields below. */
+  /** Continue-as-new sets this field and the fields below. */
   checks?: number
   cleared?: boolean
   held?: Held
@@ -19,23 +19,17 @@ export type BatchEnd =
   /** The batch never got a nonce, or returned the nonce unsigned. */
   | { state: 'unsent'; detail: string }
   | { state: 'spent'; detail: string; nonce: number }
-  /** Nobody knows what happened to the nonce. Each member asks the chain whether it was delivered. */
+  /** Neither the ledger nor the nodes show the use of the nonce. Each member asks the chain whether it is delivered. */
   | { state: 'lost'; detail: string }
 
 export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members' | 'cleared'> & (BatchEnd | { state: 'underway'; detail: string })
 
 export interface BatchSteps {
-  /**
-   * Runs on the lane's queue. `members` is absent once the call may have been sent. The step checks them before it
-   * signs.
-   */
+  /** `members` are checked before signing, on the lane's queue. Absent once the call may have been sent. */
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/**
- * Sent right before the first signing: no member was withdrawn or has a nonce. Afterwards members are not checked
- * again.
- */
+/** Sent right before the first signing: no member was withdrawn or has a nonce. Later signings check no members. */
 export const batchClearedSignal = defineSignal('cleared')
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')
 export const batchStatusQuery = defineQuery<BatchStatus>('status')

@@ -1,8 +1,8 @@
-/** How soon another process takes over. Stored in the memo `failover`, so that each replay reads the same values. */
+/** Times after which another process takes over, in the memo `failover`, so that each replay reads the same ones. */
 export interface FailoverTimes {
-  /** Heartbeat time-out (ms) of steps with a lane's key. */
+  /** Heartbeat time-out of steps with a lane's key, ms. */
   readonly heartbeatMs: number
-  /** Longest wait (ms) for a process with the key. */
+  /** Longest wait for a process with the key, ms. */
   readonly laneTaskMs: number
 }
 

@@ -4,9 +4,7 @@ export interface IdempotencyKeyInput {
   workMs: number
 }
 
-/**
- * Temporal keeps an answer as long as it keeps closed workflows. `released`: the request failed and may be sent again.
- */
+/** Answer to a request with an idempotency key. `released`: the request failed, and may be sent again. */
 export type KeptAnswer = { kind: 'answered'; status: number; body: unknown } | { kind: 'released' }
 
 export const answeredSignal = defineSignal<[KeptAnswer]>('answered')

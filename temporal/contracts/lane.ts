@@ -9,13 +9,13 @@ export interface LaneInput {
   updatesPerRun?: number
 }
 
-/** Applies observations and requests. Each request id is applied only once. */
+/** Applies a report and requests. Each request id is applied only once. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 
-/** If a signal has no author and reason, its order is recorded as `unnamed`. */
+/** Without an order, a signal's author is `unnamed`. */
 type Named = { order: Order }
 
-/** Orders of a lane are signals, because Temporal keeps signals while no worker serves the ledger. */
+/** Operators' orders for a lane are signals, because Temporal keeps signals while no worker serves the ledger. */
 export const pauseSignal = defineSignal<[Named?]>('pause')
 export const resumeSignal = defineSignal<[Named?]>('resume')
 export const drainSignal = defineSignal<[Named?]>('drain')

@@ -3,13 +3,13 @@ import { isU64 } from '../../domain/stream/request.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/** The id stays the same if the config changes. The digest separates messages with equal sequences. */
+/** Id of a transfer, which no change of the config changes. The digest separates messages with equal sequences. */
 export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
   const { bridge, sourceId, emitter, sequence, digest } = transfer
   return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')
 }
 
-/** Returns undefined if the text was not made by `transferId`. */
+/** Parts of a transfer's id. Undefined for a text that `transferId` cannot have made. */
 export function transferIdParts(id: string): { bridge: string; emitter: string; sequence: string } | undefined {
   const [bridge, sourceId, emitter, sequence, digest = '', ...rest] = id.split(':')
   if (!bridge || !sourceId || !emitter || !isU64(sequence) || !/^[0-9a-f]{16}$/.test(digest) || rest.length > 0) return undefined
@@ -32,7 +32,7 @@ export function batchIntentId(workflowId: string): string {
 
 export const settingsWorkflowId = 'settings'
 
-/** Queue of transfer workflows, and of the steps on their target chain that need no key. */
+/** Queue of the transfer workflows to a chain, and of their steps that need no key. */
 export function chainQueue(chain: ChainName): string {
   return `chain:${chain}`
 }
@@ -58,5 +58,5 @@ export const searchAttributes = {
 
 /** Failure type of an update that every run refuses. */
 export const malformedUpdate = 'REQUEST_MALFORMED'
-/** Failure type of an update that only this run refuses. The next run accepts it. */
+/** Failure type of an update that this run refuses and the next run accepts. */
 export const runIsFull = 'RUN_IS_FULL'

@@ -1,10 +1,10 @@
 import type { NotifierOrder, NotifierState } from '../../domain/notification/notifier.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/** Input of `notifier`, one workflow per receiver. URLs and secrets are not in it: they stay in the processes. */
+/** Input of `notifier`, one workflow per receiver. URLs and secrets stay in the processes. */
 export interface NotifierInput {
   receiver: string
-  /** Absent: the receiver is notified of transfers that close from now on. */
+  /** Absent: the receiver is notified of the transfers that close from now on. */
   state?: NotifierState
   stepsPerRun?: number
 }
@@ -27,7 +27,7 @@ export function notifierWorkflowId(receiver: string): string {
   return `${prefix}${receiver}`
 }
 
-/** Processes with the role `ledger` serve this queue if their config has receivers. */
+/** Queue of the processes with the role `ledger` whose config has receivers. */
 export const notificationQueue = 'notifications'
 
 export const notifierOrderSignal = defineSignal<[NotifierOrder]>('order')

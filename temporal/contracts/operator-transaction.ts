@@ -8,35 +8,29 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 export interface OperatorTransactionInput extends Order {
   lane: LaneId
   intent: Intent
-  /** An automatic top-up. Nothing is sent unless the balance of `address` is below `minimum` (wei). */
+  /** For an automatic top-up: nothing is sent unless the balance of `address` is below `minimum` (wei). */
   onlyBelow?: { address: string; minimum: string }
-  /**
-   * Number of the first round. Automatic top-ups of a lane share a workflow id, so each needs its own number. Absent:
-   * 1.
-   */
+  /** By default 1. Automatic top-ups of a lane share a workflow id, so each has its own first round. */
   firstRound?: number
   progress?: OperatorTransactionProgress
 }
 
 export interface OperatorTransactionProgress {
-  /** Number in the intent's id. The next round begins after another transaction used the nonce of this round. */
+  /** Number in the intent's id. The number rises by 1 after another transaction used the nonce of the round. */
   round: number
   sentBefore: boolean
   waits: number
-  /** Start of the workflow's first run by Temporal's clock, ms since the epoch. */
+  /** Time when the workflow's first run began, by Temporal's clock, ms since the epoch. */
   orderedAt: number
   held?: Held
   earlier?: Held[]
   cancelledBy?: Order
 }
 
-/** The hash is recorded, because some signers (KMS) make another signature, and so another hash, each time. */
+/** Hash of a signed transaction, recorded because a KMS makes another signature, so another hash, each time. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
-/**
- * Hashes of a nonce's transactions. With them, the chain shows the transactions even if the ledger has forgotten the
- * nonce.
- */
+/** A nonce with its transactions' hashes, which the chain shows even if the ledger has forgotten the nonce. */
 export interface Held {
   nonce: number
   tried: SignedHash[]
@@ -52,8 +46,7 @@ type Mined = Pick<Landed, 'nonce' | 'txHash' | 'blockHeight' | 'blockHash' | 'ga
 export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress' | 'onlyBelow' | 'firstRound'>, Partial<Mined> {
   /**
    * `impossible`: the simulation reverts, or a fee limit forbids the call. `refused`: nothing was sent, and no retry
-   * helps.
-   * `lost`: no node shows which transaction used the nonce. Portage does not send the intent again.
+   * helps. `lost`: no node shows which transaction used the nonce, and Portage does not send the intent again.
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string
@@ -68,17 +61,15 @@ export interface OperatorTransactionSteps {
 
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent' | 'onlyBelow'> {
   intentId: string
-  /** Do not ask for a new nonce. If the ledger has no nonce for the intent, look up `held` and `earlier`. */
+  /** The step asks for no new nonce. If the ledger has none for the intent, the step looks up `held` and `earlier`. */
   lookUpOnly: boolean
   held?: Held
   earlier?: Held[]
-  /** Mine a no-op instead of the call. */
+  /** A no-op is mined instead of the call. */
   cancel: boolean
-  /**
-   * Limits the search for an earlier payment, ms since the epoch. Absent for a batch: its contract delivers only once.
-   */
+  /** Start of the search for a payment, epoch ms. Absent for a batch, whose contract delivers only once. */
   orderedAt?: number
-  /** Intents of a batch. If one of them was withdrawn, a call that is not signed yet is never signed. */
+  /** Intents of a batch. If one of them was withdrawn, the call is not signed. */
   members?: string[]
 }
 
@@ -87,9 +78,9 @@ export type SendOperatorTransactionResult =
   | { kind: 'pending'; held: Held; reason: string }
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
   | { kind: 'impossible'; reason: string }
-  /** Most nodes show that the nonce is final, and that a no-op or an external transaction used it. */
+  /** Most nodes show that a no-op or an external transaction used the nonce in a final block. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external' }
-  /** The workflow was reset and has forgotten this later round. The later round has a nonce. */
+  /** A later round, which the workflow forgot in a reset, has a nonce. */
   | { kind: 'superseded'; intentId: string }
   | { kind: 'withdrawn' }
   | { kind: 'none' }
@@ -97,6 +88,6 @@ export type SendOperatorTransactionResult =
   | { kind: 'lost'; reason: string }
 
 export const cancelOperatorTransactionSignal = defineSignal<[{ order: Order }?]>('cancel')
-/** The process with the key sends this signal before it sends the transaction. */
+/** The process with the key reports a signature before it sends the transaction. */
 export const operatorTransactionSignedSignal = defineSignal<[SignedHash & { intentId: string; nonce: number }]>('signed')
 export const operatorTransactionStatusQuery = defineQuery<OperatorTransactionStatus>('status')

@@ -1,4 +1,4 @@
-/** Record of a delivery that is gone. It is written before the transfer starts again. */
+/** Record of a delivery that is gone, written before the transfer starts again. */
 export interface Reversal {
   transfer: string
   run: string

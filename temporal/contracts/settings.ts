@@ -11,6 +11,6 @@ export interface SettingsRequest extends Order {
   orders: SettingsOrder[]
 }
 
-/** Applies all orders of a request, or none. The answer is the new settings. */
+/** Applies all orders of a request, or none. Answers with the new settings. */
 export const changeSettingsUpdate = defineUpdate<Settings, [SettingsRequest]>('change')
 export const settingsQuery = defineQuery<Settings>('settings')

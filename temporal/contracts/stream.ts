@@ -5,22 +5,17 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
 export interface StreamInput {
   config: StreamConfig
-  /**
-   * Used only if the stream has no state yet. The process that starts the stream has checked the checkpoint's block.
-   */
+  /** For a stream without a state. The process that starts the stream has checked the checkpoint's block. */
   checkpoint?: StreamCheckpoint
-  /** A watermark above the source's numbers. The stream does not use it and raises an alarm. */
+  /** A watermark above the source's numbers. The stream raises an alarm, and does not use the watermark. */
   distrusted?: Omit<Distrusted, 'at'>
   state?: StreamState
   updatesPerRun?: number
 }
 
-/** A repeated update changes nothing. Refusals have the type `malformedUpdate` or `runIsFull`. */
+/** Applies requests. A repeated update changes nothing. Refusals have the type `malformedUpdate` or `runIsFull`. */
 export const applyStreamUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
-/**
- * Pausing and resuming are signals, because batch operations can send only signals. Without `order`, the author is
- * `unnamed`.
- */
+/** Signals, because batch operations send nothing else. Without `order`, the author is `unnamed`. */
 export const pauseStreamSignal = defineSignal<[{ order: Order }?]>('pause')
 export const resumeStreamSignal = defineSignal<[{ order: Order }?]>('resume')
 export const streamStatusQuery = defineQuery<StreamState>('status')

@@ -5,7 +5,7 @@ import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
 import type { CallPlan } from '../../domain/transfer/call-plan.ts'
 import type { ChainName, Delivery, ParkLimits, Transfer } from '../../domain/transfer/transfer.ts'
 
-/** Steps that need no key, on the queue of the target chain. */
+/** Steps without a key, on the queue of the target chain. */
 export interface KeylessSteps {
   /** Does the work of `validate`, `checkDelivered` and `prepare` in one local activity. */
   admit(input: AdmitInput): Promise<Admission>
@@ -16,49 +16,46 @@ export interface KeylessSteps {
   confirm(input: ConfirmInput): Promise<Confirmation>
   getLaneStatus(input: { chain: ChainName; lane: LaneId }): Promise<LaneStatusAnswer>
   withdraw(input: WithdrawInput): Promise<Withdrawal>
-  /** Whether a transaction of the transfer may still cause the effect. Called before a transfer ends undelivered. */
+  /** Whether a transaction of the transfer may still cause the effect. Runs before a transfer ends undelivered. */
   confirmEnd(input: ConfirmEndInput): Promise<EndConfirmation>
 }
 
-/** Steps that need the key, on the lane's queue. */
+/** Steps with the key, on the lane's queue. */
 export interface LaneSteps {
   broadcast(input: BroadcastInput): Promise<BroadcastResult>
   expedite(input: { lane: LaneId; intentId: string }): Promise<void>
 }
 
-/** Steps on the queue of the target chain, for processes that also hold the key. */
+/** Steps with the key on the queue of the target chain, for processes that have the key. */
 export interface LocalBroadcastSteps {
-  /** Answers `elsewhere` if this process cannot broadcast. It has then sent nothing. */
+  /** Answers `elsewhere`, and sends nothing, if this process cannot broadcast. */
   broadcastLocally(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
 }
 
 export interface AdmitInput {
   transfer: Transfer
   avoid?: LaneId[]
-  /** A node showed the effect, but most nodes denied it. One node alone can no longer stop the transfer. */
+  /** One node showed the effect, and most nodes denied it. The answer of one node no longer stops the transfer. */
   disputed?: true
-  /** Time of the last retry, ms since the epoch. Losses before this time do not quarantine the transfer. */
+  /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
-  /**
-   * True after a delivery reverted, or after a lane quarantined the transfer. The call must not run the recipient's
-   * code.
-   */
+  /** True after a revert or a lane's quarantine of the transfer. The call then must not run the recipient's code. */
   wrapped?: boolean
-  /** Start of the transfer, ms since the epoch, for metrics. Absent after the first try. */
+  /** Time when the transfer started, ms since the epoch, for metrics. Only set at the first try. */
   startedAt?: number
 }
 
 export type Passed = { kind: 'passed' }
 
 export type Stopped =
-  /** `awaitNewSignatures`: the signatures are outdated. The transfer may adopt a copy with newer signatures. */
+  /** `awaitNewSignatures`: the signatures are outdated, and the transfer may adopt a copy with newer ones. */
   | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string; awaitNewSignatures?: true }
   | { kind: 'delivered'; delivery: Delivery }
-  /** The effect is not final. Check again after `finalInMs`. */
+  /** The effect is not final. The workflow checks again after `finalInMs`. */
   | { kind: 'unsettled'; finalInMs: number }
-  /** The transfer gets no nonce for now. `unverified`: its signatures are not checked yet. */
+  /** The transfer gets no nonce for now. `unverified`: its signatures were not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
-  /** The message with its attestation, base64. Admit the transfer again with this message. */
+  /** The message with its attestation, base64. The transfer is admitted again with this message. */
   | { kind: 'attested'; message: string }
   /** Waiting cannot make the delivery possible. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
@@ -66,15 +63,15 @@ export type Stopped =
 export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
   lane: LaneId
-  /** Hash of (to, value, data). The ledger accepts only a call with this hash for the intent. */
+  /** Hash of (to, value, data). For this intent, the ledger accepts only a call with this hash. */
   callHash: string
   /** Absent: `defaultParkAfter`. */
   parkAfter?: ParkLimits
-  /** If the delivery takes several calls: the stage that this call is for. */
+  /** Stage of this call, if the delivery takes several calls. */
   stage?: string
-  /** Set for a plug-in package, whose code does not run in the process with the key. */
+  /** For a plug-in package: its code does not run in the process with the key. */
   plan?: CallPlan
-  /** The process that admitted the transfer also has the key, and has reserved a step slot for a short time. */
+  /** The process that admitted the transfer has the key too, and has reserved a step slot for a short time. */
   local?: true
 }
 
@@ -85,17 +82,14 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local' | 'parkAfte
   intentId: string
   transfer: Transfer
   mode: BroadcastMode
-  /** From 1 (first) to 5. */
+  /** Priority from 1 (first) to 5. */
   priority: number
-  /** ms since the epoch. Among transfers of equal priority and source, the earliest deadline goes first. */
+  /** ms since the epoch. Among transfers of one priority and source, the earliest deadline goes first. */
   deadline?: number
   seenAt?: number
 }
 
-/**
- * `requeued`: a worker may already have had this task. `follow`: the step follows the intent's nonce and gets no new
- * one.
- */
+/** `requeued`: a worker may have had this task. `follow`: the step follows the intent's nonce, and gets no new one. */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 export type AttemptRecord = SignedAttempt
@@ -105,13 +99,13 @@ export interface Landed {
   txHash: string
   blockHeight: number
   blockHash: string
-  /** Wei, decimal. */
+  /** Decimal wei. */
   gasPaid: string
   attempts: number
   tried: AttemptRecord[]
-  /** Workflow id of the batch. `gasPaid` is then the share of this transfer. */
+  /** Workflow id of the batch that delivered the transfer. `gasPaid` is then the transfer's share. */
   batch?: string
-  /** When the transaction was first seen in a block, ms since the epoch, for metrics. Set only at the first try. */
+  /** When a block first showed the transaction, ms since the epoch, for metrics. Only set at the first try. */
   includedAt?: number
 }
 
@@ -120,11 +114,9 @@ export type BroadcastResult =
   /** The call of `stage` is final, and the transfer needs another call. */
   | { kind: 'passed'; landed: Landed }
   | { kind: 'included'; landed: Landed; finalInMs: number }
-  /** Not in a block yet. Call again with the same intent. `tried`: attempts that this process signed. */
+  /** The transaction is in no block. Call the step again with this intent. `tried`: attempts of this process. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
-  /**
-   * The lane grants no nonce: it is paused, full, out of funds and so on. With `retryInMs`, no other lane would help.
-   */
+  /** The lane grants no nonce (paused, full, out of funds). With `retryInMs`, other lanes would not help. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs?: number }
   /** The call is final, but it reverted or had no effect. */
   | { kind: 'reverted'; landed: Landed; reason: string }
@@ -132,17 +124,17 @@ export type BroadcastResult =
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[] }
   /** The intent was withdrawn, or its nonce is final without the effect. */
   | { kind: 'withdrawn' }
-  /** Admit the transfer again: the chain may show the effect, or the transfer's batch failed. */
+  /** The transfer is admitted again: the chain may show the effect, or the transfer's batch failed. */
   | { kind: 'seen' }
 
 export interface ConfirmInput {
   transfer: Transfer
-  /** Portage's own transaction. Absent if somebody else may have caused the effect. */
+  /** Portage's own transaction. Absent if an account outside Portage may have caused the effect. */
   landed?: Landed
-  /** The stage of the round. The answer is `passed` if the effect of this stage is final and another call is needed. */
+  /** Stage of the round. The answer is `passed` if the effect of this stage is final and another call is needed. */
   stage?: string | undefined
   waitMs: number
-  /** Most nodes must agree that there is no effect, because the transfer would otherwise end undelivered by mistake. */
+  /** Most nodes must deny the effect. Otherwise a delivered transfer could end as undelivered. */
   requireAgreement?: true
   seenAt?: number
 }
@@ -169,24 +161,21 @@ export interface ConfirmEndInput {
 export type EndConfirmation =
   | { kind: 'delivered'; delivery: Delivery }
   | { kind: 'free' }
-  /** These nonces may still be mined and cause the effect. */
+  /** Nonces that may still be mined and cause the effect. */
   | { kind: 'held'; nonces: LaneNonce[] }
   | { kind: 'unsettled'; finalInMs: number }
 
 export interface LaneStatusAnswer {
   lane: LaneStatus
   others: number
-  /** Time (ms) for which a transfer leaves its nonce with a lane that is forbidden or has no worker. */
+  /** ms for which a transfer leaves its nonce with a lane that is forbidden or has no worker. */
   abandonAfterMs: number
 }
 
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /**
-   * `leave` withdraws the intent only if it has no nonce. `cancel` fills the nonce with a no-op. `abandon` leaves the
-   * nonce to the lane.
-   */
+  /** `leave`: only without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane gets the nonce. */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

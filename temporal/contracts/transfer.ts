@@ -9,11 +9,11 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 export interface TransferInput {
   transfer: Transfer
-  /** From 1 (first) to 5. Default: 3. */
+  /** Priority from 1 (first) to 5. Default: 3. */
   priority?: number
-  /** ms since the epoch. A transfer that is undelivered at this time is parked. */
+  /** ms since the epoch. An undelivered transfer is parked at this time. */
   deadline?: number
-  /** When the message was seen, ms since the epoch. Default: when this run began. */
+  /** Time when the message was seen, ms since the epoch. Default: when this run began. */
   seenAt?: number
   orders?: readonly GivenOrder[]
   progress?: TransferProgress
@@ -23,7 +23,7 @@ export interface TransferInput {
 export interface UnacknowledgedSignals {
   woken: boolean
   priority: number
-  /** A copy of the message, base64. */
+  /** A copy of the message with newer signatures, base64. */
   adopted?: string
   cancelledBy?: Order
 }
@@ -35,14 +35,14 @@ export interface TransferProgress {
   spent: number
   waits: number
   lane?: LaneId
-  /** Lanes that granted no nonce since the last wait. `code` and `reason` come from the last of these lanes. */
+  /** Lanes that have granted no nonce since the last wait. `code` and `reason` are those of the last lane. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
-  /** A lane refused a nonce because the recipient or the token is quarantined. A retry removes the field. */
+  /** A lane refused a nonce because the recipient or the token is quarantined. A retry removes this field. */
   quarantined?: true
-  /** The round that is under way. It may hold a nonce, so the next try continues this round. */
+  /** The round in progress. It may hold a nonce, so the next try continues the round. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
-  /** Lanes of earlier rounds, each with its highest nonce. A cancelled transfer ends once none of them can be mined. */
+  /** Earlier rounds' lanes, with their highest nonces. A cancelled transfer ends once none of these can be mined. */
   left?: LaneNonce[]
   code?: ErrorCode
   reason?: string
@@ -62,15 +62,13 @@ export interface TransferStatus
   rounds: number
 }
 
-/**
- * Tries again now, even if parked or overdue. With `gate`, only if waiting. Without `order`, the author is `unnamed`.
- */
+/** Tries again, even parked or past the deadline. With `gate`, only if waiting. Without `order`, author `unnamed`. */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
-/** Cancels the transfer: a no-op fills its nonce. If its call is mined instead, the transfer is delivered. */
+/** Cancels the transfer: a no-op fills its nonce. If a block includes its call instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
 export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')
 /** A copy of the message with newer signatures, base64. `validate` checks its digest. */
 export const adoptSignal = defineSignal<[{ message: string; order?: Order }]>('adopt')
-/** The lane sends this signal when the nonce is no longer in a block. */
+/** A lane sends this signal to the owner of a nonce that fell out of its block. */
 export const rolledBackSignal = defineSignal<[{ intentId: string; nonce: number }]>('rolledBack')
 export const statusQuery = defineQuery<TransferStatus>('status')

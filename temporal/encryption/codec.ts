@@ -7,7 +7,7 @@ import { auditPrefix } from '../contracts/audit.ts'
 
 const algorithm = 'aes-256-gcm'
 const keyBytes = 32
-/** With random IVs of 96 bits, one key may encrypt 2^32 times (NIST SP 800-38D, 8.2 and 8.3). */
+/** 12 random bytes as IV: one key may then encrypt 2^32 times (NIST SP 800-38D, 8.2 and 8.3). */
 const ivBytes = 12
 const tagBytes = 16
 
@@ -16,14 +16,13 @@ const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encry
 /** A schedule appends the time to a workflow's id after the input was encrypted. Only audits have schedules. */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-// The package is CommonJS. tsx runs these sources as ES modules, in which Node does not find the package's named
-// exports.
+// tsx runs these sources as ES modules, in which Node does not find the named exports of this CommonJS package.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
-/** Puts messages and stack traces of failures into a payload, which the codec encrypts. */
+/** Moves messages and stack traces of failures into a payload, which the codec encrypts. */
 export const encodedFailures = new DefaultFailureConverter({ encodeCommonAttributes: true })
 
-/** Node stores the key outside JavaScript, so printing this object does not show the key. */
+/** A key for payloads. Node stores the key outside JavaScript, so printing this object does not show it. */
 interface PayloadKey {
   readonly id: string
   readonly key: KeyObject
@@ -34,8 +33,9 @@ export interface EncryptionCodec extends PayloadCodec {
 }
 
 /**
- * Each ciphertext is bound to its key and workflow id, so it decrypts for no other workflow. Throws ENCRYPTION_KEY.
- * `decode` throws ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING.
+ * Encrypts payloads. Each ciphertext is bound to its key and workflow id, so it decrypts for no other workflow. Throws
+ * ENCRYPTION_KEY. `decode` throws ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_BROKEN and, where encryption is required,
+ * ENCRYPTION_MISSING.
  */
 export function createEncryptionCodec(encryption: PayloadEncryption | undefined): EncryptionCodec {
   const keys = encryption ? readPayloadKeys(encryption) : []
@@ -68,7 +68,7 @@ function encrypt({ id, key }: PayloadKey, payload: Payload, workflow: string | u
 function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workflow: string | undefined): Payload {
   const id = textOf(payload, names.key) ?? ''
   const own = textOf(payload, names.workflow)
-  // The id is cut, because anyone with access to Temporal may have written the metadata.
+  // Anyone with access to Temporal may have written a long id, so the id is cut.
   const facts = { key: id.slice(0, 64), workflow }
   const known = keys.get(id)
   if (!known) throw new RelayerError('ENCRYPTION_KEY_UNKNOWN', { facts })
@@ -78,21 +78,21 @@ function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workfl
   } catch {
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was altered', facts })
   }
-  // A reader without a workflow id, such as the codec server, can read all payloads.
+  // A reader without a workflow id, such as the codec server, may read all payloads.
   if (own !== undefined && workflow !== undefined && own !== workflow)
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was taken from another workflow', facts })
   return PayloadMessage.decode(plain)
 }
 
-/** JSON gives different bytes for different pairs of key and workflow. */
+/** Different pairs of key and workflow give different bytes, because JSON quotes both. */
 function boundTo(key: string, workflow: string | undefined): Buffer {
   return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
 }
 
-/** Payloads are not bound to the namespace, because histories may be moved to another namespace. */
+/** Payloads are not bound to the namespace, because histories may move to another namespace. */
 function workflowOf(context: SerializationContext | undefined): string | undefined {
   const id = context?.workflowId
-  // Only ids of audits lose the suffix. If all ids did, a payload would decrypt under many ids.
+  // Ids of other workflows keep the suffix. Otherwise a payload would decrypt under many ids.
   return id?.startsWith(auditPrefix) ? id.replace(scheduledAt, '') : id
 }
 
@@ -132,9 +132,9 @@ function bytesOf({ id, source }: PayloadKeySource): Buffer {
     throw new RelayerError('ENCRYPTION_KEY', { detail: `it cannot be read (${reason})`, facts })
   }
   const bytes = /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
-  // Compares the texts, because Buffer ignores characters that are not base64.
+  // Buffer ignores characters that are not base64, so the texts are compared.
   const isBase64 = bytes.toString('base64').replace(/=$/, '') === text.replace(/=$/, '')
   if (bytes.length === keyBytes && (isBase64 || text.length === 2 * keyBytes)) return bytes
-  // The error does not contain the text, which may be a key with a typing error.
+  // The text may be a key with a typing error, so the error does not contain it.
   throw new RelayerError('ENCRYPTION_KEY', { detail: 'it is not 32 bytes in base64 or hex', facts })
 }

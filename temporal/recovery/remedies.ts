@@ -7,17 +7,14 @@ const scheduleToStart = 2
 /** NON_DETERMINISTIC_ERROR of temporal.api.enums.v1.WorkflowTaskFailedCause. */
 const nonDeterministic = 24
 
-/**
- * Transfers start again, because chains know their state. Other workflows are reset, because only a reset keeps the
- * orders of operators.
- */
+/** Transfers restart, because the chains know their state. Others are reset: only a reset keeps operators' orders. */
 export const remedies = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },
   idle: { action: 'reset', why: 'it waited for nothing' },
   unanswered: { action: 'reset', why: 'no process answered its tasks' },
   unfitting: { action: 'reset', why: 'the code does not match its history' },
-  /** A bug, which no reset repairs. */
+  /** The workflow has a bug, which no reset repairs. */
   failing: { action: 'none', why: 'its task fails' },
 } as const
 
@@ -32,7 +29,7 @@ export async function recover(client: TemporalClient, run: RunId, finding: Findi
   return action !== 'none'
 }
 
-/** Diagnoses the last task that ended. Returns undefined if it completed, or if no task has ended. */
+/** Diagnoses the last task that ended. Returns undefined if it completed, or if none has ended. */
 export function diagnoseTask(
   events: readonly HistoryEvent[],
 ): { finding: Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>; reason: string } | undefined {
@@ -41,15 +38,14 @@ export function diagnoseTask(
     if (event.workflowTaskCompletedEventAttributes) return undefined
     if (failed)
       return { finding: Number(failed.cause) === nonDeterministic ? 'unfitting' : 'failing', reason: failed.failure?.message ?? '' }
-    // A schedule-to-start timeout is no failure: if the sticky process does not fetch a task in time, another process
-    // gets the task.
+    // A schedule-to-start time-out is no failure: tasks that a sticky process does not fetch go to another process.
     if (timedOut && Number(timedOut.timeoutType) !== scheduleToStart)
       return { finding: 'unanswered', reason: 'no process answers its tasks' }
   }
   return undefined
 }
 
-/** Whether a run has waited for nothing since before `quietSince` (ms since the epoch). */
+/** Whether a run waits for nothing, and has done nothing since `quietSince` (ms since the epoch). */
 export function isIdle(events: readonly HistoryEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {

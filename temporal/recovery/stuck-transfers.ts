@@ -5,7 +5,7 @@ import { searchAttributes } from '../contracts/names.ts'
 import { diagnoseTask, type Finding, isIdle } from './remedies.ts'
 
 const atOnce = 20
-/** A run that was active within this time (ms) may be between two tasks. */
+/** A run that was active within this time, ms, may be between two tasks. */
 const betweenTasksMs = 20_000
 /** A task without an answer is stuck after this many tries. A process that stops or pauses causes fewer tries. */
 const triesUnanswered = 3

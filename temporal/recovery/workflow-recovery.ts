@@ -9,13 +9,11 @@ import { type Service, startPolling } from '../../runtime/wait.ts'
 import { diagnoseTask, recover } from './remedies.ts'
 
 const everyMs = 10_000
-/**
- * A run is not reset again within this time (ms). Two versions on one queue could otherwise undo each other's resets.
- */
+/** ms in which a run is not reset again. Otherwise two versions on one queue could undo each other's resets. */
 const restMs = 60_000
-/** A task is stuck after this many tries. The first try may have ended because its process stopped. */
+/** A task is stuck after this many tries. The first try may have ended with its process. */
 const triesUntilStuck = 3
-/** If no process answered, a task gets this many more tries, because a process may have been paused. */
+/** Further tries of a task that no process answered, because a process may have been paused. */
 const moreUnanswered = 1
 const answerMs = 5_000
 
@@ -31,7 +29,7 @@ export interface WorkflowRecoveryOptions {
 export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service {
   const { client, logger, metrics, tries = triesUntilStuck } = options
   const logged = new Set<string>()
-  // Counters begin at 0. Otherwise an alert on growth would not notice the first count.
+  // A counter that begins at 0 lets an alert on growth notice the first count.
   for (const type of ledgerWorkflows) metrics.portage_workflows_reset_total.inc({ type }, 0)
 
   const check = async (signal: AbortSignal) => {
@@ -56,10 +54,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service
       logger.error('the task of a workflow fails repeatedly: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
     }
   }
-  /**
-   * Skips a run that cannot be reset, because anyone with access to Temporal can start one. Throws errors that concern
-   * all runs.
-   */
+  /** Skips a run that cannot be reset: anyone can start one in Temporal. Throws errors that concern all runs. */
   const leave = ({ workflowId: workflow, runId }: OpenRun, error: unknown) => {
     if (isForAll(error)) throw error
     if (logged.has(runId)) return

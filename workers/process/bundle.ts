@@ -14,7 +14,7 @@ const rooms = ['domain', 'temporal', 'workflows']
 
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/** Bundling takes 2 s of CPU, so callers share one bundle. `traced` adds workflows/trace-headers.ts. */
+/** Code of the workflows, one bundle for all callers (2 s of CPU). `traced` adds workflows/trace-headers.ts. */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
   bundles.set(traced, bundle)
@@ -25,7 +25,7 @@ export function withEncodedFailures(bundle: WorkflowBundle): WorkflowBundle {
   const [before, after, ...more] = bundle.code.split('FAILURES_PLAIN')
   if (before === undefined || after === undefined || more.length > 0)
     throw new Error('workflows/failure-converter.ts is not in the bundle once')
-  // Both markers have the same length, so that the source map of stack traces stays valid.
+  // `FAILURES_CODED` is as long as `FAILURES_PLAIN`, so that the source map of stack traces stays valid.
   return { ...bundle, code: `${before}FAILURES_CODED${after}` }
 }
 
@@ -36,21 +36,21 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
     const made = await bundleWorkflowCode({
       workflowsPath: path('index.ts'),
       failureConverterPath: path('failure-converter.ts'),
-      // These modules run once per thread. They hold no state of a workflow (test/house/workflow-modules.test.ts).
+      // These modules run once per thread, and hold no state of a workflow (test/house/workflow-modules.test.ts).
       preloadModules: [path('index.ts')],
       logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message, { code: 'INTERNAL' })),
       workflowInterceptorModules,
     })
     return made.code
   }
-  // A released package contains this file instead of the sources.
+  // A released package has this file instead of the sources.
   const released = crash.length === 0 ? await readKeptCode(join(root, 'dist', traced ? 'workflows-traced.js' : 'workflows.js')) : undefined
   if (released !== undefined) return { code: released }
   const cache = await cacheOf(workflowInterceptorModules).catch(() => undefined)
   return { code: await (cache ? cachedCode(cache, make) : make()) }
 }
 
-/** The cache may be in node_modules: anyone who can write there can change the code anyway. */
+/** A cache in node_modules is safe: anyone who can write there can change the code anyway. */
 async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   const temporal = (name: string) => createRequire(import.meta.url).resolve(`@temporalio/${name}/package.json`)
   const packages = join(dirname(temporal('worker')), '../..')
@@ -70,7 +70,7 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   }
 }
 
-/** A sink runs after the code of a task and before the task is reported. So a crash in the sink interrupts the task. */
+/** A sink runs after the code of a task, before the task is reported. So a crash in the sink interrupts the task. */
 export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }
@@ -92,7 +92,7 @@ export async function cachedCode({ directory, key }: BundleCache, make: () => Pr
   return code
 }
 
-/** The code with its digest in front, which reveals a corrupted file. */
+/** The code after its digest, which reveals a corrupted file. */
 export function keptCode(code: string): string {
   return `${digest(code)}\n${code}`
 }
@@ -112,7 +112,7 @@ export async function keyOf(files: readonly string[], facts: readonly string[]):
 
 async function store(directory: string, file: string, code: string): Promise<void> {
   await mkdir(directory, { recursive: true })
-  // Processes that start at the same time write the same bytes, so any of them may rename last.
+  // Processes that start together write the same bytes, so any of them may rename last.
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, keptCode(code))
   await rename(draft, file)

@@ -6,7 +6,7 @@ import { type Deployment, versionOptions } from './deployment.ts'
 import type { Temporal } from './temporal.ts'
 import { Worker, type WorkerOptions } from '@temporalio/worker'
 
-/** The number of pollers is fixed. With autoscaling pollers, a busy dev server lost tasks for 10 s. */
+/** Settings of Workers. Pollers are fixed: with autoscaling ones, a busy dev server lost tasks for 10 s. */
 export const defaultTuning = {
   maxCachedWorkflows: 1_000,
   workflowTasks: 40,
@@ -14,23 +14,23 @@ export const defaultTuning = {
   lanePollers: 4,
   /** Number of updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
   updatesPerRun: undefined as number | undefined,
-  /** Time (ms) for which a workflow task waits for the process that has the workflow in its cache. */
+  /** ms for which a workflow task waits for the process with the workflow in its cache. */
   stickyMs: 10_000,
   graceMs: 5_000,
-  /** Time (ms) after which a stopping process leaves unfinished activities to another process. */
+  /** ms after which a stopping process leaves unfinished activities to another process. */
   forceMs: 20_000,
 }
 
 export type WorkerTuning = Readonly<typeof defaultTuning>
 
-/** Tests set PORTAGE_MAX_CACHED_WORKFLOWS (0: replay at every task) and PORTAGE_LANE_UPDATES_PER_RUN. */
+/** The tuning. Tests set PORTAGE_MAX_CACHED_WORKFLOWS (0: always replay) and PORTAGE_LANE_UPDATES_PER_RUN. */
 export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.ProcessEnv): WorkerTuning {
   const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
   const maxCachedWorkflows = Number(env['PORTAGE_MAX_CACHED_WORKFLOWS'] ?? defaultTuning.maxCachedWorkflows)
   return {
     ...defaultTuning,
     maxCachedWorkflows,
-    // One task at a time: a second task would evict a workflow with a local activity, which would cost 10 s.
+    // A second task at the same time would evict a workflow with a local activity, which costs 10 s.
     ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }),
     updatesPerRun: updatesPerRun ? Number(updatesPerRun) : undefined,
     stickyMs: worker.stickySeconds * 1_000,
@@ -65,10 +65,10 @@ export async function createWorker(
     ...versionOptions(deployment, versioning),
     ...options,
     ...(bundle && 'code' in bundle && codec.encrypts && { workflowBundle: withEncodedFailures(bundle) }),
-    // Without keys there is no codec. It would fail a task for any payload that claims to be encrypted.
+    // A codec without keys would fail a task for any payload that claims to be encrypted.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
-  // Sets the converter directly, because the SDK's option names a file to load, which a compiled process does not have.
+  // The SDK's option for a converter names a file to load, which a compiled process lacks.
   if (codec.encrypts) worker.options.loadedDataConverter.failureConverter = encodedFailures
   return worker
 }

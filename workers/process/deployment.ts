@@ -14,7 +14,7 @@ import {
 } from '../../temporal/client/connection/deployments.ts'
 import { pause, type Service, startPolling } from '../../runtime/wait.ts'
 
-/** A server answers only about ten such requests per second and namespace. */
+/** Temporal answers only about ten requests for a version's status per second and namespace. */
 const pollEveryMs = 10_000
 
 export interface Deployment extends DeploymentVersion {
@@ -26,9 +26,7 @@ export function deploymentOf(config: Pick<Config, 'worker' | 'bridges'>): Deploy
   return deployment && { deploymentName: deployment.name, buildId: buildIdOf(config) ?? '', endWhenDrained: deployment.endWhenDrained }
 }
 
-/**
- * PINNED: the workflow keeps its first version (transfers). AUTO_UPGRADE: it uses the current version (lanes, streams).
- */
+/** PINNED: a workflow keeps its version (transfers). AUTO_UPGRADE: it takes the current one (lanes, streams). */
 export function versionOptions(
   deployment: DeploymentVersion | undefined,
   defaultVersioningBehavior: 'PINNED' | 'AUTO_UPGRADE',
@@ -43,9 +41,7 @@ interface DeploymentWatch {
   readonly deployment: Deployment
   readonly logger: Logger
   readonly atStart: VersionStatus | undefined
-  /**
-   * Called when the version is drained. Not called if it was already drained at the start: it may be promoted again.
-   */
+  /** Called when the version is drained, unless it was drained at the start already: it may be promoted again. */
   readonly onDrained: () => void
   readonly everyMs?: number
 }
@@ -69,14 +65,12 @@ export async function beginVersion(
 export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = pollEveryMs }: DeploymentWatch): Service {
   const { deploymentName, buildId, endWhenDrained } = deployment
   let before: VersionStatus | undefined
-  // The initial value is the status at the start, because the version may be promoted and drained again before the
-  // first check.
+  // The version may be promoted and drained again before the first check, so its status at the start counts.
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
     const version = { deploymentName, buildId }
     const read = await versionStatus(client, version)
-    // The first version promotes itself. Without a current version no ledger works, so nobody could get a token to
-    // promote one.
+    // The first version promotes itself: without one, no ledger works, and nobody could get a token to promote.
     const isFirst = read === 'inactive' && read !== before && (await isFirstVersion(client, version))
     if (isFirst) await promoteVersion(client, { ...version, by: 'portage: the first version of the fleet' })
     const status = isFirst ? 'current' : read
@@ -95,10 +89,7 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
   return startPolling(check, { everyMs, onError })
 }
 
-/**
- * Whether Workers that ended as drained must start again, because somebody has promoted their version since. Waits
- * until Temporal lists no recent poll, because from then on Temporal refuses a promotion.
- */
+/** Whether drained Workers must restart, because their version was promoted. Waits while a promotion can still come. */
 export async function mustStartAgain(
   read: () => Promise<VersionStatus>,
   { stopping, everyMs = pollEveryMs }: { readonly stopping: AbortSignal; readonly everyMs?: number },

@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { readSdkMetrics } from '../telemetry/sdk-metrics.ts'
 import type { WorkerTuning } from './create-worker.ts'
 
-/** A queue is unpolled if no poll has begun for this time (ms). The SDK begins a new poll every 70 s. */
+/** A queue is unpolled if no poll has begun for this time, ms. The SDK begins a new poll every 70 s. */
 const quietMs = 240_000
 const giveUpMs = 60_000
 const everyMs = 20_000
@@ -17,15 +17,15 @@ export interface UnpolledQueue {
 }
 
 /**
- * Finds unpolled queues in the metrics of the SDK's core, because a Worker may stop polling without an error. `clock`
- * returns ms.
+ * Finds unpolled queues in the metrics of the SDK's core, because a Worker may stop polling without an error.
+ * @param clock returns ms
  */
 export function createPollLook(queues: ReadonlySet<string>, clock: () => number = () => performance.now()) {
   const moved = new Map<string, { readonly count: string; readonly at: number }>()
   let lookedAt = -Infinity
   return (metrics: string): readonly UnpolledQueue[] => {
     const now = clock()
-    // This process was suspended or starved. So unchanged counts do not show that a Worker stopped polling.
+    // This process was suspended or starved, so unchanged counts prove nothing.
     if (now - lookedAt > 3 * everyMs) moved.clear()
     lookedAt = now
     const found = pollsOf(metrics).filter(({ taskQueue }) => queues.has(taskQueue))
@@ -39,7 +39,7 @@ export function createPollLook(queues: ReadonlySet<string>, clock: () => number 
   }
 }
 
-/** `isPolled`: a poll is open, or the Worker has no free slot and so does not poll. */
+/** Polls of each queue. `isPolled`: a poll is open, or the Worker has no free slot to poll for. */
 function pollsOf(metrics: string) {
   const rows = metrics.split('\n').flatMap((line) => {
     const [, name, labels = '', count = ''] = /^(\w+)\{([^}]*)\} (\d+)$/.exec(line) ?? []
@@ -62,10 +62,7 @@ function pollsOf(metrics: string) {
   ]
 }
 
-/**
- * Aborts `failure` if a queue is unpolled for too long. Ends the process after `forceMs` and a margin, even if its
- * Workers hang.
- */
+/** Aborts `failure` if a queue stays unpolled. After `forceMs` and a margin, ends the process, even if Workers hang. */
 export function watchPolls(
   workers: readonly Pick<Worker, 'options'>[],
   logger: Logger,

@@ -31,10 +31,7 @@ import { tuningFrom } from './create-worker.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
-/**
- * Waits for Temporal and at least one chain, then starts the role. If the process is stopped during this wait, nothing
- * starts. Throws a RelayerError for a bad config or key, and ADMIN_LISTEN.
- */
+/** Starts the role once Temporal and one chain answer. Throws RelayerErrors of config and keys, and ADMIN_LISTEN. */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
   if (role === 'all') demandNoPlugins(config)
@@ -62,7 +59,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       }
     }
     const running = supervise(work, { onStop: admin.stopping, close: closeAll, logger })
-    // A process without Workers has no version. The error that is ignored here is reported by `stopped`.
+    // A process without Workers has no version. `stopped` reports the error that is ignored here.
     if (version && work.ledgers.length + work.workers.length > 0)
       work.services.push(
         watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),
@@ -70,7 +67,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
     return running
   } catch (error) {
     await stopWork(work)
-    // Closing fails if a Worker never ran. The connection then closes when the process ends.
+    // The connection cannot be closed if no Worker ever ran. The end of the process closes the connection.
     await dependencies?.close().catch(() => {})
     await admin.close()
     throw error
@@ -147,7 +144,7 @@ async function startRole(
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }
 
-/** Returns undefined, and loads no library, if there is no endpoint or OTEL_SDK_DISABLED is set. */
+/** Returns undefined, and loads no library, without an endpoint or with OTEL_SDK_DISABLED. */
 export async function startTracing(
   { otlpEndpoint, traceRatio }: Config['telemetry'],
   { role, env, logger }: { readonly role: Role; readonly env: NodeJS.ProcessEnv; readonly logger: Logger },
@@ -156,7 +153,7 @@ export async function startTracing(
   const isOff = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true'
   if (isOff || (!named && otlpEndpoint === undefined)) return undefined
   const { createTracing } = await import('../telemetry/otlp.ts')
-  // Undefined if the environment names an endpoint, because the exporter itself reads the environment.
+  // The exporter itself reads an endpoint of the environment.
   const tracing = createTracing({ endpoint: named ? undefined : otlpEndpoint, ratio: traceRatio, role, logger })
   useTracing(tracing)
   logger.info('traces are sent over OTLP', { by: named ? 'the environment' : 'telemetry.otlpEndpoint', ratio: traceRatio })

@@ -33,10 +33,7 @@ const noNetwork: Network = {
   close: () => {},
 }
 
-/**
- * Connects Temporal and at least one chain. Returns undefined if the process is stopped meanwhile. Throws
- * INPUT_INVALID, CHAIN_ID_MISMATCH.
- */
+/** Connects Temporal and at least one chain. Undefined if stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
 export async function awaitStartupDependencies(
   role: Role,
   config: Config,
@@ -97,7 +94,7 @@ function keepConnecting(chain: Chain, options: RetryOptions): void {
 
 const firstMs = 250
 const longestMs = 5_000
-/** Pause (ms) after Temporal refused the credentials. More tries do not help and may lock the client out. */
+/** Pause after Temporal refused the credentials, ms. More tries may lock the client out. */
 const refusedMs = 30_000
 const refusals: ReadonlySet<ErrorCode> = new Set(['TEMPORAL_CERTIFICATE_REFUSED', 'TEMPORAL_API_KEY_REFUSED', 'TEMPORAL_PERMISSION'])
 const logAgainMs = 5 * 60_000

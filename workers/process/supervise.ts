@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface ProcessWork {
-  /** Workers of ledgers. They stop last, because steps that are ending may still call ledgers. */
+  /** Workers of ledgers. They stop last, because ending steps may still call ledgers. */
   readonly ledgers: Worker[]
   readonly workers: Worker[]
   readonly agents: LaneAgent[]
@@ -68,8 +68,7 @@ export function supervise(
     stopped,
     stop: async () => {
       stopWorkers()
-      // From now on, calls that wait for a nonce go to another process. Calls with a nonce continue here until the time
-      // limit.
+      // Calls that wait for a nonce go to another process. Calls with a nonce continue here until the time limit.
       for (const agent of agents) agent.quiesce()
       await stopServices()
       await stopped

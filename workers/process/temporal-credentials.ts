@@ -8,7 +8,7 @@ import { type Service, startPolling } from '../../runtime/wait.ts'
 import type { Temporal } from './temporal.ts'
 
 const pollEveryMs = 5_000
-/** Time (ms) that calls on a replaced connection may still take. It is longer than a long poll. */
+/** ms for which calls on a replaced connection may continue, longer than a long poll. */
 const oldConnectionMs = 120_000
 const soonMs = 3 * 24 * 3_600_000
 

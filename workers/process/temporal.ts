@@ -20,22 +20,22 @@ export interface Temporal {
   readonly namespace: string
   readonly codec: EncryptionCodec
   readonly credentials: TemporalCredentials
-  /** Connects with other credentials. Returns the old connection, still open. Throws TEMPORAL_UNAVAILABLE. */
+  /** Connects with other credentials. Returns the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE. */
   replace(credentials: TemporalCredentials): Promise<NativeConnection>
   replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
 }
 
-/** Also checks write access. Throws ENCRYPTION_KEY and the errors of `probeTemporal`. */
+/** Connects to Temporal, and checks write access. Throws ENCRYPTION_KEY and the errors of `probeTemporal`. */
 export async function connectTemporal(
   target: TemporalAccess,
   logger: Logger,
   options: { readonly stopping?: AbortSignal; readonly failover?: FailoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
 ): Promise<Temporal> {
   const { stopping, failover, tracing } = options
-  // Probes first: the native connection has less precise errors, and it cannot be stopped while it connects.
+  // The probe comes first: the native connection has less precise errors, and cannot be stopped while it connects.
   const codec = createEncryptionCodec(target.encryption)
   await probeTemporal(target, { stopping, writes: true })
-  // The runtime is installed after the probe, because a runtime without a connection would keep the process alive.
+  // The runtime comes after the probe, because a runtime without a connection would keep the process alive.
   await installRuntime(logger)
   let credentials = readCredentials(target)
   let connection = await open(target, credentials)
@@ -70,7 +70,7 @@ export async function connectTemporal(
 
 async function open(target: TemporalAccess, credentials: TemporalCredentials): Promise<NativeConnection> {
   const { address, namespace } = target
-  // Over loopback, compression would take more time than it saves.
+  // Over loopback, compression takes more time than it saves.
   const local = /^(127\.|localhost|\[::1\])/.test(address)
   try {
     return await NativeConnection.connect({
@@ -83,9 +83,9 @@ async function open(target: TemporalAccess, credentials: TemporalCredentials): P
   }
 }
 
-/** A proxy of the current connection. The client is created only once, but its connection may be replaced. */
+/** A proxy of the current connection, because the client is created once and its connection may be replaced. */
 function following(current: () => NativeConnection): NativeConnection {
-  // The target is an empty object, because a proxy may not change read-only values of its target.
+  // A proxy may not change read-only values of its target, so the target is an empty object.
   return new Proxy(Object.create(NativeConnection.prototype) as NativeConnection, {
     has: (_, name) => Reflect.has(current(), name),
     get(_, name) {
@@ -97,7 +97,7 @@ function following(current: () => NativeConnection): NativeConnection {
 }
 
 let installed = false
-/** The latest logger. The SDK itself would use its first logger even for a later runtime. */
+/** The latest logger. The SDK would use its first logger even for a later runtime. */
 let sdkLogger: Logger
 export async function installRuntime(logger: Logger): Promise<void> {
   sdkLogger = logger
@@ -110,7 +110,7 @@ export async function installRuntime(logger: Logger): Promise<void> {
         if (line.level === 'debug' || line.level === 'info') sdkLogger[line.level](entry.message, line.fields)
         else sdkLogger[line.level](entry.message, line.fields)
       }),
-      // Without `forward`, the SDK's native part writes lines that are not JSON to the console.
+      // Without `forward`, the SDK's native part writes lines to the console that are not JSON.
       telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },
       // The process handles signals itself, so that its roles stop one after another.
       shutdownSignals: [],
@@ -121,10 +121,10 @@ export async function installRuntime(logger: Logger): Promise<void> {
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
-/** Lines about a wanted state: the queues of lanes have no workflows, and the queue `ledger` has no activities. */
+/** Lines about a wanted state: queues of lanes have no workflows, and the queue `ledger` has no activities. */
 const byDesign = /^No (activities|workflows) registered, not polling/
 
-/** The SDK's lines about retries are logged at debug, because the settings watch already logs an outage. */
+/** The SDK's lines about retries get the level debug, because the settings watch logs an outage. */
 const retries = 'temporalio_client::retry'
 
 const ofWorkflow = ['namespace', 'taskQueue', 'workflowId', 'workflowType', 'sdkComponent'] as const
@@ -134,7 +134,7 @@ type SdkLine =
   | { readonly level: 'info'; readonly fields: Record<string, unknown> }
   | { readonly level: 'warn' | 'error'; readonly fields: WarningFields }
 
-/** Failed activities are logged at the level of their error code. The SDK would log each of them as a warning. */
+/** Level and fields of a line of the SDK. The SDK would log each failed activity as a warning. */
 export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
   const { taskToken: _, ...given } = meta as Record<string, unknown>
   const { error, ...fields } = given
@@ -157,7 +157,7 @@ function transferLine(level: LogEntry['level'], given: Record<string, unknown>):
   return { level: 'warn', fields: { ...fields, code: (fields['code'] ?? 'INTERNAL') as Code, run_id: runId } }
 }
 
-/** Drops the SDK's lines below INFO. There are about twenty per transfer, and the runtime would store and sort them. */
+/** Drops the SDK's lines below INFO. There are about twenty per transfer, which the runtime would store and sort. */
 export function dropDetails(collector: Pick<SdkLogger, 'trace' | 'debug'>): void {
   collector.trace = collector.debug = () => {}
 }

@@ -51,7 +51,7 @@ export async function openAdmin(
   logger.info('the admin port listens', { role, host: admin.host, port: server.port })
   return {
     waitsFor(dependency: string, { code }: RelayerError): void {
-      // Requests need no token here. So the answer has only the error's code and title, and the log has the details.
+      // Requests need no token, so the answer has only the error's code and title. The log has the details.
       const { message } = new RelayerError(code)
       const names = dependency === 'nodes' ? chains.map((chain) => `chain ${chain}`) : [dependency.toLowerCase()]
       checks = async () => names.map((name) => missing(name, message))
@@ -82,7 +82,7 @@ function laneCheck({ lane, view }: LaneAgent): Check {
   return { name: `lane ${lane}`, ok, vital: false, problem: ok ? undefined : 'its ledger has not answered yet' }
 }
 
-/** A missing spy does not make the process unready, because streams fetch missing messages from guardian APIs. */
+/** Without a spy, the process is ready, because streams fetch missing messages from guardian APIs. */
 function spyCheck({ connected, paused, problem }: SpyHealth, index: number): Check {
   const why = paused ? 'not read: too many of its messages wait' : connected ? undefined : (problem ?? 'not connected yet')
   return { name: `spy ${index + 1}`, ok: why === undefined, vital: false, problem: why && redactText(why) }

@@ -19,13 +19,10 @@ import type { Worker } from '@temporalio/worker'
 import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/**
- * If a workflow of these types does not replay, it fails and starts again from the chains' state. Other types are
- * reset.
- */
+/** Workflow types that fail at replay errors, and restart from the chains' state. All others are reset. */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
-/** Steps that need no key. Local broadcasts have separate slots, so that they do not delay withdrawals. */
+/** Slots for steps without a key. Local broadcasts have separate slots, so that they do not delay withdrawals. */
 const keylessSlots = 50
 
 export async function createChainWorker(
@@ -65,7 +62,7 @@ export async function createChainWorker(
   return { worker, services: [...(gates ? [gates] : []), openLanes.start(), scheduleAudits(name, context)] }
 }
 
-/** Returns undefined for the defaults. Otherwise every admission would add them to a history. */
+/** Undefined for the defaults, which every admission would otherwise add to a history. */
 export function parkAfterOf({ transfers }: Pick<Config, 'transfers'>): ParkLimits | undefined {
   const given = { reverts: transfers.parkAfterReverts, spentNonces: transfers.parkAfterSpentNonces }
   const isDefault = given.reverts === defaultParkAfter.reverts && given.spentNonces === defaultParkAfter.spentNonces
@@ -86,8 +83,7 @@ export async function createTransferWorker(
     maxConcurrentLocalActivityExecutions: 100,
     maxConcurrentActivityTaskExecutions: keylessSlots + localSlots,
     workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
-    // This queue has as many pollers as a lane, because it also gets local steps that the server does not start
-    // eagerly.
+    // As many pollers as for a lane, because this queue also gets local steps that the server does not start eagerly.
     activityTaskPollerBehavior: pollers(localSlots > 0 ? tuning.lanePollers : 2),
     workflowFailureErrorTypes: unfitting,
   })
@@ -114,7 +110,7 @@ function createGateWatcher(name: ChainName, lanes: LaneStatusCache, context: Pro
   })
 }
 
-/** The ledgers have a Worker of their own, so that waiting transfers do not delay a grant. */
+/** Ledgers have a Worker of their own, so that waiting transfers do not delay a grant. */
 export async function createLedgerWorker({ logger, ...hosting }: Hosting & { logger: Logger }): Promise<Worker> {
   return createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: ledgerQueue,
@@ -125,12 +121,12 @@ export async function createLedgerWorker({ logger, ...hosting }: Hosting & { log
   })
 }
 
-/** Interval (ms) at which the schedule is checked. After a wipe, Temporal has no schedule. */
+/** Interval of checks of the schedule, ms. After a wipe, Temporal has no schedule. */
 const againMs = 15_000
 
 function scheduleAudits(chain: ChainName, { client, config, logger, metrics }: ProcessParts): Service {
   const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened, portage_audits_total: audits } = metrics
-  // Counters begin at 0. Otherwise an alert on growth would not notice the first count.
+  // A counter that begins at 0 lets an alert on growth notice the first count.
   for (const counter of [undone, reopened, audits]) counter.inc({ chain }, 0)
   metrics.portage_audit_finished_time_seconds.set({ chain }, Date.now() / 1_000)
   metrics.portage_audit_interval_seconds.set({ chain }, config.audit.everyMinutes * 60)

@@ -31,7 +31,7 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
-  /** A process has only one, because it limits the requests to each API server. */
+  /** One per process, because the lookup limits the requests to each API server. */
   readonly vaaLookup: VaaLookup
 }
 
@@ -53,7 +53,7 @@ export function createContext(parts: ProcessParts): ProcessContext {
 
 const haltingCodes = Object.entries(errorCatalogue).flatMap(([code, { haltRoute }]) => (haltRoute ? [code] : []))
 
-/** Longest reason of an order, in characters (domain/settings/request.ts). */
+/** Longest reason of an order, characters (domain/settings/request.ts). */
 const longestReason = 500
 
 function createRouteHalts({ client, config, logger, metrics, network }: ProcessParts): HaltRoute {

@@ -21,7 +21,7 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
 import { createPriceFeed } from './price-feed.ts'
 
-/** Undefined unless the config has a quoter's key. Throws SIGNER_UNAVAILABLE. */
+/** The relay provider of the config. Undefined without a quoter's key. Throws SIGNER_UNAVAILABLE. */
 export async function openProvider({
   config,
   network,
@@ -48,13 +48,13 @@ export async function openProvider({
   }
 }
 
-/** Dollars per coin, 10 decimals. */
+/** Prices of the config, dollars per coin, 10 decimals. */
 function pricesOf({ chains }: ExecutorSettings): (chain: ChainName) => bigint {
   const prices = new Map([...chains.values()].map(({ name, price }) => [name, price]))
   return (chain) => ofChain(prices, { chain })
 }
 
-/** While the signing service is offline, each quote tries to open it again. */
+/** Opens the quoter's key. While the signing service is offline, each quote tries to open it again. */
 async function openQuoter({ quoter }: ExecutorSettings, spec: SignerConfig, logger: Logger) {
   const opened = keptReads((address: string) => createQuoteSigner(spec, address))
   await opened.get(quoter).catch((error: unknown) => {
@@ -77,9 +77,7 @@ const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {
   cancelled: 'aborted',
 }
 
-/**
- * Answers from the source's block and from the transfer of the request. Undefined without an Executor in the config.
- */
+/** Returns a reader of requests for execution, from source and transfers. Undefined without an Executor. */
 export function createRequestsOf({
   config,
   network,
@@ -90,7 +88,7 @@ export function createRequestsOf({
   const { quoter, chains: ofRequests } = terms
   const decode = network.bridges.get(executor)?.decode
 
-  /** @param place among the transaction's logs */
+  /** @param place index among the transaction's logs */
   const knownOf = async (id: number, receipt: Receipt, place: number, requestedAt: number): Promise<KnownRequest | undefined> => {
     const { block, hash: txHash, logs, firstLog = 0 } = receipt
     const [log, logIndex] = [logs[place], firstLog + place]
@@ -128,7 +126,7 @@ export function createRequestsOf({
   }
 }
 
-/** Nobody reads such a request: it is no transfer either. */
+/** A request that is too large is no transfer, so nobody asks for it. */
 function unlessTooLarge<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -24,8 +24,7 @@ import { connectNetwork } from './network.ts'
 export function startIntake(context: ProcessContext): Service & { spies(): readonly SpyHealth[] } {
   const { config, network, submitter, logger, metrics } = context
   const signed = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
-  // Placed sources need a process that serves all chains. Another one cannot start all of their transfers, and would
-  // wait for ever.
+  // A process that lacks a chain cannot start all transfers of a placed source, and would wait for ever.
   const isWhole = Object.keys(config.chains).every((name) => network.served.includes(name))
   const sources = [...network.bridges.values()].flatMap((bridge) => bridge.sources)
   const scanned = sources.flatMap((source) =>
@@ -40,7 +39,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // The error is ignored, because the submitter has refused these bytes too: they are not a valid VAA.
+      // The submitter has refused these bytes too, because they are no valid VAA.
     }
   }
   const listener: SpyListener = {
@@ -117,7 +116,7 @@ function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'e
 /** Connects and audits a stream. Throws STREAM_NOT_FOUND, and the errors of connecting and reading. */
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
-  // Connects only the chains of the route. An outage of another chain then does no harm.
+  // Only the chains of the route are connected, so an outage of another chain does no harm.
   const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined, runsPlugins: true })
   try {
     const now = await readSettings(client)
@@ -128,10 +127,7 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
   }
 }
 
-/**
- * Audits a stream with the connections of a running process. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and read
- * errors.
- */
+/** Audits a stream with open connections. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and read errors. */
 export async function auditHere(context: ProcessContext, stream: string, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)

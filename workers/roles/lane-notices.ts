@@ -11,14 +11,14 @@ import { raiseNotification } from '../../temporal/client/settings/notifiers.ts'
 import type { ProcessParts } from './context.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Spending above this percentage of a limit is reported. The alert `PortageSpendingHigh` has the same threshold. */
+/** Percentage of a limit above which spending is reported, as in the alert `PortageSpendingHigh`. */
 const nearPercent = 80n
 const everyMs = 15_000
 const periodsMs: Readonly<Record<string, number>> = { hour: 3_600_000, day: 24 * 3_600_000 }
 
 type Spender = Pick<LaneAgent, 'lane' | 'spending'>
 
-/** All processes use the same ids. So a receiver is notified only once per limit and period (an hour or a day). */
+/** Reports high spending, once per receiver, limit and period (hour, day): all processes use the same ids. */
 export function spendingNotices(parts: Raising, agents: readonly Spender[]): Service[] {
   const raise = createRaise(parts, 'lane.spending_high')
   if (!raise) return []
@@ -31,7 +31,7 @@ export function spendingNotices(parts: Raising, agents: readonly Spender[]): Ser
 
 type Raising = Pick<ProcessParts, 'config' | 'client' | 'logger'>
 
-/** Notifies each receiver only once per id. Undefined if no receiver wants the type. Logs errors. */
+/** Returns a function that notifies receivers once per id, and logs errors. Undefined if none wants the type. */
 export function createRaise({ config, client, logger }: Raising, type: NotificationType) {
   const receivers = receiverFilters(config).filter(({ filter }) => wantsType(filter, type))
   if (receivers.length === 0) return undefined

@@ -22,12 +22,12 @@ import { createWorker, type Hosting, pollers } from '../process/create-worker.ts
 import type { Worker } from '@temporalio/worker'
 import { join } from 'node:path'
 
-/** Steps in memory per nonce of the window: one in flight and one that waits. Other steps wait in Temporal's queue. */
+/** Steps in memory per nonce of the window: one in flight, one waiting. Others wait in Temporal's queue. */
 const slotsPerNonce = 2
-/** If transfers share calls, the steps of this many full batches are also in memory. A step takes some kilobytes. */
+/** With batches, the steps of this many full batches are in memory too. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
-/** Minimum blocks before an orphan is filled. A slow block then takes no nonce from a process that is alive. */
+/** Fewest blocks until an orphan is filled: fewer would take nonces from live processes at a slow block. */
 const leastFillBlocks = 3
 
 export function laneConfigs(config: Config, name: ChainName): Map<LaneId, LaneConfig> {
@@ -47,7 +47,7 @@ interface SigningLane {
   readonly signer: SignerConfig
 }
 
-/** Loads no key for a chain in shadow mode. Throws CONFIG_INVALID if one key appears twice on a network. */
+/** The served lanes with a key, except in shadow mode. Throws CONFIG_INVALID if one key appears twice on a network. */
 export function signingLanes({ config, network }: ProcessContext, addresses: readonly string[] | undefined): SigningLane[] {
   const only = addresses && new Set(addresses.map((address) => address.toLowerCase()))
   const seen = new Set<LaneId>()

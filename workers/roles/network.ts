@@ -18,11 +18,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface Network {
-  /** The served chains, and the source chains of their native routes. The tables of these sources are read. */
+  /** The served chains, and the source chains of their native routes, whose tables are read. */
   readonly chains: ReadonlyMap<ChainName, ConfiguredChain>
   readonly served: readonly ChainName[]
   readonly bridges: Bridges
-  /** A process has only one, because it limits the requests to each server. */
+  /** One per process, because the lookup limits the requests to each server. */
   readonly vaaLookup: VaaLookup
   close(): void
 }
@@ -30,22 +30,16 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /**
-   * Called for each unreachable chain if at least one chain connects. Absent: all must connect. `close` aborts
-   * `closing`.
-   */
+  /** Called for each unreachable chain if one connects. Absent: all must connect. `close` aborts `closing`. */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
-  /** Whether the plug-ins of the config are loaded. Never true in a process with a key. */
+  /** Whether the config's plug-ins are loaded. Never true in a process with a key. */
   readonly runsPlugins?: boolean
-  /** Rules of operators, which override the config's. Absent: none. */
+  /** Operators' rules, which override those of the config. Absent: none. */
   readonly tariff?: () => readonly TariffRule[]
 }
 
-/**
- * Throws CHAIN_ID_MISMATCH, INPUT_INVALID and NODE_UNAVAILABLE. With `onAway`, NODE_UNAVAILABLE only if no chain
- * connects.
- */
+/** Connects chains, bridges. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, NODE_UNAVAILABLE (with `onAway`: if all fail). */
 export async function connectNetwork(
   config: Config,
   { only, stopping, onAway, logger, runsPlugins = false, tariff }: NetworkOptions = {},
@@ -100,10 +94,7 @@ async function readPlugins(config: Config, logger?: Logger): Promise<LoadedPlugi
   return loaded
 }
 
-/**
- * Throws CONFIG_INVALID if a source chain of the target is not connected. The source proves the deliveries of native
- * routes and of requests for execution.
- */
+/** Throws CONFIG_INVALID if a source chain of the target, which proves deliveries, is not connected. */
 export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
   const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
   if (missing.length === 0) return

@@ -58,7 +58,7 @@ function checkSecrets(receivers: ReadonlyMap<string, Receiver>, logger: Parts['l
       try {
         checkedSecret(secret.read())
       } catch (error) {
-        // The system's error names the file and does not contain its content.
+        // The system's error names the file, but not its content.
         logger.error('a secret of a receiver cannot be used; it is not notified until then', {
           code: 'RECEIVER_SECRET_UNUSABLE',
           ...{ receiver: name, place: index, reason: error instanceof Error ? error.message : 'unknown' },
@@ -89,7 +89,7 @@ function keepNotifiers(
         const state = await readNotifier(client, receiver)
         if (state) {
           showState(metrics, receiver, state)
-          // The count costs one more query of the visibility store, so only stalled receivers are counted.
+          // The count costs a query of the visibility store, so only stalled receivers are counted.
           const closed = silentSince(state, Date.now()) === undefined ? 0 : await countNotified(client, filter, state.cursor.seen + 1)
           metrics.portage_notifications_waiting.set({ receiver }, waitingCount(state, closed))
         }

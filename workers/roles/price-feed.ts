@@ -10,11 +10,11 @@ type Source = Feed['sources'][number]
 
 const mostBytes = 65_536
 const timeoutMs = 5_000
-/** Clocks differ. */
+/** Prices may be this far ahead, because clocks differ. */
 const mostAheadSeconds = 60
 
 /**
- * Returns dollars per coin, 10 decimals: the median of the sources.
+ * Returns a function for the price of a chain's coin: the median of the sources, dollars with 10 decimals.
  * @param usual the prices of the config
  */
 export function createPriceFeed(
@@ -61,7 +61,7 @@ export function createPriceFeed(
   }
 }
 
-/** Returns prices, or why there are none. The reason has no path of a URL, because the path may contain a key. */
+/** Prices of a source, or why there are none. The reason has no path of a URL, which may contain a key. */
 async function read(source: Source): Promise<CoinPrices | string> {
   const answer = source.kind === 'http' ? await httpText(new URL(source.url), { timeoutMs, mostBytes }) : await readBounded(source.path)
   if (answer.kind !== 'found') return answer.kind === 'absent' ? 'not found' : answer.why

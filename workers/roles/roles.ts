@@ -24,7 +24,7 @@ export interface StartupServer {
   close(): Promise<void>
 }
 
-/** The REST API. The caller passes it in, because workers must not import `api`. */
+/** The REST API. Workers must not import `api`, so the caller passes it in. */
 export interface RestApi {
   createStartupServer(listen: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }): StartupServer
   start(

@@ -31,8 +31,8 @@ const againMs = 5_000
 const stopMs = 2_000
 
 /**
- * If Temporal has no settings, restores those of a checkpoint before any work. If the checkpoint is newer than the
- * settings, the role `ledger` repeats only the halts, denials and revocations of the checkpoint.
+ * Keeps a checkpoint of the settings. If Temporal has no settings, those of the checkpoint are restored before any
+ * work. If the checkpoint is newer, the role `ledger` repeats only the checkpoint's halts, denials and revocations.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
   const { config, client, namespace, watch, logger, merges } = options
@@ -78,7 +78,7 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
   }
 
   if (kept && watch.current().version === 0) {
-    // Without these settings, the process would act as if nothing were halted.
+    // Without the checkpoint's settings, the process would act as if nothing were halted.
     if ((await restore(options, kept)) || watch.isRead()) watch.learn(kept.settings)
   }
   const end = watch.subscribe((settings) => {
@@ -123,10 +123,7 @@ async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
   }
 }
 
-/**
- * Undefined if there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE, because an unread checkpoint may have
- * halts.
- */
+/** Undefined without a usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if unread, because it may have halts. */
 async function readKept(
   files: ReturnType<typeof createCheckpointFiles>,
   namespace: string,

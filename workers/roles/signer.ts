@@ -23,10 +23,7 @@ interface PolicyParts {
   readonly spendingFolder: string
 }
 
-/**
- * A lane's key signs proven deliveries, listed operator calls, and payments to the treasury or (as top-ups) to other
- * lanes. Throws CONFIG_INVALID if a listed call is a delivery.
- */
+/** A lane's key signs proven deliveries, listed calls and payments. Throws CONFIG_INVALID if a delivery is listed. */
 export function signingPolicy(parts: PolicyParts): SigningPolicy {
   const { chainName, chain, lane, dataFee, finalNonce, bridges, settings, spendingFolder } = parts
   const { lanes, treasury, topUp } = chain
@@ -49,7 +46,7 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
     operatorCalls,
     coinPayees: payees,
     otherLanes: others,
-    // If the config names a lane that pays top-ups, only this lane may pay. So a thief of another key cannot.
+    // If the config names the lane that pays top-ups, a thief of another key cannot pay any.
     topUps: chain.signing.topUps && (topUp === undefined || topUp.from === address),
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],
@@ -66,7 +63,7 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
   }
 }
 
-/** Every call must be proved by a bridge whose deliveries have this form. Throws CALL_UNJUSTIFIED and read errors. */
+/** A bridge whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED and read errors. */
 async function proveCall(
   { bridges, targetChain }: Pick<PolicyParts, 'bridges'> & Pick<TransferRoute, 'targetChain'>,
   call: Intent,
@@ -103,9 +100,7 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }
 
-/**
- * While the signing service is offline, each signature tries to open it again. Throws SIGNER_UNAVAILABLE (permanent).
- */
+/** Opens a signer, again at each signature while the service is offline. Throws SIGNER_UNAVAILABLE (permanent). */
 export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
   try {
     return await open()

@@ -12,17 +12,14 @@ import { startTopUp } from '../../temporal/client/lanes/operator-transactions.ts
 import type { ProcessParts } from './context.ts'
 import { createRaise } from './lane-notices.ts'
 
-/** Blocks between two rounds. The time between them stays between `leastMs` and `mostMs`. */
+/** Blocks between two rounds. The time between two rounds stays between `leastMs` and `mostMs`. */
 const [everyBlocks, leastMs, mostMs] = [10, 1_000, 15_000] as const
-/** Author of the top-up orders. */
 const by = 'automatic'
 
 type Payer = Pick<LaneAgent, 'lane' | 'balance' | 'checkSigning'>
 type Parts = Pick<ProcessParts, 'config' | 'client' | 'logger' | 'metrics' | 'network'>
 
-/**
- * Tops up the lanes of each chain from the lane of `chains.<name>.topUp`. Runs in each process with this lane's key.
- */
+/** Tops up the lanes of each chain from the lane of `chains.<name>.topUp`, in each process with this lane's key. */
 export function topUps(parts: Parts, payers: readonly Payer[]): Service[] {
   return lanesOf(parts.config).flatMap(({ id, chain: name, lane }) => {
     const config = chainOf(parts.config, name)
@@ -42,7 +39,7 @@ interface Paying {
   readonly payer: Payer
 }
 
-/** A round orders at most one payment: the limits of the key count only payments that are already signed. */
+/** A round orders at most one payment, because the limits of the key count only signed payments. */
 function createRound(parts: Parts, { chain, config, topUp, lane, payer }: Paying) {
   const { client, logger, metrics } = parts
   const { from, minimum, level, maxPaymentWei } = topUp
@@ -81,7 +78,7 @@ function createRound(parts: Parts, { chain, config, topUp, lane, payer }: Paying
 
   return async () => {
     const lanes = config.lanes.filter(({ address }) => address !== from)
-    // Failures of these reads are ignored here, because they are reported with the nodes.
+    // A failed read is reported with the nodes.
     const balances = await Promise.all(lanes.map(({ address }) => chain.balanceOf(address).catch(() => undefined)))
     let isOrdered = false
     for (const [index, { address }] of lanes.entries()) {

@@ -43,9 +43,9 @@ export interface ProcessTracing extends Tracing {
   close(): Promise<void>
 }
 
-/** Records and sends the spans of traces that begin at the intake. Other calls do not begin a trace. */
+/** Records and sends the spans of traces that begin at the intake. Other calls begin no trace. */
 export function createTracing({ endpoint, ratio, role, logger }: TracingOptions): ProcessTracing {
-  // The exporter tries a batch once, and a kept connection may be closed by the collector while a batch is sent.
+  // There is no keep-alive: the exporter tries a batch once, and a collector may close a kept connection meanwhile.
   const url = endpoint === undefined ? {} : { url: new URL('v1/traces', `${trimEnd(endpoint, '/')}/`).href }
   const exporter = new OTLPTraceExporter({ ...url, keepAlive: false })
   const given = envDetectorSync.detect() as Resource
@@ -109,7 +109,7 @@ function createSampler(ratio: number): Sampler {
   }
 }
 
-/** Removes secrets, because error texts may contain URLs. Spans that cannot be sent are lost. */
+/** Error texts may contain URLs, so secrets are removed. Spans that cannot be sent are lost. */
 function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
   let loggedAt = -Infinity
   const log = ({ code, error }: ExportResult) => {

@@ -5,19 +5,17 @@ import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import type { MetricsExporterConfig } from '@temporalio/worker'
 
-/** Longest wait (ms) for the core's metrics. A scraper waits 10 s by default. */
+/** Longest wait for the core's metrics, ms. A scraper waits 10 s by default. */
 const timeoutMs = 2_000
-/** Maximum size of an answer in bytes. A process with many lanes answers with a few hundred kilobytes. */
+/** Largest answer, bytes. A process with many lanes answers with a few hundred kilobytes. */
 const mostBytes = 16 * 1024 * 1024
 
-/** Maximum tries. Another process may take the chosen port before the SDK opens it. */
+/** Another process may take the chosen port before the SDK opens it. */
 const mostTries = 5
 
 let address: string | undefined
 
-/**
- * Uses a random loopback address, because the core does not check the Host header. No web page can guess this address.
- */
+/** A random loopback address, which no web page can guess, because the core does not check the Host header. */
 async function exporter(): Promise<MetricsExporterConfig> {
   const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
   const probe = createServer().listen(0, host)
@@ -29,7 +27,7 @@ async function exporter(): Promise<MetricsExporterConfig> {
   return { prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } }
 }
 
-/** If no port works, calls `install` without metrics, because the process must start anyway. */
+/** Calls `install` with a free port or, if no port works, without metrics, because the process must start anyway. */
 export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig | undefined) => T, choose = exporter): Promise<T> {
   for (let tries = 1; tries < mostTries; tries++) {
     try {
@@ -50,7 +48,7 @@ export const ownTypes: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 }
 
-/** Removes series of unknown types, because a stranger could create any number of them. */
+/** Removes series of unknown types, of which a stranger could create any number. */
 export function ownSeries(text: string): string {
   const isOwn = (line: string) =>
     [...line.matchAll(/\b(workflow_type|activity_type)="((?:[^"\\]|\\.)*)"/g)].every(([, label = '', value = '']) =>
@@ -60,7 +58,7 @@ export function ownSeries(text: string): string {
   return lines.filter((line) => line.startsWith('#') || isOwn(line)).join('\n')
 }
 
-/** Returns the core's metrics (`temporal_…`) as Prometheus text. The text is empty if the core does not answer. */
+/** The core's metrics (`temporal_…`) as Prometheus text, empty if the core does not answer. */
 export async function readSdkMetrics(): Promise<string> {
   if (address === undefined) return ''
   const answer = await fetchBounded(new URL(`http://${address}/metrics`), {}, { timeoutMs, mostBytes }).catch(() => undefined)

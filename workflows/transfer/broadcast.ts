@@ -15,9 +15,7 @@ import { includedAt, type Outcome, type TransferRun, wait } from './transfer-run
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/**
- * Runs step 4 until the call is in a block or the round ends. Returns undefined if the transfer goes back to step 1.
- */
+/** Runs step 4 until the call is in a block or the round ends. Undefined if the transfer returns to step 1. */
 export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
@@ -63,8 +61,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return afterWithdrawal(run, lane, underway.nonce)
       case 'seen':
       case 'cancelled':
-        // A new round begins if the intent held a nonce, because that nonce is used up. Otherwise the next try has the
-        // same intent.
+        // A nonce that the intent held is used up, and a new round begins. Without a nonce, the intent stays.
         if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
         run.stopFollowing()
         return
@@ -116,10 +113,7 @@ function leaveLane(run: TransferRun, lane: LaneIntent, { code, reason }: Refused
   return turnAway(run, lane, { code, reason })
 }
 
-/**
- * Makes step 1 choose another lane, or wait. The next try is a new round, because the ledger refuses a withdrawn
- * intent.
- */
+/** Makes step 1 change the lane, or wait, in a new round: the ledger refuses a withdrawn intent. */
 function turnAway(run: TransferRun, { ready }: LaneIntent, { code, reason }: Refused): undefined {
   const { turnedAway } = run.progress
   run.progress.turnedAway = { lanes: [...(turnedAway?.lanes ?? []), ready.lane], code, reason }
@@ -131,9 +125,7 @@ function deliveryBy({ ready }: LaneIntent, { txHash, blockHeight, blockHash, gas
   return { by: laneAddress(ready.lane), ours: true, txHash, blockHeight, blockHash, gasPaid }
 }
 
-/**
- * `cancelled`: the transfer is to end. `unserved`: the lane cannot work. In both cases the intent has been withdrawn.
- */
+/** `cancelled`: the transfer must end. `unserved`: the lane cannot work. Either way, the intent was withdrawn. */
 type LaneIntentResult =
   | BroadcastResult
   | { readonly kind: 'cancelled' }
@@ -174,23 +166,18 @@ export class LaneIntent {
     }
   }
 
-  /**
-   * Withdraws the intent, only once. A no-op fills its nonce. The broadcast continues until the call or the no-op is
-   * mined.
-   */
+  /** Withdraws the intent, once. The broadcast goes on until the call, or the no-op for its nonce, is mined. */
   startWithdrawal(): void {
     if (this.#withdrawing) return
     this.#withdrawing = true
     this.#withdraw('cancel').then(
       ({ kind }) => void (this.#withdrawn = kind === 'free'),
-      // The error is ignored, because the broadcast fails for the same reason.
+      // The broadcast fails for the same reason, and its error is handled.
       () => {},
     )
   }
 
-  /**
-   * Leaves the nonce to a lane that cannot work. A cancelled transfer does not: it waits until no nonce can be mined.
-   */
+  /** Leaves the nonce to a lane that cannot work. A cancelled transfer instead waits until no nonce can be mined. */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()
     if (!status) return undefined
@@ -206,15 +193,12 @@ export class LaneIntent {
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }
   }
 
-  /**
-   * Returns true if the intent has no nonce. The next try must then be a new round, because the ledger refuses the
-   * intent.
-   */
+  /** True if the intent has no nonce. The ledger refuses this intent, so the next try must be a new round. */
   async leave(): Promise<boolean> {
     return (await this.#withdraw('leave')).kind === 'free'
   }
 
-  /** After the deadline, waits until none of the intent's nonces can be mined. */
+  /** Past the deadline, waits until none of the intent's nonces can be mined. */
   async freeIfEnding(): Promise<void> {
     if (!this.#run.ending || this.#run.signals.cancelledBy) return
     const what = `ends once ${this.ready.lane} has withdrawn it`
@@ -237,10 +221,7 @@ export class LaneIntent {
     return { kind: 'cancelled' }
   }
 
-  /**
-   * Tries once in this process. After a failure, the step goes to the lane's queue as `requeued`: a call may have been
-   * sent.
-   */
+  /** Tries once in this process, then on the lane's queue as `requeued`, because a call may have been sent. */
   async #localFirst(): Promise<BroadcastResult> {
     try {
       const options = { ...localBroadcastPolicy(), cancellationType, summary: this.#summary(', locally') }
@@ -252,7 +233,7 @@ export class LaneIntent {
     return this.#queued('requeued')
   }
 
-  /** A cancel abandons the task at once, because its intent was withdrawn and will get no nonce. */
+  /** A cancel abandons the task at once, because its withdrawn intent gets no nonce. */
   #queued(mode: BroadcastMode): Promise<BroadcastResult> {
     const options = { ...broadcastPolicy(), cancellationType, summary: this.#summary(), taskQueue: laneQueue(this.ready.lane) }
     return proxyActivities<contract.LaneSteps>(options).broadcast(this.#input(mode))

@@ -7,7 +7,7 @@ import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TransferProgress } from '../../temporal/contracts/transfer.ts'
 
-/** The limit is low, because the Web UI passes the details on in a URL. */
+/** This limit is low, because the Web UI passes the details on in a URL. */
 const linesShown = 20
 
 export function detailsOf(

@@ -12,7 +12,7 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   if (by) return endOnceFree(run, { kind: 'cancelled', by })
   const finality = await awaitFinality(run, 0, { requireAgreement: true })
   if (finality.kind === 'delivered') return finality
-  // A cancel came during the wait. The next try ends the transfer.
+  // A cancel came during the wait, so the next try ends the transfer.
   if (run.signals.cancelledBy) return undefined
   const passed = `not delivered by ${new Date(run.deadline ?? 0).toISOString()}`
   const { reason } = run.progress
@@ -24,10 +24,7 @@ export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<O
   return run.progress.left ? endOnceFree(run, outcome) : outcome
 }
 
-/**
- * Ends the transfer once most nodes show that all its nonces are final and have no effect. Returns undefined to try
- * again.
- */
+/** Ends the transfer once most nodes show all its nonces final without its effect. Undefined: try again. */
 async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   const { progress, intentId, transfer } = run
   const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [] }, run.label)
@@ -55,7 +52,7 @@ export async function watchWhileParked(run: TransferRun): Promise<Outcome | unde
   return result.kind === 'delivered' ? result : undefined
 }
 
-/** Parks after a failure that no retry can cure. Example: a bridge that is not in the config. */
+/** Parks a transfer after a failure that no retry can cure, such as a bridge that the config lacks. */
 export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error
   const { cancelledBy } = run.signals
@@ -64,7 +61,7 @@ export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   return run.park(codeOf(error), failureText(error) + repeat)
 }
 
-/** Step 5: waits until an effect is final or gone. With `requireAgreement`, most nodes must agree that it is gone. */
+/** Step 5: waits until the effect is final or gone. With `requireAgreement`, most nodes must agree that it is gone. */
 export async function awaitFinality(
   run: TransferRun,
   finalInMs: number,
@@ -83,8 +80,7 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // Each wait is longer than the last. If one of two nodes is down, all transfers of the chain may wait here for a
-    // long time.
+    // Waits get longer: if one of two nodes is down, all transfers of the chain may wait here for a long time.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

@@ -25,12 +25,10 @@ interface StateFacts {
   readonly at?: number | undefined
 }
 
-/** Maximum entries. The first entry stays, and the oldest of the others are dropped. */
+/** Highest number of entries. The first one stays, and the oldest others are dropped. */
 const timelineLimit = 40
 
-/**
- * The state that all steps of a transfer share. A round has one intent: one call on one lane, with at most one nonce.
- */
+/** State that all steps of a transfer share. A round has one intent: one call on one lane, with at most one nonce. */
 export class TransferRun {
   transfer: Transfer
   readonly id = workflowInfo().workflowId
@@ -79,7 +77,7 @@ export class TransferRun {
     return this.signals.woken || this.signals.cancelledBy !== undefined
   }
 
-  /** When the run began (ms since the epoch). Undefined if the transfer has already waited or been tried. */
+  /** Start of the run, ms since the epoch. Undefined once the transfer has waited or was tried. */
   get freshSince(): number | undefined {
     const { round, waits: waited, timeline } = this.progress
     return round === 1 && waited === 0 && timeline.length === 0 ? workflowInfo().startTime.getTime() : undefined
@@ -152,7 +150,7 @@ export class TransferRun {
     this.note('cancel', order)
   }
 
-  /** @param onlyIfWaiting if true, a parked transfer stays parked, because only a gate has opened */
+  /** @param onlyIfWaiting true if a gate has opened: a parked transfer then stays parked */
   retry(onlyIfWaiting: boolean): void {
     if (this.state === 'parked') {
       if (onlyIfWaiting) return
@@ -163,7 +161,7 @@ export class TransferRun {
   }
 
   /**
-   * Returns true if a signal or the deadline ended the wait.
+   * Waits. Returns true if a signal or the deadline ended the wait.
    * @param what reason of the wait, for the Web UI
    */
   async pause(ms: number, what: string): Promise<boolean> {
@@ -186,7 +184,7 @@ export class TransferRun {
     if (transactions) this.progress.transactions = rollBackAttempts(transactions, round, Date.now())
   }
 
-  /** Shows in the timeline that the call was in a block. A separate transfer state would cost a state transition. */
+  /** Adds to the timeline that the call was in a block. A transfer state for that would cost a state transition. */
   passInclusion({ blockHeight, nonce, ...landed }: Landed): void {
     this.#add({ at: includedAt(landed) ?? Date.now(), state: 'included', note: `block ${blockHeight}, nonce ${nonce}` })
   }
@@ -203,7 +201,7 @@ export class TransferRun {
     this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
   }
 
-  /** The call of a stage is final. The next call is a new round, which begins at once and counts no failure. */
+  /** Begins the next round after the final call of a stage. The new round counts no failure. */
   passStage(stage = '', { txHash, blockHeight }: Partial<Pick<Landed, 'txHash' | 'blockHeight'>>): undefined {
     this.nextRound()
     Object.assign(this.progress, { failures: 0, spent: 0, waits: 0 })
@@ -219,10 +217,10 @@ export class TransferRun {
     return workflowInfo().continueAsNewSuggested || Date.now() - this.#startedAt >= waits.continueAsNewMs
   }
 
-  /** Call this only while no activity is running. */
+  /** Call this only while no activity runs. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // A transfer can move to another worker version only here. Because of this move, no version is needed for months.
+    // Only here can a transfer move to another worker version. So no version has to run for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }
@@ -271,10 +269,10 @@ export class TransferRun {
     const summary = `deadline ${timeText(deadline)}: the transfer is parked if it is not delivered by then`
     try {
       while (Date.now() < deadline) await sleep(deadline - Date.now(), { summary })
-      // After the deadline, a parked transfer still waits for an operator.
+      // A parked transfer waits for an operator even past its deadline.
       if (this.overdue && this.state !== 'parked') this.signals.woken = true
     } catch {
-      // Temporal cancelled the workflow. The cancel has already woken the run.
+      // Temporal has cancelled the workflow. The cancel has woken the run already.
     }
   }
 }
@@ -283,7 +281,7 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
   return tried.find(({ hash }) => hash === txHash)?.includedAt
 }
 
-/** Reasons that usually pass within minutes. A transfer that waits for one of these tries at least once a minute. */
+/** Reasons that usually pass within minutes. A transfer that waits for one tries again at least every minute. */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
 export async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {

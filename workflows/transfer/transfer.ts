@@ -12,8 +12,7 @@ import { TransferRun, type Outcome, wait } from './transfer-run.ts'
 /** Tries one transfer until it has an outcome (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
 export function transfer(input: contract.TransferInput): Promise<contract.TransferStatus> {
   const { cancelRequested } = CancellationScope.current()
-  // A cancel by Temporal is recorded as an order. It interrupts no step, because the fate of the nonces decides how the
-  // transfer ends.
+  // A cancel by Temporal, recorded as an order, interrupts no step: the nonces' use decides how the transfer ends.
   return CancellationScope.nonCancellable(() => {
     const run = new TransferRun(input)
     cancelRequested.catch(() => run.cancel(byTemporal))
@@ -33,7 +32,7 @@ async function tryUntilDone(run: TransferRun): Promise<contract.TransferStatus> 
   }
 }
 
-/** Makes one try. Returns undefined if there is no outcome yet. The next try continues from `run.progress`. */
+/** Makes one try. Returns undefined if the try brought no outcome: the next try continues from `run.progress`. */
 async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   if (run.isDue) await run.continueAsNew()
   if (run.state === 'parked' && !run.called) return watchWhileParked(run)
@@ -58,7 +57,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   return undefined
 }
 
-/** Steps 1-3: validate, check whether it is delivered, prepare. Returns undefined after a wait or if parked. */
+/** Steps 1 to 3: validate, check whether it is delivered, prepare. Returns undefined after a wait or if parked. */
 async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
   const { adopted } = run.signals
   if (adopted !== undefined) return admitCopy(run, { ...run.transfer, message: adopted })
@@ -66,7 +65,7 @@ async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
   return admission.kind === 'ready' ? admission : act(run, admission)
 }
 
-/** The copy replaces the transfer's message once the signatures of the copy are verified. */
+/** Admits a copy of the message. Once its signatures are verified, the copy replaces the transfer's message. */
 async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outcome | undefined> {
   delete run.signals.adopted
   const admission = await askAdmission(run, copy).catch((error: unknown) => {
@@ -128,7 +127,7 @@ function receiveSignals(run: TransferRun): void {
     run.note('expedite', orderOf(given))
     signals.priority = expeditedPriority
     const { lane } = run.progress
-    // A failure does no harm, because the lane raises the fees of stuck transactions by itself.
+    // The lane raises the fees of stuck transactions anyway.
     if (lane && (run.state === 'broadcasting' || run.state === 'pending')) steps.expedite(lane, run.intentId).catch(() => {})
   })
   setHandler(contract.adoptSignal, (copy) => {

@@ -26,7 +26,7 @@ type FindRequest = Extract<LaneRequest, { kind: 'find' }>
 
 /**
  * Returns the nonce that the intent holds, or grants one.
- * @param fromEarlierRun if true, no new nonce is granted
+ * @param fromEarlierRun if true, the ledger grants no new nonce
  */
 export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: boolean): Step {
   const { owner, attempt } = request
@@ -66,7 +66,7 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   if (known) {
     if (callHash === undefined) return { state, answer: { kind: 'granted', entry: known } }
     if (known.owner?.callHash !== callHash) return refuse(state, 'conflict', `nonce ${known.nonce} is for another call`)
-    // The nonce was granted to another request, whose caller may have sent the call.
+    // Another request has this nonce too, and its caller may have sent the call.
     const entry = known.grantedTo === id || known.maybeSent ? known : { ...known, maybeSent: true }
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }
@@ -112,7 +112,7 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** This number suffices: a closing lane withdraws only hundreds of intents, and their late steps soon time out. */
+/** A closing lane withdraws only hundreds of intents, and their late steps soon time out. */
 const tombstoneLimit = 1_024
 
 export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now: number): Step {
@@ -125,7 +125,7 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
   // The tombstone outlives the entry, so a late step gets no nonce even after the no-op is final.
   if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
   const mayLeave = state.closing?.mode === 'forbidden' || !isReported(state, now)
-  // On a replaced chain, no transaction of the lane can be mined before a reset. So any intent may leave.
+  // On a replaced chain, no transaction of the lane is mined before a reset, so any intent may leave.
   const free = state.replaced !== undefined || (how === 'abandon' && !isMined(state, entry) && mayLeave)
   return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }
 }
@@ -136,7 +136,7 @@ export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry[
   return put(state, { ...entry, fill: reason, maybeSent: true })
 }
 
-/** Keeps the value, because the call may be mined instead of the no-op. */
+/** The orphan keeps the call's value, because a block may include the call instead of the no-op. */
 function orphan({ owner, ...rest }: Entry): Entry {
   return {
     ...rest,

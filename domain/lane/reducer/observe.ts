@@ -4,21 +4,21 @@ import { inBlock } from '../storage/pack.ts'
 import { openFallen, withoutFinal } from '../storage/pages.ts'
 import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
-/** Maximum number of entries that a node's false answer can add to the ledger. */
+/** Highest number of entries that a node's false answer can add to the ledger. */
 const coveredLimit = 1_000
-/** For this time (ms), a lower height counts as the report of a lagging node. Processes are never silent for longer. */
+/** For this time (ms) after the highest report, a lower height is a lagging node's. Processes report more often. */
 const leadMs = 60_000
 
 /** Applies a report. A synced ledger gets entries for the 1,000 lowest unmined nonces, so that no-ops can fill them. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   if (state.replaced) return { state, rolledBack: [] }
-  // A process whose node lags may still report the nonces that it drives.
+  // A process with a lagging node still reports which nonces it drives.
   if (known && observation.height < known.height) {
     const entries = claimed(state.entries, observation, known.latest)
-    // Attempts may have been added since the last report, so the funds are reviewed again.
+    // Attempts since the last report have changed the costs, so the funds are reviewed again.
     if (now - known.leadAt <= leadMs) return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }), rolledBack: [] }
-    // No process reports the known height any more. A node was wrong, or the chain has gone back.
+    // No process reports the known height any more: a node had given a wrong height, or the chain has gone back.
     return observe(lowered(state, known, observation.height), observation, now)
   }
   // A lower `finalized` comes from a lagging node, unless most nodes report it (`undone`).
@@ -57,7 +57,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   return { state: rememberForgotten(state, after, now), rolledBack }
 }
 
-/** After a long gap, all idle times begin again, because no process could report its nonces during the gap. */
+/** After a long gap between reports, all idle times begin again: no process could claim its nonces in the gap. */
 function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
@@ -110,9 +110,9 @@ function claimed(entries: LaneState['entries'], seen: Observation, latest: numbe
 /** The lowest unmined nonce becomes an orphan if no process claims it for `fillAfterBlocks`. */
 function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAfterBlocks: number): Entry {
   const { nonce, owner, fill, claimedBlock } = entry
-  // Heights are cleared once the entry is in a block, because it then packs better. A rollback sets them again.
+  // An entry in a block has no heights, because it then takes fewer bytes in a page. A rollback sets the heights again.
   if (nonce < seen.latest) return entry.sinceBlock === 0 && claimedBlock === 0 ? entry : { ...entry, ...inBlock }
-  // The idle time of a nonce that fell out of its block begins again, so that the lane does not fill the nonce at once.
+  // The idle time of a fallen nonce begins again. Otherwise the lane could fill the nonce at once.
   const sinceBlock = hasFallen ? seen.height : entry.sinceBlock
   const idle = seen.height - Math.max(sinceBlock, claimedBlock, seen.since)
   const isLost = nonce === seen.latest && owner && !fill && idle >= fillAfterBlocks
@@ -136,22 +136,19 @@ function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }
 
-/** Joins adjacent ranges. Otherwise steady use of the key outside Portage would fill the list. */
+/** Adjacent ranges are joined. Otherwise steady use of the key outside Portage would fill the list. */
 function withRange(known: readonly ForgottenNonces[], { from, to, at }: ForgottenNonces): ForgottenNonces[] {
   const last = known.at(-1)
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]
 }
 
-/**
- * Repairs a ledger that was reset or restored, so that it does not grant nonces that processes already have. If the
- * chain's nonce is below a nonce that was final, another chain answers, and nothing changes.
- */
+/** Repairs a reset or restored ledger. A chain nonce below a final one is from another chain, and changes nothing. */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // With equal counts, `next` is below `known.next` only if nonces were returned, and above it only after a reset.
+  // If both granted equally often, a lower `next` means returned nonces, and a higher `next` a reset of the ledger.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -165,15 +162,15 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   return rememberForgotten(state, reconciled, now)
 }
 
-/** Stops grants until the account is read. A ledger that was reset does not know its last answers. */
+/** Stops grants until a process reports the account. A ledger that was reset does not know its last answers. */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }
 
-/** Reusable nonces become `inherited`: the run that a reset removed may have granted them again. */
+/** Makes reusable nonces `inherited`, because the run that a reset removed may have granted them again. */
 function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
   const { latest = 0, height = 0 } = observed ?? {}
-  // An entry in a block must have no heights, because the entry may be packed before the next observation.
+  // An entry in a block must have no heights, because it may be packed before the next report.
   const since = ({ nonce }: Entry) => (nonce < latest ? inBlock : { sinceBlock: height })
   const inherited = Object.values(entries)
     .filter(reusable)

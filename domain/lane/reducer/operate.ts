@@ -33,7 +33,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
     case 'pause':
       return done(pause(state, order.pause, orderOf(order).by))
     case 'resume':
-      // Nothing ends if the pause is of another kind: a process with an old view must not end a newer pause.
+      // If the pause is of another kind, it stays: a process with an old view must not end a newer pause.
       return done(order.only !== undefined && state.paused?.kind !== order.only ? state : without(state, 'paused'))
     case 'drain':
     case 'forbid': {
@@ -43,7 +43,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
     case 'activate':
       return done(without(state, 'paused', 'closing'))
     case 'setWindow':
-      // A person may type a signal by hand. A window of `"8"`, null or -1 would open or shut the lane.
+      // A signal that a person types may have a window of `"8"`, null or -1.
       if (!Number.isSafeInteger(order.window) || order.window < 0) return refuse(state, 'conflict', 'the window is a whole number')
       return done({ ...state, config: { ...state.config, window: order.window } })
     case 'resync':
@@ -78,7 +78,7 @@ function fillUnowned(state: LaneState, nonce: number): Step {
   return atUnmined(state, nonce, (entry) => {
     const { owner } = entry
     if (owner) return refuse(state, 'conflict', `nonce ${nonce} belongs to ${owner.intentId}; cancel-nonce takes it away from its owner`)
-    // An inherited nonce stays inherited until it is mined, because an intent of an earlier ledger may still own it.
+    // An inherited nonce stays inherited until it is mined, because an intent of an earlier ledger may own it.
     if (entry.fill === 'inherited') return done(put(state, { ...entry, sinceBlock: entry.sinceBlock - state.config.fillAfterBlocks }))
     return done(put(state, { ...entry, fill: 'operator', maybeSent: true }))
   })
@@ -98,7 +98,7 @@ function configure(state: LaneState, given: LaneConfig): LaneState {
   return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } })
 }
 
-/** Accepts only the ledger's own final block. A process with an old view must not halt a lane after a reset. */
+/** Accepts only the ledger's own final block. After a reset, a process with an old view must not stop the lane. */
 function replaced(state: LaneState, { height, hash }: { height: number; hash: string }): LaneState {
   const known = state.observed?.final
   return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state

@@ -51,14 +51,13 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A nonce that is to be filled gets no call, because the call would outbid the no-op. If a nonce is not to be filled,
-  // a no-op for it comes from an outdated order.
+  // A nonce to fill gets no call, which would outbid the no-op. For other nonces, the order to fill is outdated.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }
   const attempts: Attempt[] = [...entry.attempts, request.attempt]
   const { raise, ...rest } = entry
-  // This attempt may have been requested before the operator's order, and may then be too cheap to fulfil it.
+  // The process may have requested this attempt before the operator's order, with lower fees than ordered.
   const owed = raise && !meets(raise, request.attempt) ? { raise: { ...raise, after: attempts.length } } : {}
   const changed = count(put(state, { ...rest, ...owed, attempts, maybeSent: true }), 'attempts')
   const isFirstNoop = isNoop && !entry.attempts.some((one) => one.kind === 'noop')
@@ -71,7 +70,7 @@ function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
   return BigInt(made.maxFee) >= BigInt(maxFee) && BigInt(made.tip) >= BigInt(tip)
 }
 
-/** go-ethereum keeps 64 transactions of an account in its pool, reth 16. A node that reports more is wrong. */
+/** go-ethereum keeps 64 transactions of an account in its pool, reth 16. A node with a higher count is wrong. */
 const mostPending = 1_000
 
 const block = fields({ height: whole, hash: text() })
@@ -122,7 +121,7 @@ const update = fields({
   run: optional(anyText),
 })
 
-/** Throws an Error that names the malformed field. An error in the reducer itself would block the ledger. */
+/** Throws an Error that names a malformed field. If the reducer failed instead, the ledger would be blocked. */
 export function assertApplyRequest(request: ApplyRequest): void {
   update(request, '')
   const { pending = 0, latest = 0 } = request.observe ?? {}

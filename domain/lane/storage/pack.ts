@@ -13,7 +13,7 @@ type Rest = Partial<Omit<Entry, 'nonce' | 'owner' | 'attempts'>> & { readonly ow
 interface Parts {
   readonly nonce: number
   readonly attempts: readonly Attempt[]
-  /** Start of the intent id, or the whole id if it has not the usual parts. Absent: the entry has no owner. */
+  /** Start of the intent id, or the whole id if it has an unusual form. Absent: the entry has no owner. */
   readonly start?: string
   readonly number?: string
   readonly digest?: string
@@ -69,7 +69,7 @@ function count(counter: UnfinishedDictionary, { attempts, start, number, hash, p
     for (const value of [gasLimit, maxFee, tip, dataFee]) if (value !== undefined) counter.number(value)
 }
 
-/** In the owner's field, `-` means no owner. A `.` precedes an unusual intent id. */
+/** In the field of the intent id's start, `-` means no owner, and `.` comes before an id of unusual form. */
 function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   const { nonce, attempts, start, number, digest, round, hash, rest } = parts
   const isNext = before !== undefined && nonce === before.nonce + 1
@@ -87,7 +87,7 @@ function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   return fields.at(-1) === '' ? fields.slice(0, -1).join(',') : fields.join(',')
 }
 
-/** `*` means that the call may have been sent. The process is omitted if it is the same as in the previous entry. */
+/** `*` means that the call may have been sent. The process is omitted if the previous entry has the same process. */
 function requestText({ maybeSent, process, request }: Parts, before: Parts | undefined, to: Dictionary): string {
   const sent = maybeSent ? '*' : ''
   if (process === undefined || request === undefined) return sent
@@ -155,14 +155,14 @@ function attemptOf(words: readonly string[], text: string): Attempt {
   return { kind: isNoop ? 'noop' : 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
 }
 
-/** False: no entry belongs to the intent. True: an entry may, and the entries must be unpacked to find out. */
+/** False if no entry belongs to the intent. If true, unpack the entries to find out. */
 export function mayOwn({ words, text }: PackedEntries, intentId: string): boolean {
   const [, start, , digest] = usualId.exec(intentId) ?? []
   if (start === undefined || digest === undefined) return words.includes(intentId)
   return text.includes(packedHex(digest)) && words.includes(start)
 }
 
-/** One to four capital letters refer to a string. A decimal that occurs once is written inline, in base 36. */
+/** A page's frequent strings, by one to four capital letters. A decimal that occurs once is inline, in base 36. */
 export interface Dictionary {
   readonly words: readonly string[]
   reference(word: string): string
@@ -221,7 +221,7 @@ function digits36(token: string): bigint {
 const base64 = `${letters}abcdefghijklmnopqrstuvwxyz0123456789-_`
 const values: ReadonlyMap<string, number> = new Map(base64.split('').map((character, value) => [character, value]))
 
-/** Packs three hex digits into two characters. `hexOf` must know the number of digits. */
+/** Packs three hex digits into two characters. `hexOf` needs the number of digits. */
 export function packedHex(hex: string): string {
   let text = ''
   for (let at = 0; at < hex.length; at += 3) {

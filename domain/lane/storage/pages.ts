@@ -3,7 +3,7 @@ import type { LaneRequest } from '../messages.ts'
 import { reusable } from '../entries.ts'
 import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 
-/** `page`: number of entries in one page. `loose`: number of mined entries that stay unpacked. */
+/** `page`: entries per page. `loose`: mined entries that stay unpacked. */
 export interface PageSizes {
   readonly page: number
   readonly loose: number
@@ -11,7 +11,7 @@ export interface PageSizes {
 
 const sizes: PageSizes = { page: 250, loose: 250 }
 const readable = 128
-/** Each nonce that a rollback unpacks causes a signal. A run may send only 2,000 (limit.numPendingSignals.error). */
+/** A rollback sends a signal per unpacked nonce. Temporal allows a run 2,000 (limit.numPendingSignals.error). */
 const openAhead = 1_000
 
 export function paged(state: LaneState, { page, loose }: PageSizes = sizes): LaneState {

@@ -6,14 +6,14 @@ import { pause, Wait } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
 export interface CoalescingOptions<Request, Response> {
-  /** Returns whether the requests fit into one update. A request that is too large is sent alone. */
+  /** Whether the requests fit into one update. A request that is too large goes alone. */
   fits(requests: readonly Request[]): boolean
-  /** Returns a function that sends the requests as one update. A retry calls it again with the same `updateId`. */
+  /** Returns a function that sends the requests as one update. A retry calls this function with the same `updateId`. */
   build(requests: readonly Request[]): (updateId: string) => Promise<Response>
   onResponse(response: Response): void
   readonly unreachable: ErrorCode
   readonly facts: Facts
-  /** Minimum time (ms) between an update with these requests and the next update. A full update does not wait. */
+  /** Shortest time between an update with these requests and the next one, ms. A full update does not wait. */
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
@@ -28,7 +28,7 @@ interface Asked<Request, Response> {
 const firstRetryMs = 50
 const longestRetryMs = 5_000
 
-/** Sends the updates of a process to one workflow, one at a time. Retries an update until it is answered. */
+/** Sends a process's updates to one workflow, one at a time, each until the workflow answers. */
 export class CoalescingUpdates<Request, Response extends { readonly answers: readonly unknown[] }> {
   readonly #options: CoalescingOptions<Request, Response>
   readonly #process = randomBytes(4).toString('hex')
@@ -55,10 +55,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /**
-   * Returns undefined if `isStale` returns true when the requests are about to be sent. Throws the code `unreachable`
-   * after `close`, and INTERNAL if the workflow refuses the requests as malformed.
-   */
+  /** Undefined if `isStale` is true before sending. Throws `unreachable` after `close`, INTERNAL for bad requests. */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {
@@ -108,7 +105,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     this.#busy = false
   }
 
-  /** Waits once more if needed: a timer may fire up to 2 ms early, because Node counts whole milliseconds. */
+  /** The loop is needed, because Node counts whole milliseconds, and a timer may fire up to 2 ms early. */
   async #spaced(): Promise<void> {
     const isFull = () => !this.#options.fits(this.#queue.flatMap(({ requests }) => requests))
     const waitMs = () => this.#nextAt - performance.now()
@@ -131,7 +128,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return taken
   }
 
-  /** All tries have the same update id. A run of the workflow applies each id only once. */
+  /** All tries have one update id, and a run of the workflow applies each id only once. */
   async #deliver(requests: readonly Request[]): Promise<Response | RelayerError> {
     const { build, facts, logger } = this.#options
     const send = build(requests)
@@ -146,7 +143,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
           logger.error('a workflow refuses an update as malformed', { code: 'INTERNAL', ...facts, reason: refusal.detail })
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
-        // A full run refuses updates until the next run begins. This refusal is normal and needs no warning.
+        // A full run refuses updates until the next run begins. That is normal, so there is no warning.
         const level = refusal || !isLogged(tries) ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
         logger[level]('a workflow did not answer; the update is sent again', { code: 'WORKFLOW_UNANSWERED', ...facts, tries, reason })
@@ -156,7 +153,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return this.#unreachable()
   }
 
-  /** An update does not return while no worker serves the workflow, so `close` ends the wait for it. */
+  /** While no worker serves the workflow, an update never returns, so `close` ends the wait. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
     const wait = new Wait<T>({ signal: this.#closing.signal }, () => wait.reject(this.#unreachable()))
     work.then(wait.resolve, wait.reject)

@@ -28,7 +28,7 @@ export async function startUnlessTaken(
   options: Omit<WorkflowStartOptions, 'taskQueue'> & { readonly taskQueue?: string },
 ): Promise<boolean> {
   try {
-    // FAIL is needed: with USE_EXISTING, this call would not learn whether it started the run.
+    // With USE_EXISTING instead, this process would not know whether it started the run.
     await workflow.start(type, { taskQueue: ledgerQueue, workflowIdConflictPolicy: 'FAIL', ...options })
     return true
   } catch (error) {
@@ -37,10 +37,7 @@ export async function startUnlessTaken(
   }
 }
 
-/**
- * Queries a workflow. If no worker can replay the workflow, a signal makes a workflow task fail. Recovery looks for
- * such failed tasks.
- */
+/** Queries a workflow. If no worker can replay it, a signal makes one of its tasks fail, so that recovery finds it. */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
   try {
@@ -59,7 +56,7 @@ async function wake(handle: WorkflowHandle): Promise<void> {
 interface UpdateTarget {
   readonly workflowId: string
   readonly workflowType: string
-  /** Returns the input with which to start the workflow if it does not run. Absent: the workflow must exist. */
+  /** Returns the input to start the workflow if it does not run. Absent: the workflow must exist. */
   readonly begin?: (() => unknown) | undefined
   readonly summary: string
   readonly updateId?: string | undefined
@@ -68,7 +65,7 @@ interface UpdateTarget {
 export const orderTimeoutMs = 10_000
 const betweenRunsMs = 100
 
-/** Sends an update. Starts the workflow if it does not run. An update with the same `updateId` is applied only once. */
+/** Sends an update, and starts the workflow if it does not run. Updates with one `updateId` are applied once. */
 export async function updateOrStart<Result, Args extends [unknown]>(
   client: TemporalClient,
   update: UpdateDefinition<Result, Args>,
@@ -92,9 +89,7 @@ export async function updateOrStart<Result, Args extends [unknown]>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/**
- * Sends an order. Sends it again while a full run refuses it. Throws INPUT_INVALID and the errors of `fromTemporal`.
- */
+/** Sends an order, repeatedly while a full run refuses it. Throws INPUT_INVALID, errors of `fromTemporal`. */
 export async function sendOrder<Result>(
   client: TemporalClient,
   send: () => Promise<Result>,

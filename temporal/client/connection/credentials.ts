@@ -11,10 +11,7 @@ export interface TemporalCredentials {
   readonly apiKey?: string
 }
 
-/**
- * Reads the files. Throws TEMPORAL_CREDENTIALS if one is unreadable or invalid, the certificate expired or the key
- * wrong.
- */
+/** Reads credentials. Throws TEMPORAL_CREDENTIALS for unreadable, invalid, expired or mismatched files. */
 export function readCredentials({ tls, apiKey }: TemporalAccess): TemporalCredentials {
   return { ...(tls && { tls: readTls(tls) }), ...(apiKey && { apiKey: readApiKey(apiKey) }) }
 }
@@ -23,7 +20,7 @@ export function connectionOptions({ address, headers }: TemporalAccess, { tls, a
   const { serverName, ca, pair } = tls ?? {}
   return {
     address,
-    // TLS is set explicitly, because the SDK would otherwise use TLS whenever there is an API key.
+    // Without `tls: false`, the SDK would use TLS whenever there is an API key.
     tls: tls
       ? {
           ...(serverName !== undefined && { serverNameOverride: serverName }),
@@ -62,7 +59,7 @@ function readPair(certificate: CredentialSource | undefined, key: CredentialSour
   try {
     privateKey = createPrivateKey(keyText)
   } catch {
-    // The caught error is not passed on, because it may quote the key.
+    // The caught error may quote the key, so it is not passed on.
     throw unusable('our private key is not an unencrypted PEM private key', key)
   }
   if (!parsed.checkPrivateKey(privateKey)) throw unusable('our private key is not that of our certificate', key)

@@ -7,17 +7,17 @@ export interface DeploymentVersion {
   readonly buildId: string
 }
 
-/** `inactive`: gets no work. `ramping`: gets a share of new work. `draining`: gets only transfers that it has begun. */
+/** A worker version. `inactive`: no work. `ramping`: a share of new work. `draining`: only transfers it has begun. */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>
 
-/** Ordered by the numbers of Temporal's enum WorkerDeploymentVersionStatus. */
+/** Statuses in the order of Temporal's enum WorkerDeploymentVersionStatus. */
 const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained']
 const answerMs = 10_000
 /** gRPC's INVALID_ARGUMENT, NOT_FOUND and FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
-/** A worker is gone after this time (ms) without a poll. One poll takes 60 s (matching.longPollExpirationInterval). */
+/** ms without a poll after which a worker is gone. One poll takes 60 s (matching.longPollExpirationInterval). */
 export const pollerGoneMs = 75_000
 
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
@@ -56,7 +56,7 @@ export async function versionStatus(client: TemporalClient, version: DeploymentV
 }
 
 interface Promotion extends DeploymentVersion {
-  /** Percentage of new work. Undefined: the version becomes current, and the lanes and streams move to it. */
+  /** Percentage of new work. Undefined: the version becomes current, and lanes and streams move to it. */
   readonly percent?: number | undefined
   readonly ignoreMissingQueues?: boolean | undefined
   readonly by: string
@@ -87,10 +87,7 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
   })
 }
 
-/**
- * Whether no version has work yet, and no worker without a version polls the queues of this version. If several new
- * versions have workers, the one whose build id sorts first counts as the first.
- */
+/** Whether no version has work and no unversioned worker polls. Of several new versions, the first build id wins. */
 export async function isFirstVersion(client: TemporalClient, version: DeploymentVersion): Promise<boolean> {
   const { current, ramping } = await describeDeployment(client, version.deploymentName)
   if (current !== undefined || ramping !== undefined) return false
@@ -101,10 +98,7 @@ export async function isFirstVersion(client: TemporalClient, version: Deployment
   return buildIds.toSorted()[0] === version.buildId
 }
 
-/**
- * Queues without a live worker of the version. The server's own check is not enough: it also counts workers that have
- * ended.
- */
+/** Queues without a live worker of the version. The server's own check also counts workers that have ended. */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
   const queues = (await pollersOf(client, version)).map(({ name, live }) => {
     const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)

@@ -13,7 +13,7 @@ import { malformedUpdate, runIsFull } from '../../contracts/names.ts'
 
 /** gRPC's CANCELLED, DEADLINE_EXCEEDED (Portage's own deadline) and FAILED_PRECONDITION (no poller). */
 const withoutWorkerCodes = [1, 4, 9]
-/** gRPC's codes for an invalid page token: INVALID_ARGUMENT, or UNKNOWN or INTERNAL from a server that uses SQL. */
+/** gRPC's codes for an invalid page token: INVALID_ARGUMENT, or from a server with SQL also UNKNOWN and INTERNAL. */
 const unreadableCodes = [2, 3, 13]
 const notFoundCode = 5
 const unavailable = 14
@@ -36,7 +36,7 @@ export function refusalCode(error: unknown): ErrorCode | undefined {
   return refusals.get(grpcCode(error) ?? 0)
 }
 
-/** Whether no workflow with this id takes signals. None was started, it has ended, or Temporal was wiped. */
+/** Whether no run with this id takes signals: none was started, the last has ended, or Temporal was wiped. */
 export function isGone(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError
 }
@@ -58,7 +58,7 @@ export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || isMissing(error)
 }
 
-/** The server also answers `not found` for a missing workflow, so this function checks the error's text. */
+/** Temporal answers `not found` for a missing workflow too, so the error's text decides. */
 function namesMissingNamespace(error: unknown): boolean {
   if (error instanceof NamespaceNotFoundError) return true
   const cause = serverWord(error)
@@ -69,12 +69,12 @@ export function isRefusedArgument(error: unknown): boolean {
   return unreadableCodes.includes(grpcCode(error) ?? 0)
 }
 
-/** Whether the server refused the values of a call for their size. It would refuse them again. */
+/** Whether the server refused a call for the size of its values. A retry would be refused too. */
 export function isTooLarge(error: unknown): boolean {
   return [3, 8].includes(grpcCode(error) ?? 0) && /size exceeds limit|larger than max/i.test(detailOf(error))
 }
 
-/** Like `isGone`, for the gRPC errors of calls that bypass the SDK's methods. */
+/** Whether the error is gRPC's NOT_FOUND, in calls that bypass the SDK's methods. */
 export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
@@ -88,7 +88,7 @@ export function isOfServer(error: unknown): boolean {
   return isGone(error) || isNamespaceMissing(error) || error instanceof ServiceError || isGrpcServiceError(error)
 }
 
-/** `malformed`: every run refuses the update. `full`: the next run accepts it. */
+/** Why a workflow refused an update. `malformed`: every run refuses the update. `full`: the next run accepts it. */
 export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; detail: string } | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
   if (!(cause instanceof ApplicationFailure)) return undefined
@@ -108,8 +108,8 @@ export interface TemporalErrorCodes {
 
 /**
  * Returns a RelayerError with one of `codes`, TEMPORAL_NAMESPACE, TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or
- * TEMPORAL_UNAVAILABLE. A missing worker is also TEMPORAL_UNAVAILABLE if `codes` has no `unserved`. Returns other
- * errors unchanged.
+ * TEMPORAL_UNAVAILABLE. For a missing worker, the code is `codes.unserved` or else TEMPORAL_UNAVAILABLE. Other errors
+ * are returned unchanged.
  */
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error

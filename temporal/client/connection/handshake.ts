@@ -8,12 +8,12 @@ import { detailOf } from './errors.ts'
 
 const tlsTimeoutMs = 2_000
 
-/** The HTTP/2 preface and an empty SETTINGS frame (RFC 9113 section 3.4). The server answers with a SETTINGS frame. */
+/** The HTTP/2 preface with an empty SETTINGS frame (RFC 9113 section 3.4). The server answers with a SETTINGS frame. */
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
 const settingsFrame = 4
 
 /**
- * Finds out why a connection fails. The SDK does not report the reason. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS,
+ * Finds out why a connection fails, because the SDK does not say why. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS,
  * TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED.
  */
 export async function checkHandshake(
@@ -27,7 +27,7 @@ export async function checkHandshake(
     stage.handshakeDone = true
     socket.write(preface)
   })
-  // This is a timer, because an idle time-out would never end a connection whose server sends single bytes.
+  // A socket's idle time-out would never end a connection whose server sends single bytes.
   const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   socket.once('end', () => socket.destroy(Object.assign(new Error('the server ended the connection'), { code: 'ECONNRESET' })))
   try {
@@ -46,14 +46,13 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   const at = hostAndPort(address)
   if (!tls) return guarded(connectTcp(at))
   const { serverName, ca, pair } = tls
-  // SNI allows only names (RFC 6066), so an IP address gets an empty name. The certificate must still match the
-  // address.
+  // SNI allows only names (RFC 6066). Node still compares an IP address with the certificate.
   const servername = serverName ?? (isIP(at.host) ? '' : at.host)
   const pairOptions = pair && { cert: pair.certificate, key: pair.key }
   return guarded(connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...pairOptions }))
 }
 
-/** Adds a listener that stays. `once` removes its own, and an error without a listener ends the process. */
+/** Adds a lasting listener for errors. After `once`, an error without a listener would end the process. */
 function guarded(socket: Socket): Socket {
   return socket.on('error', () => {})
 }
@@ -72,9 +71,7 @@ const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNA
 /** TLS alerts of a server that rejects Portage's certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
-/**
- * In TLS 1.3, the server checks Portage's certificate after the handshake. It may close before its alert can be read.
- */
+/** In TLS 1.3, the server checks certificates after the handshake, and may close before Portage reads its alert. */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'
@@ -84,10 +81,7 @@ function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undef
   return handshakeDone && (code === 'ECONNRESET' || code === 'EPIPE') ? 'TEMPORAL_CERTIFICATE_REFUSED' : undefined
 }
 
-/**
- * If a TLS server closes a plain connection, HTTP/2 reports no error. A TLS handshake shows whether it is such a
- * server.
- */
+/** Whether a TLS handshake succeeds. HTTP/2 reports no error if a TLS server closes a plain connection. */
 async function speaksTls(address: string): Promise<boolean> {
   const socket = guarded(connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs }))
   socket.once('timeout', () => socket.destroy(new Error('no handshake')))
@@ -95,7 +89,7 @@ async function speaksTls(address: string): Promise<boolean> {
     await once(socket, 'secureConnect')
     return true
   } catch (error) {
-    // A TLS alert also shows a TLS server: one that wants a certificate or another cipher.
+    // A TLS alert proves a TLS server: one that wants a certificate or another cipher.
     return error instanceof Error && /\balert\b/i.test(error.message)
   } finally {
     socket.destroy()

@@ -19,11 +19,11 @@ interface SearchAttributes {
 const keyword = 2
 const hour = 3_600
 const pauseMs = 250
-/** Time (ms) for the server to learn new names. Its cache of namespaces is up to 10 s old. */
+/** Time limit for the server to learn new names, ms. Its cache of namespaces is up to 10 s old. */
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Resolves once the server knows the namespace and its search attributes. Throws the errors of `openConnection`. */
+/** Creates the namespace and search attributes, and waits for them. Throws the errors of `openConnection`. */
 export async function setUpNamespace(target: TemporalAccess, { retentionHours }: { readonly retentionHours: number }) {
   const { address, namespace } = target
   const connection = await openConnection(target)
@@ -72,7 +72,7 @@ async function attributeTypes({ operatorService }: Connection, namespace: string
 }
 
 async function makeNamespace({ workflowService }: Connection, namespace: string, retentionHours: number): Promise<void> {
-  // A number works too, although the generated type is a Long.
+  // A number works although the generated type is a Long.
   const seconds = (retentionHours * hour) as never
   await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds } })
 }

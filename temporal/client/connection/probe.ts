@@ -11,7 +11,7 @@ type Call = ReturnType<Interceptor>
 type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
 const answerTimeoutMs = 5_000
-/** No workflow has this id. A signal to this id shows whether the server permits writing. */
+/** No workflow has this id. A signal to it shows whether the server permits writing. */
 const noWorkflow = 'portage-permission-check'
 /** gRPC's CANCELLED. The SDK does not retry a call that ends with this code. */
 const cancelled = 1
@@ -21,9 +21,7 @@ interface ConnectOptions {
   readonly timeoutMs?: number
 }
 
-/**
- * Throws TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED and the errors of `checkHandshake`. All of them are retriable.
- */
+/** Throws TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED and the errors of `checkHandshake`, all of them retriable. */
 export async function openConnection(
   target: TemporalAccess,
   { stopping, timeoutMs = answerTimeoutMs }: ConnectOptions = {},
@@ -39,21 +37,20 @@ export async function openConnection(
   } catch (cause) {
     // The SDK leaves a failed connection open.
     await connection?.close()
-    // Every accepted key may read the server's capabilities. So a refusal shows that the server does not accept the
-    // key.
+    // The server lets every accepted key read its capabilities. So a refusal means that the key is not accepted.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, facts, cause)
     throw await connectionError(target, credentials, cause, facts)
   }
 }
 
-/** Throws TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE and the errors of `openConnection`. */
+/** Checks access to the namespace. Throws TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE, errors of `openConnection`. */
 export async function probeTemporal(
   target: TemporalAccess,
   options: ConnectOptions & { /** Also checks the permission to write. */ readonly writes?: boolean } = {},
 ): Promise<void> {
   const { timeoutMs = answerTimeoutMs, writes } = options
   const { address, namespace } = target
-  // The files are read only once. If they changed between two reads, the second read would hide the real error.
+  // Files that changed between two reads would hide the real error.
   const credentials = readCredentials(target)
   const connection = await openConnection(target, options, credentials)
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
@@ -101,10 +98,7 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/**
- * Retries that cannot end the process. The SDK retries in a timer, where a thrown error would end the process. So a
- * retry on a closed connection ends with a status instead.
- */
+/** Retries without a throw: the SDK retries in a timer, where an error of a closed connection ends the process. */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {

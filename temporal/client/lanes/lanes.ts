@@ -14,10 +14,7 @@ import { runningNames } from '../visibility/runs.ts'
 
 const queryTimeoutMs = 5_000
 
-/**
- * Applies requests to a ledger. No other function starts ledgers. Throws WorkflowNotFoundError if there is neither a
- * ledger nor `start`.
- */
+/** Applies requests to a ledger, which `start` starts if missing. Without `start`, throws WorkflowNotFoundError. */
 export function applyToLane(
   client: TemporalClient,
   lane: LaneId,
@@ -90,9 +87,7 @@ export interface LaneWorkflow<Status> {
   readonly status: Status | undefined
 }
 
-/**
- * Returns all running workflows and the last `closed` workflows that ended, newest first. Throws TEMPORAL_UNAVAILABLE.
- */
+/** Lists running workflows and the last `closed` that ended, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,

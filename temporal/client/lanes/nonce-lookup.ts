@@ -14,7 +14,7 @@ const batchTimeoutMs = 5_000
 
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** Asks the workflow that owns each nonce for its newest transaction hash. Ledgers store no hashes. Never throws. */
+/** Newest transaction hash of each nonce, from the workflows that own the nonces. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,

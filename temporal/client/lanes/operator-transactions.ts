@@ -28,7 +28,7 @@ export async function listOperatorTransactions(client: TemporalClient, lane: Lan
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/** Finds an id by the first 8 to 16 digits of its last part. Throws INPUT_INVALID if no id or several ids match. */
+/** Finds an id by the first 8 to 16 digits of its last part. Throws INPUT_INVALID unless exactly one id matches. */
 export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
   if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
   const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
@@ -43,7 +43,7 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
   )
 }
 
-/** Starts nothing if the same person has already used `key`. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
+/** Starts an operator transaction, unless this person has used `key`. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(
   client: TemporalClient,
   input: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
@@ -55,7 +55,7 @@ export async function startOperatorTransaction(
   return id
 }
 
-/** Wait (ms) after an automatic top-up that did not end as `done`, before the next one to the same lane. */
+/** ms from an automatic top-up that did not end as `done` to the next top-up of its lane. */
 const afterFailureMs = 10 * 60_000
 
 /**
@@ -128,10 +128,7 @@ async function reasonOfWait(client: TemporalClient, id: string): Promise<string>
   )
 }
 
-/**
- * Cancels the transaction. If its nonce is in flight, a no-op fills the nonce. Throws INPUT_INVALID if it is not found
- * or has ended, and TEMPORAL_UNAVAILABLE.
- */
+/** Orders the cancel: a no-op fills a nonce in flight. Throws INPUT_INVALID (unknown, ended), TEMPORAL_UNAVAILABLE. */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith(operatorTransactionPrefix))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')
@@ -141,7 +138,7 @@ export async function cancelOperatorTransaction(client: TemporalClient, id: stri
   await handle.signal(cancelOperatorTransactionSignal, { order: checkedOrder(order) }).catch(unknownOr(id))
 }
 
-/** Call this before you send the transaction. Throws TEMPORAL_UNAVAILABLE. */
+/** Records the hash of a signed operator transaction, before the transaction is sent. Throws TEMPORAL_UNAVAILABLE. */
 export async function recordSigned(client: TemporalClient, intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
   const id = workflowOf(intentId)
   const recorded = within(client, recordMs, () =>

@@ -22,18 +22,18 @@ export interface KeptOrders {
   readonly unread?: true
 }
 
-/** Maximum number of orders that a workflow keeps (domain/order.ts), and that the settings keep (domain/settings). */
+/** Highest numbers of orders that a workflow keeps (domain/order.ts) and that the settings keep (domain/settings). */
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 const atOnce = 8
-/**
- * Time limit (ms) for reading all transfers, or all operator transactions. Strangers may start any number of either.
- */
+/** Time limit for reading all transfers or all operator transactions, ms. Strangers may start any number of them. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
 
-/** Omits operator transactions that closed before `since` (ms since the epoch). Throws TEMPORAL_UNAVAILABLE. */
+/**
+ * Reads workflows' orders, but not of operator transactions closed before `since` (ms). Throws TEMPORAL_UNAVAILABLE.
+ */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
   const readers: Record<Subject, () => Promise<KeptOrders[]>> = {
     settings: () => ofEach('settings', ['settings'], () => ofSettings(client)),
@@ -90,7 +90,7 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
     return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
   }
   return ofRuns(client, 'operator transaction', query, ask, (status, id, startedAt) => {
-    // Anyone with access to Temporal can start such a run with a malformed result. So any field may be absent.
+    // Anyone with access to Temporal can start an operator transaction, and end it with a malformed result.
     const { by, reason, lane, intent, cancelledBy } = status
     const at = (status as Partial<typeof status>).orderedAt ?? startedAt
     const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }

@@ -8,7 +8,7 @@ import { isPlausibleTransfer } from '../transfers/run-proof.ts'
 import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** A listed transfer. Implausible runs are not listed, because strangers can choose ids. */
+/** A listed transfer. Runs that cannot be Portage's are left out, because strangers can choose ids. */
 export interface NotifiedTransfer extends Pick<
   TransferRow,
   'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash' | 'tokenAmount' | keyof KnownContent
@@ -16,9 +16,9 @@ export interface NotifiedTransfer extends Pick<
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
   readonly runId: string
-  /** ms since the epoch. 0 for an open run. */
+  /** ms since the epoch. 0 while the run is open. */
   readonly closedAt: number
-  /** ms since the epoch. For a reversal: the time of its record. For a parked transfer: 0. */
+  /** ms since the epoch. Of a reversal, the time of its record. Of a parked transfer, 0. */
   readonly at: number
 }
 

@@ -24,7 +24,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
   if (last?.status.name === 'RUNNING') return
-  // A notifier completes when no config has its receiver. If the receiver returns, its notifier starts without a state.
+  // A completed notifier has no receiver in any config. If the receiver returns, its notifier starts without a state.
   const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
   const input: NotifierInput = { receiver, ...(known && { state: known }) }
   await startUnlessTaken(client, 'notifier', {
@@ -35,7 +35,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   })
 }
 
-/** Returns undefined if the notifier was never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Returns undefined if the receiver never had a notifier. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
@@ -51,20 +51,17 @@ export function countNotifierOrders(client: TemporalClient, receiver: string): P
 
 type GivenNotifierOrder = Exclude<NotifierOrder, { kind: 'raise' | 'test' }>
 
-/**
- * Sends an order as a signal, which needs no worker. Throws INPUT_INVALID (no name or reason), RECEIVER_NOT_FOUND,
- * TEMPORAL_UNAVAILABLE.
- */
+/** Sends an order by signal, without a worker. Throws INPUT_INVALID, RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderOfNotifier(client: TemporalClient, receiver: string, given: GivenNotifierOrder): Promise<void> {
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
 
-/** Sends a notification of an event that is not in Temporal's lists. A repeated id changes nothing. */
+/** Sends the notification of an event that Temporal does not list. A repeated id changes nothing. */
 export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
   return signal(client, receiver, { kind: 'raise', notification })
 }
 
-/** Returns undefined if there is no result in time. Throws INPUT_INVALID if the receiver is disabled. */
+/** Sends a test notification. Undefined without a result in time. Throws INPUT_INVALID for a disabled receiver. */
 export async function testNotifier(
   client: TemporalClient,
   receiver: string,

@@ -6,11 +6,11 @@ import { problemOf } from '../../../observability/severity.ts'
 
 const everyMs = 2_000
 const firstEveryMs = 200
-/** The first read has a short time limit, because this process itself may later start the only worker. */
+/** The first read must not wait long: this process may be the one that starts the only worker later. */
 const firstTimeoutMs = 1_000
 const quietMs = 10_000
 
-/** Settings that are at most two seconds old. While Temporal does not answer, the last known settings. */
+/** Reads the settings every two seconds. While Temporal does not answer, the last known settings apply. */
 export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
 export const unread: Settings = {
@@ -68,14 +68,12 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
   }
   await read(firstTimeoutMs)
   return {
-    /** Before the first read, everything counts as halted. So nothing is signed against an operator's halt. */
+    /** Before the first read, everything counts as halted, so that nothing is signed against an operator's halt. */
     current: (): Settings => known ?? unread,
     isRead: () => known !== undefined,
-    /** Applies the settings of a checkpoint at once. There may be no worker yet that could answer with the settings. */
+    /** Applies the settings of a checkpoint at once, because no worker may be there to answer with the settings. */
     learn: take,
-    /**
-     * Calls the listener after each change, and immediately if the settings are known. Catches the listener's errors.
-     */
+    /** Calls the listener after each change and, if the settings are known, at once. Catches the listener's errors. */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)

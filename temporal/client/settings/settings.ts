@@ -17,19 +17,19 @@ const queryTimeoutMs = 5_000
 const summary = 'changes of operators, on top of the config'
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 
-/** Returns empty settings if there is no settings workflow. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Empty settings if the settings workflow does not exist. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
   const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
-  // A process of an older version answers with fewer lists.
+  // The answer of an older version lacks some lists.
   return { ...noSettings, ...(await within(client, timeoutMs, ask).catch(rethrowAs(codes))) }
 }
 
-/** Starts the settings workflow after a wipe of Temporal. Needs no worker. Returns false if settings exist. */
+/** Starts the settings workflow after a wipe of Temporal, without a worker. Returns false if settings exist. */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
     startUnlessTaken(client, 'settings', {
       workflowId: settingsWorkflowId,
-      // A terminated run still has its settings: the next change starts a new run with them.
+      // A terminated run still has its settings, and the next change starts a new run with them.
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [{ settings } satisfies SettingsInput],
       staticSummary: summary,
@@ -41,7 +41,7 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
   const before = await readSettings(client)
   try {
-    // The request is checked first, so that a refused request starts no workflow.
+    // A refused request must not start a workflow.
     assertSettingsOrders(request)
   } catch (error) {
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
@@ -59,11 +59,9 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   return { before, after }
 }
 
-/**
- * Wakes waiting transfers. Without the signal, a transfer may notice the change only half an hour later. Never throws.
- */
+/** Wakes transfers that may go on. Without this signal, they may notice half an hour later. Never throws. */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The list lags, so a listed transfer may be parked by now. With `gate`, the signal does not wake parked transfers.
+  // The list lags, and a transfer in it may be parked by now. With `gate`, the signal wakes no parked transfer.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService
@@ -85,7 +83,7 @@ function waitingTransfersOf(order: SettingsOrder): string[] {
     if (scope.kind === 'transfer') return [transfersWith(waiting, running, `WorkflowId = '${scope.id.replaceAll(/[^\w:-]/g, '')}'`)]
     return [transfersWith({ ...waiting, TargetChain: scope.kind === 'chain' || scope.kind === 'call' ? scope.chain : undefined }, running)]
   }
-  // Transfers wait if their fee was worth too little.
+  // Transfers whose fee was worth too little wait for a change of the tariff.
   if (order.kind === 'setTariff')
     return order.scope.kind === 'fee' ? [transfersWith({ ...waiting, TargetChain: order.scope.chain }, running)] : []
   if (order.kind !== 'unhalt') return []

@@ -7,9 +7,9 @@ import { stateOf } from '../transfers/transfer-list.ts'
 import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts'
 
 export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
-  /** The bridges whose transfers the stream may contain. Absent: only `bridge`. */
+  /** Bridges whose transfers the stream may contain. Absent: only `bridge`. */
   readonly owners?: readonly BridgeName[] | undefined
-  /** Wormhole chain id. With it, transfers are also selected if their source had another name in an earlier config. */
+  /** Wormhole chain id. With this id, transfers are found whose source had another name in an earlier config. */
   readonly emitterChain?: number | undefined
 }
 
@@ -33,7 +33,7 @@ export function longWaiting(client: TemporalClient, of: StreamOfTransfers, start
   return list(client, of, `(${running} AND ${waits})`)
 }
 
-/** Returns parked runs that began before `before` (ms since the epoch), newest first. The last page has no `before`. */
+/** Parked runs that began before `before` (ms since the epoch), newest first. The last page has no `before`. */
 export async function parkedPage(
   client: TemporalClient,
   of: StreamOfTransfers,
@@ -45,7 +45,7 @@ export async function parkedPage(
   const oldest = runs.at(-1)?.startTime.getTime()
   const listed = listedOf(of, runs)
   if (runs.length < most || oldest === undefined) return { listed }
-  // Adds 1 ms, because Temporal stores times with more precision than ms.
+  // Temporal's times are more precise than ms, so 1 ms is added.
   return { listed, before: Math.min(oldest + 1, (before ?? Infinity) - 1) }
 }
 
@@ -72,7 +72,7 @@ export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transf
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
 
-/** Groups transfers by number. A number may have several transfers, because strangers can start more. */
+/** Groups transfers by number. Strangers can start further transfers of a number. */
 export function byNumber(listed: readonly ListedTransfer[]): ReadonlyMap<string, readonly ListedTransfer[]> {
   return groupBy(listed, ({ number }) => number)
 }
@@ -95,7 +95,7 @@ function ownersOf({ bridge, owners = [bridge] }: StreamOfTransfers): readonly Br
   return owners
 }
 
-/** Omits runs that cannot belong to the stream. Anyone with access to Temporal can choose ids and attributes. */
+/** Leaves out runs that cannot belong to the stream. Anyone with access to Temporal can choose ids and attributes. */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   const owners = ownersOf(of)
   return runs.flatMap((run) => {

@@ -21,8 +21,7 @@ export async function startBatch(client: TemporalClient, id: string, input: Batc
     workflowId: id,
     taskQueue: ledgerQueue,
     args: [input],
-    // A memo is readable without a worker. Members are stored as short hashes, because servers warn of memos above 2
-    // KB.
+    // A memo is readable without a worker. The memo has short hashes, because servers warn of memos above 2 KB.
     memo: { members: input.members.map(tombstone) },
     staticSummary: `${input.members.length} transfers in one call by ${input.lane}`,
   })
@@ -32,7 +31,7 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Records that no member was withdrawn or has a nonce. After this, the call may be signed. */
+/** Records that no member was withdrawn or has a nonce. Only then may the call be signed. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
@@ -41,7 +40,7 @@ export function signalBatchOver(client: TemporalClient, id: string, end: BatchEn
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
-/** Returns batches whose nonces are not final, lowest nonce first. Throws WorkflowNotFoundError without a ledger. */
+/** Batches whose nonces are not final, lowest nonce first. Throws WorkflowNotFoundError without a ledger. */
 export async function batchEntries(client: TemporalClient, lane: LaneId) {
   const { entries } = await queryLane(client, lane)
   return Object.values(entries).flatMap(({ nonce, owner }) =>
@@ -49,9 +48,7 @@ export async function batchEntries(client: TemporalClient, lane: LaneId) {
   )
 }
 
-/**
- * Returns the members. Throws if the memo is unreadable: a transfer must not end while the batch may still deliver it.
- */
+/** Hashes of a batch's members. Throws for an unreadable memo: a transfer must not end while a batch has it. */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])
@@ -68,10 +65,7 @@ export function isMember(members: readonly string[], intentId: string): boolean 
   return members.includes(tombstone(intentId))
 }
 
-/**
- * Returns the nonce of a batch that may deliver the intent. Withdraw the intent first, so that no later batch contains
- * it.
- */
+/** Nonce of a batch that may deliver the intent. Withdraw the intent first, so that no later batch contains it. */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
     if (isMember(await batchMembers(client, id), intentId)) return nonce
@@ -79,7 +73,7 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-/** Returns the batches whose nonces are not final. `known` caches their members, which never change. */
+/** Batches whose nonces are not final, with their transfers. `known` caches the transfers, which never change. */
 export async function carriedByBatches(client: TemporalClient, lane: LaneId, known = new Map<string, ReadonlySet<string>>()) {
   const entries = await batchEntries(client, lane)
   const present = new Set(entries.map(({ id }) => id))

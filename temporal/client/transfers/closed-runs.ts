@@ -15,7 +15,7 @@ export interface ClosedRun extends RunId {
   readonly closedAt: string
 }
 
-/** Contents of a history. Anyone with access to Temporal can write anything into them. */
+/** Contents of a transfer's history. Anyone with access to Temporal can write anything into them. */
 export interface ClosedTransfer {
   readonly transfer: unknown
   readonly result: unknown
@@ -34,7 +34,7 @@ export interface ClosedPage {
 const pageSize = 200
 const timeoutMs = 30_000
 
-/** Returns runs in the server's order, because a dev server does not support ORDER BY. */
+/** One page of closed runs, in the server's order, because a dev server has no ORDER BY. */
 export async function listClosedPage(client: TemporalClient, page: ClosedPage): Promise<{ runs: RunId[]; token: string }> {
   const { kind, chain, from, to, token } = page
   const query = transfersWith(
@@ -46,7 +46,7 @@ export async function listClosedPage(client: TemporalClient, page: ClosedPage): 
   return { runs, token: Buffer.from(next ?? []).toString('base64') }
 }
 
-/** Reads the server itself, because the visibility store lags. */
+/** State of the newest run, from the server itself, because the visibility store lags. */
 export async function latestRun(client: TemporalClient, id: string): Promise<'running' | 'undone' | TransferState | 'gone'> {
   const run = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   if (!run) return 'gone'
@@ -55,10 +55,7 @@ export async function latestRun(client: TemporalClient, id: string): Promise<'ru
   return stateOf(run) ?? 'gone'
 }
 
-/**
- * Returns runs that closed from `from` (included) to `to` (excluded), by closing time. Times are ms since the epoch.
- * Throws the errors of `fromTemporal`.
- */
+/** Runs that closed from `from` to before `to` (epoch ms), by closing time. Throws the errors of `fromTemporal`. */
 export async function listClosedRuns(client: TemporalClient, from: number, to: number): Promise<ClosedRun[]> {
   const [first, end] = [from, to].map((at) => new Date(at).toISOString())
   const query = transfersWith(
@@ -88,7 +85,7 @@ export async function readClosedRun(
         unlessUnreadable(storedTransfer(client, workflowId, runId)),
         unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
       ])
-      // The run is unreadable if no key decrypts the input. An input that is no transfer does not make it unreadable.
+      // Only an input that no key decrypts makes the run unreadable. An input that is no transfer does not.
       const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
       return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
     })

@@ -5,7 +5,7 @@ import type { RunId } from '../visibility/runs.ts'
 import { toRow, type TransferRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** An entry of the visibility store, which lags by a second. Anyone with access to Temporal can choose the texts. */
+/** A transfer in the visibility store, which lags by a second. Anyone with access to Temporal can choose its texts. */
 export interface OpenTransfer
   extends
     RunId,
@@ -14,13 +14,10 @@ export interface OpenTransfer
   readonly startedAt: number
 }
 
-/** `moving`: neither parked nor waiting. `declined`: recently ended as declined. */
+/** Kinds of listed transfers. `moving`: neither parked nor waiting. `declined`: recently ended as declined. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
-/**
- * Lists transfers of a kind. Moving transfers must have started before `before`, declined ones ended at or after
- * `since` (both ms since the epoch).
- */
+/** Lists transfers of a kind: moving if started before `before`, declined if ended since `since` (epoch ms). */
 export async function openTransfers(
   client: TemporalClient,
   kind: OpenKind,

@@ -9,23 +9,18 @@ import { ifGone, isForAll } from '../connection/errors.ts'
 import { type ClosedTransfer, readClosedRun } from './closed-runs.ts'
 import type { TransferRow } from './transfer-list.ts'
 
-/** Whether id, bridge and queue match. A match proves nothing, because anyone with access to Temporal can copy them. */
+/** Whether id, bridge and queue fit together. No proof: anyone with access to Temporal can copy all three. */
 export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttributes: attributes }: WorkflowExecutionInfo): boolean {
   const [bridge, target] = [attributes.get(searchAttributes.Bridge), attributes.get(searchAttributes.TargetChain)]
   const parts = transferIdParts(workflowId)
   return parts !== undefined && parts.bridge === bridge && target !== undefined && taskQueue === chainQueue(target)
 }
 
-/**
- * `unread`: the run is unreadable or gone. `foreign`: the run contradicts the list, or lacks the required encryption.
- */
+/** A listed run against its history. `unread`: unreadable or gone. `foreign`: contradictory, or not encrypted. */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/**
- * Servers keep closed runs for days. If the reversed run is missing within this time (ms) after the reversal, the
- * reversal is foreign.
- */
+/** ms. A reversal is foreign if its run is missing within this time. Servers keep closed runs for days. */
 const keptMs = 3_600_000
 
 /** Compares a listed transfer with its history. Throws the errors of `fromTemporal`. */
@@ -42,10 +37,10 @@ export async function proofOf(
   const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
   if (record !== 'same') return record
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
-  // The server may already have deleted the run if the receiver is notified late.
+  // If the receiver is notified late, the server may have deleted the run.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes: attributes } = described
-  // After a restore of Temporal, the lists may be newer than the runs. So an open run proves nothing.
+  // After a restore of Temporal, lists may be newer than runs, so an open run proves nothing.
   if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
   const isDelivered = type === 'transfer' && status.name === 'COMPLETED' && attributes.get(searchAttributes.TransferState) === 'delivered'
   if (!isDelivered || attributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'

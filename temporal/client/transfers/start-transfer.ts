@@ -49,10 +49,7 @@ export async function startInPlaceOfRejected(
   return true
 }
 
-/**
- * Starts a transfer again without its progress and deadline and, if a person orders it, without its terms. Throws
- * INTERNAL if the input is missing.
- */
+/** Restarts a transfer without progress, deadline and (by a person's order) terms. Throws INTERNAL without input. */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
@@ -70,7 +67,7 @@ function withoutTerms({ terms: _, ...transfer }: Transfer): Transfer {
   return transfer
 }
 
-/** With USE_EXISTING, a run that another process has started meanwhile continues. */
+/** With USE_EXISTING, a run that another process has just started continues. */
 async function startAgain(client: TemporalClient, id: string, start: Start): Promise<void> {
   const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
   await client.workflow.start('transfer', { ...startOptions(id, start), ...policies })
@@ -80,9 +77,7 @@ export async function storedTransfer(client: TemporalClient, id: string, runId?:
   return (await storedStart(client, id, runId)).input.transfer
 }
 
-/**
- * Records that the delivery of a run (default: the latest run) is gone. Call this before you start the transfer again.
- */
+/** Records that a run's delivery (default: the latest's) is gone. Call this before you restart the transfer. */
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
   const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
   if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
@@ -132,14 +127,14 @@ async function storedStart(client: TemporalClient, id: string, runId?: string): 
   const [payload] = input?.payloads ?? []
   if (!payload) throw new RelayerError('INTERNAL', { detail: 'The first event of this workflow holds no input.', facts: { transfer: id } })
   const { namespace, loadedDataConverter } = client.options
-  // Decodes here, because calls that bypass the SDK's methods also bypass the codec.
+  // This call bypasses the SDK's methods, which would decode the payload.
   const decode = <Value>(given: typeof payload): Promise<Value> =>
     decodeFromPayloadsAtIndex(loadedDataConverter, 0, [given], { type: 'workflow', namespace, workflowId: id })
   const kept = memo?.fields?.[contentMemo]
   return { input: await decode(payload), content: contentIn(kept && (await decode(kept).catch(() => undefined))) }
 }
 
-/** Returns undefined if the run is unreadable. Portage did not start such a run, so it must not block the message. */
+/** Returns undefined if the run is unreadable. An unreadable run is not Portage's, so it must not block the message. */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
     const transfer = await storedTransfer(client, id, runId)

@@ -12,7 +12,7 @@ const longestMs = Math.max(...trafficMinutes) * 60_000
 const mostKept = 50_000
 const everyMs = 4_000
 
-/** Callers share the results. Each ended transfer is read only once. `read` throws TEMPORAL_UNAVAILABLE. */
+/** Counts of transfers, read at most every 4 s, each ended transfer once. `read` throws TEMPORAL_UNAVAILABLE. */
 export function createTrafficReader(client: TemporalClient) {
   const ended = new EndedTransfers()
   const readLists = async () => {
@@ -31,7 +31,7 @@ export function createTrafficReader(client: TemporalClient) {
       const since = ended.completeSince
       return {
         ...{ asOf: new Date(at).toISOString(), minutes, stepMs: window.stepMs, open: open.length, isOpenCut },
-        // Transfers that ended before `endedSince` are not counted. Absent: all of the period's transfers are counted.
+        // Transfers that ended before `endedSince` are not counted. Absent: all of the period are counted.
         ...(since > window.from && { endedSince: new Date(since).toISOString() }),
         ...trafficOf([...open, ...ended.samples], window),
       }
@@ -42,7 +42,7 @@ export function createTrafficReader(client: TemporalClient) {
 class EndedTransfers {
   readonly #samples = new Map<string, TransferTraffic & { readonly closedAt: number }>()
   #readUntil = 0
-  /** `samples` has all transfers that ended at or after this time (ms since the epoch). */
+  /** `samples` has all transfers that ended at or after this time, ms since the epoch. */
   completeSince = 0
 
   get samples(): Iterable<TransferTraffic> {

@@ -5,19 +5,19 @@ import { type TransferRow, toRow } from './transfer-list.ts'
 import { closed, running, transfersWith } from './transfer-queries.ts'
 
 export const mostListed = 2_000
-/** The visibility store may list a closed run this late (ms). */
+/** The visibility store may list a closed run this late, ms. */
 export const lateMs = 30_000
 const timeoutMs = 10_000
 
 export async function listOpenAndEnded(client: TemporalClient, since: number) {
   const list = (...conditions: readonly string[]) =>
     within(client, timeoutMs, () => listWorkflows(client, transfersWith({}, ...conditions), { most: mostListed })).catch(rethrowAs({}))
-  // Open transfers are listed first. So a transfer that ends between the two queries is in at least one list.
+  // A transfer that ends between the two queries is in at least one list, because open transfers are listed first.
   const open = await list(running)
   return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
 }
 
-/** The first call of `look` reports no changes. Throws the errors of `fromTemporal`. */
+/** Finds transfers that changed since the last `look`, at first none. Throws the errors of `fromTemporal`. */
 export function createTransferWatch(client: TemporalClient) {
   let known: ReadonlyMap<string, string> | undefined
   let lookedAt = 0
@@ -27,7 +27,7 @@ export function createTransferWatch(client: TemporalClient) {
       const now = Date.now()
       const { open, ended } = await listOpenAndEnded(client, (known ? lookedAt : now) - lateMs)
       const rows = new Map<string, TransferRow>()
-      // Each list has the newest run of an id first. In reverse order, the newest run replaces the older runs.
+      // Lists have the newest run of an id first. In reverse, the newest run is set last.
       for (const row of [...ended.toReversed(), ...open.toReversed()].filter(isPlausibleTransfer).map(toRow)) {
         const other = rows.get(row.id)
         if (!other || other.startedAt <= row.startedAt) rows.set(row.id, row)

@@ -12,10 +12,10 @@ import { closed, fromOrTo, quoted, running, transfersWith, undone } from './tran
 
 export interface TransferRow extends KnownContent {
   readonly id: string
-  /** The amount as people read it: `1.5`, or `1500000 raw units` if the token's decimals are not known. */
+  /** The amount as people read it: `1.5`, or `1500000 raw units` if the token's decimals are unknown. */
   readonly tokenAmount?: string
   readonly state?: TransferState
-  /** Only set for the native bridge. The error code is ignored, so a reverted completion appears as initiated. */
+  /** Only for the native bridge. The error code is ignored, so a reverted completion appears as initiated. */
   readonly mip61?: Mip61State
   readonly execution: string
   readonly bridge?: string
@@ -42,17 +42,12 @@ export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'brid
 
 const serverTimeoutMs = 10_000
 const emptyPages = 5
-/**
- * Memo with the time at which the transfer started, ISO 8601. After a continue-as-new, the run's own start is later.
- */
+/** Memo with the time when the transfer started, ISO 8601. After a continue-as-new, the run's own start is later. */
 export const startedAtMemo = 'startedAt'
 /** Memo with the transfer's content, so that lists read neither histories nor chains. Workflows never read it. */
 export const contentMemo = 'content'
 
-/**
- * A page may be short although more pages follow. Only the last page has no `next`. Throws INPUT_INVALID if the cursor
- * is invalid.
- */
+/** Lists transfers. Only the last page has no `next`, but any may be short. Throws INPUT_INVALID for a bad cursor. */
 export async function listTransferPage(
   client: TemporalClient,
   filter: TransferFilter,
@@ -115,7 +110,7 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
   }
 }
 
-/** Ignores a memo with a time after the run's own start, because anyone can write a memo. */
+/** Start of a transfer. Anyone can write a memo, so a memo with a time after the run's own start is ignored. */
 function startOf({ memo, startTime }: Pick<WorkflowExecutionInfo, 'memo' | 'startTime'>): string {
   const kept = memo?.[startedAtMemo]
   const at = typeof kept === 'string' ? Date.parse(kept) : Number.NaN
@@ -132,7 +127,7 @@ function isEmpty({ states, lanes, ids }: TransferFilter): boolean {
   return [states, lanes, ids].some((any) => any?.length === 0)
 }
 
-/** Checks the start of the transfer. The server compares the starts of runs, which may be later. */
+/** Compares the start of the transfer. The server compares starts of runs, which may be later. */
 function isOfAge({ startedAt }: TransferRow, { startedBefore = Infinity, startedAfter = -Infinity }: TransferFilter): boolean {
   const at = Date.parse(startedAt)
   return at < startedBefore && at >= startedAfter
@@ -149,14 +144,13 @@ function queryOf(filter: TransferFilter): string {
     ...(lanes ? [`Lane IN (${lanes.map(quoted).join(', ')})`] : []),
     ...(ids ? [`WorkflowId IN (${ids.map(quoted).join(', ')})`] : []),
     ...(startedAfter === undefined ? [] : [`StartTime >= '${new Date(startedAfter).toISOString()}'`]),
-    // After a continue-as-new, only the memo has the transfer's start. So the server compares starts only for completed
-    // runs.
+    // After a continue-as-new, only the memo has the start, so the server compares starts of completed runs only.
     ...(startedBefore === undefined ? [] : [`(StartTime < '${new Date(startedBefore).toISOString()}' OR ExecutionStatus != 'Completed')`]),
   ]
   return transfersWith(values, ...conditions)
 }
 
-/** An open state is matched only in running transfers, because a terminated transfer keeps its last state. */
+/** An open state matches only running transfers, because a terminated transfer keeps its last state. */
 function inStates(states: readonly TransferState[]): string {
   const among = (wanted: readonly TransferState[], execution: string) =>
     wanted.length === 0 ? [] : [`(TransferState IN (${wanted.map(quoted).join(', ')}) AND ${execution})`]
@@ -170,7 +164,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** The mark of a cursor contains no times, because an age in the filter becomes a different time for each page. */
+/** Mark of a filter in its cursors, without times: an age in a filter is another time at each page. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

@@ -13,7 +13,7 @@ const signals = { retry: retrySignal, cancel: cancelSignal, expedite: expediteSi
 export type TransferOrder = keyof typeof signals
 export const transferOrders = ['retry', 'cancel', 'expedite'] as const satisfies readonly TransferOrder[]
 
-/** `asked`: the order was sent as a signal. Signals have no answer. */
+/** `asked`: the order went out as a signal, which has no answer. */
 type OrderResult = 'woken' | 'started again' | 'asked'
 type Orderable = Pick<TransferRow, 'id' | 'state' | 'execution'>
 
@@ -23,10 +23,7 @@ function whyNot(kind: TransferOrder, { state, execution }: Orderable): string | 
   return state === 'delivered' ? 'This transfer is delivered: there is nothing to retry.' : undefined
 }
 
-/**
- * Sends an order. `retry` also starts closed transfers again. Throws INPUT_INVALID, TRANSFER_NOT_FOUND,
- * TEMPORAL_UNAVAILABLE.
- */
+/** `retry` also restarts closed transfers. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderTransfer(client: TemporalClient, transfer: Orderable, kind: TransferOrder, order: Order): Promise<OrderResult> {
   const { id, state, execution } = transfer
   const detail = whyNot(kind, transfer)
@@ -55,9 +52,7 @@ export async function selectTransfers(client: TemporalClient, kind: TransferOrde
 
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
 
-/**
- * One failure does not stop the other orders. Throws errors that concern all transfers, such as TEMPORAL_UNAVAILABLE.
- */
+/** Orders many transfers. Throws only errors that concern all of them, such as TEMPORAL_UNAVAILABLE. */
 export async function orderTransfers(
   client: TemporalClient,
   transfers: readonly TransferRow[],

@@ -14,13 +14,13 @@ export interface RunId {
 
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
 
-/** Returns the ids of running workflows, without the prefix. Workflows with another prefix are not Portage's. */
+/** Ids of running workflows, without the prefix. Workflows with another prefix are not Portage's. */
 export async function runningNames(client: TemporalClient, type: 'lane' | 'stream' | 'notifier', prefix: string): Promise<string[]> {
   const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`)
   return runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
 }
 
-/** Reads the server itself, because the visibility store lags. Returns undefined if the run is closed or gone. */
+/** Reads the run from the server, because the visibility store lags. Returns undefined if the run is closed or gone. */
 export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>) {
   const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
   if (run?.status.name !== 'RUNNING') return undefined
@@ -61,10 +61,7 @@ async function failureMessage(
   return error?.message ?? failure.message ?? ''
 }
 
-/**
- * Resets a run. Any build can continue from the first task. The run keeps its input, updates and signals. Safe to
- * repeat.
- */
+/** Resets a run to its first task, so that any build can go on. Keeps input, updates, signals. Safe to repeat. */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run
   const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)
@@ -78,7 +75,7 @@ export async function resetToFirstTask(client: TemporalClient, run: RunId, why: 
   })
 }
 
-/** temporal.api.enums.v1.TaskQueueType. The package that exports this enum is not installed. */
+/** temporal.api.enums.v1.TaskQueueType, whose package is not installed. */
 const queueKinds = { workflow: 1, activity: 2 } as const
 
 export type QueueState = Awaited<ReturnType<typeof describeQueue>>
@@ -95,7 +92,7 @@ export async function describeQueue(client: TemporalClient, name: string, kind: 
   const polledAt = polls.length > 0 ? Math.max(...polls) : undefined
   const { seconds = 0, nanos = 0 } = stats?.approximateBacklogAge ?? {}
   return {
-    /** Whether a poll came in the last 75 s. Only missing polls show the server that a worker was killed. */
+    /** Whether a poll came in the last 75 s. A killed worker shows only by missing polls. */
     isPolled: polledAt !== undefined && Date.now() - polledAt < pollerGoneMs,
     ...(polledAt !== undefined && { polledAt }),
     waiting: Number(stats?.approximateBacklogCount ?? 0),
