@@ -55,7 +55,7 @@ export function guardRoutes(app: Api, check: TokenCheck): void {
     if (access === 'open') return
     route.onRequest = [...[route.onRequest ?? []].flat(), guard]
     const level = access === 'read' ? 'read' : orderOf(access).level
-    const description = [route.schema?.description, `Needs a token of level ${level}.`].filter(Boolean).join(' ')
+    const description = [route.schema?.description, `The request needs a token of level ${level}.`].filter(Boolean).join(' ')
     const response = { ...refusals, ...(route.schema?.response as object | undefined) }
     route.schema = { ...route.schema, description, security: [{ token: [] }], response }
   })

@@ -81,8 +81,8 @@ export function orderText(name: OrderName): Pick<CommandSpec, 'description' | 'n
 const subjects: Readonly<Record<NonNullable<OrderSpec['subject']>, (command: Command) => Command>> = {
   lane: laneArgument,
   stream: streamArgument,
-  receiver: (command) => command.argument('<receiver>', 'its name in the config'),
-  transaction: (command) => command.argument('<id>', 'its id, or the end of it; portage lane transactions shows them'),
+  receiver: (command) => command.argument('<receiver>', 'name of the receiver in the config'),
+  transaction: (command) => command.argument('<id>', 'id of the transaction, or the end of the id, as portage lane transactions shows it'),
 }
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])

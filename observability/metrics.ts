@@ -31,54 +31,57 @@ export const metricDefinitions = {
     portage_intake_messages_total: 'Received messages by source (`via`: spy or api) and bridge.',
   }),
   ...define('counter', ['via', 'bridge', 'status'], {
-    portage_intake_started_total: 'Messages that started a transfer, or (status=known) belong to an existing one.',
+    portage_intake_started_total: 'Messages that started a transfer, or (status=known) belong to an existing transfer.',
   }),
   ...define('counter', ['via', 'bridge', 'code'], {
-    portage_intake_refused_total: 'Messages refused before an id was taken, by error code.',
+    portage_intake_refused_total: 'Messages that Portage refused before a transfer began, by error code.',
   }),
   ...define('gauge', ['bridge', 'spy'], {
     portage_spy_connected: '1 while the process is subscribed to the guardian spy.',
-    portage_spy_paused: '1 while reading from the spy is paused because too many of its messages wait.',
+    portage_spy_paused: '1 while the process does not read from the spy because too many messages of the spy wait.',
     portage_spy_kept: 'Messages of the spy that are being submitted or wait.',
     portage_spy_unknown_sets: 'Messages of the spy that wait for an unknown guardian set, at most 200.',
   }),
   ...define('gauge', ['lane'], {
     portage_lane_in_flight: 'Nonces that the ledger has granted and that are not mined yet.',
-    portage_lane_nonce_gap: 'Number of nonces from the first one that is in no block up to the next one that the ledger grants.',
+    portage_lane_nonce_gap: 'Number of nonces from the lowest nonce that is in no block up to the next nonce that the ledger grants.',
     portage_lane_window: 'Limit of nonces in flight.',
-    portage_lane_kept_entries: 'Nonces that the ledger keeps: in no block, or in one that is not final.',
-    portage_lane_kept_entries_limit: 'Limit of nonces that the ledger keeps. At the limit, the lane grants no nonces until some are final.',
+    portage_lane_kept_entries: 'Nonces that the ledger keeps: in no block, or in a block that is not final.',
+    portage_lane_kept_entries_limit:
+      'Limit of nonces that the ledger keeps. At the limit, the lane grants no nonces until some kept nonces are final.',
     portage_lane_balance_wei: "Last balance of the lane's account that this process read, wei.",
     portage_lane_top_up_due:
       '1 while the balance is below the minimum of chains.<name>.topUp. Only lanes that can be topped up automatically have this metric.',
     portage_lane_waiting: 'Calls of this process that wait for a nonce of the lane.',
     portage_lane_at_fee_limit:
-      'Nonces of this process that are stuck at the highest allowed fee. The attempt with the highest fee is sent again until fees fall or a limit is raised.',
+      'Nonces of this process that are stuck at the highest allowed fee. Portage sends the attempt with the highest fee again until fees fall or a limit is raised.',
     portage_lane_signing_refused:
-      'Nonces of this process whose next attempt the signer refuses (SIGNING_REFUSED). The attempt with the highest fee is sent again.',
+      'Nonces of this process whose next attempt the signer refuses (SIGNING_REFUSED). Portage sends the attempt with the highest fee again.',
   }),
   ...define('gauge', ['lane', 'token'], {
-    portage_lane_token_balance: 'Last balance of the ERC-20 token that this process read, in its smallest unit.',
-    portage_lane_token_minimum: 'Minimum balance of the token in the config (chains.<name>.watchTokens), in its smallest unit.',
+    portage_lane_token_balance: 'Last balance of the ERC-20 token that this process read, in the smallest unit of the token.',
+    portage_lane_token_minimum:
+      'Minimum balance of the token in the config (chains.<name>.watchTokens), in the smallest unit of the token.',
   }),
   ...define('gauge', ['lane', 'window', 'kind'], {
     portage_lane_spent_wei:
       "Sum of what the lane's key signed for in the last hour or day, wei: each nonce once, with its most expensive attempt. kind: cost (gas and data fees), payment (coins paid), top-up (coins paid to other lanes).",
-    portage_lane_spending_limit_wei: 'Limit of that sum in the config (maxSpendingPerHourWei, maxSpendingPerDayWei, topUp.maxPerDayWei).',
+    portage_lane_spending_limit_wei:
+      'Limit of portage_lane_spent_wei in the config (maxSpendingPerHourWei, maxSpendingPerDayWei, topUp.maxPerDayWei).',
   }),
-  ...define('gauge', ['lane', 'state'], { portage_lane_state: '1 for the state of the lane, 0 for the others.' }),
+  ...define('gauge', ['lane', 'state'], { portage_lane_state: '1 for the state of the lane, 0 for all other states.' }),
   ...define('counter', ['lane', 'kind'], {
     portage_lane_raises_total: 'Further attempts for nonces of the lane, by kind: call (a higher fee or more gas), noop (a replacement).',
   }),
   ...define('counter', ['lane'], {
-    portage_lane_external_nonces_total: 'Nonces of the account used by transactions from outside Portage.',
+    portage_lane_external_nonces_total: 'Nonces of the lane that transactions from outside Portage used.',
     portage_batches_total: 'Calls for several transfers that this process signed for the lane. `portage lane batches` shows outcomes.',
     portage_batch_members_total: 'Transfers in the calls that portage_batches_total counts.',
-    portage_batches_split_total: 'Batches whose simulation reverted. Nothing was sent, and their halves were tried.',
+    portage_batches_split_total: 'Batches whose simulation reverted. Portage did not send such a batch, and tried its halves.',
   }),
   ...define('counter', ['lane', 'state'], {
     portage_batches_ended_total:
-      'Batches that ended in this process, by state: done, reverted (another relayer delivered a member first), unsent (no nonce, or it was returned), spent (a no-op or an external transaction used the nonce).',
+      'Batches that ended in this process, by state: done, reverted (another relayer delivered a member first), unsent (no nonce, or the nonce was returned), spent (a no-op or an external transaction used the nonce).',
   }),
   ...define('counter', ['chain', 'kind'], {
     portage_quarantines_total:
@@ -86,23 +89,23 @@ export const metricDefinitions = {
   }),
   ...define('counter', ['chain', 'kind'], {
     portage_losses_wei_total:
-      "Gas of Portage's deliveries that reverted in a block despite a successful simulation, wei, by kind: reverted, or outrun (another delivery came first). Each process counts what it sees.",
+      "Gas of Portage's deliveries that reverted in a block despite a successful simulation, wei, by kind: reverted, or outrun (another delivery came first). Each process counts the reverts that it sees.",
   }),
   ...define('counter', ['chain', 'method', 'node'], { portage_rpc_calls_total: 'JSON-RPC calls by chain, method and node.' }),
   ...define('gauge', ['chain'], {
     portage_head_height: 'Height of the latest known block.',
     portage_head_age_seconds:
-      'Age of the block time that most nodes of the chain have reached. It grows while the chain or its nodes are stalled.',
-    portage_reorg_depth_blocks: 'Highest number of blocks rolled back at once since the process started. Absent: none.',
-    portage_finalized_height: 'Height at and below which blocks are final.',
+      'Age of the block time that most nodes of the chain have reached. The age grows while the chain or its nodes are stalled.',
+    portage_reorg_depth_blocks: 'Highest number of blocks rolled back at once since the process started. Absent: no rollback.',
+    portage_finalized_height: 'Height of the latest final block.',
     portage_chain_quorum:
-      "1 while more than half of the config's nodes that read are up. Disabled nodes count as down. 0: nothing becomes final, and no majority is possible. A single node is its own majority.",
+      "1 while more than half of the config's nodes that read are up. Disabled nodes count as down. 0: no majority is possible, so no block becomes final. A single node is its own majority.",
   }),
   ...define('gauge', ['chain', 'node', 'use'], {
-    portage_node_up: '1 if the node is in use; 0 if it is down, of another network, or disabled.',
+    portage_node_up: '1 if the node is in use; 0 if the node is down, of another network, or disabled.',
   }),
   ...define('gauge', ['chain', 'node'], {
-    portage_node_lag_blocks: "Blocks behind the majority's head. Absent: not compared.",
+    portage_node_lag_blocks: 'Blocks that the node is behind the head of the majority. Absent: not compared.',
     portage_node_latency_seconds: "Moving average of the node's answer times.",
   }),
   ...define('counter', ['chain', 'node'], { portage_node_failures_total: 'Failures of the node: no answer, 429 or 5xx.' }),
@@ -111,7 +114,7 @@ export const metricDefinitions = {
     ['chain', 'bridge', 'step'],
     {
       portage_transfer_step_seconds:
-        'Time of transfers to the chain from the previous step to this one: started (since its message, or its final block, was seen), admitted, nonce, broadcast (a node has the transaction), included (seen in a block), final (its effect is final). First attempts only, in the process of the step.',
+        'Time of transfers to the chain from the previous step to this one: started (since its message, or its final block, was seen), admitted, nonce, broadcast (a node has the transaction), included (seen in a block), final (its effect is final). Only first attempts count, in the process of the step.',
     },
     stepBuckets,
   ),
@@ -120,26 +123,26 @@ export const metricDefinitions = {
     ['chain', 'bridge'],
     {
       portage_transfer_seconds:
-        'Time of deliveries by Portage, from the message (native bridge: its final block) being seen to the final effect.',
+        'Time of deliveries by Portage, from the sight of the message (native bridge: of its final block) to the final effect.',
     },
     stepBuckets,
   ),
   ...define('counter', ['chain', 'bridge'], {
     portage_fees_earned_wei_total:
-      "Value of the fees of delivered transfers, wei of the chain's coin, at the prices of the config (bridges.wormhole-token-bridge.prices). Payments of Executor requests count at the prices of their quotes. Counted in the process that saw the final delivery.",
+      "Value of the fees of delivered transfers, wei of the chain's coin, at the prices of the config (bridges.wormhole-token-bridge.prices). Payments of Executor requests count at the prices of their quotes. The process that saw the final delivery counts its fee.",
     portage_delivery_cost_wei_total:
-      "Gas and coins of the transactions that delivered transfers, wei of the chain's coin. Counted in the process that saw the final delivery. portage_fees_earned_wei_total minus this is the profit.",
-    portage_shadow_deliveries_total: 'Transfers to a chain in shadow mode that were ready to be sent, each once per process.',
+      "Gas and coins of the transactions that delivered transfers, wei of the chain's coin. The process that saw the final delivery counts it. The profit is portage_fees_earned_wei_total minus this cost.",
+    portage_shadow_deliveries_total: 'Transfers to a chain in shadow mode that were ready to be sent. A process counts each transfer once.',
     portage_shadow_cost_wei_total:
-      "Cost of these transfers at the market prices when they were first ready, wei of the chain's coin: the amount that the lanes would have paid.",
+      "Cost of transfers to a chain in shadow mode, at the market prices when they were first ready, wei of the chain's coin: the amount that the lanes would have paid.",
   }),
   ...define('gauge', ['state'], {
     portage_transfers:
-      'Transfers of the namespace by state, counted by Temporal: open ones, and closed ones within the retention. state=undone: closed without an outcome. Only processes with the API have it, all with the same value.',
+      'Transfers of the namespace by state, counted by Temporal: open transfers, and transfers closed within the retention. state=undone: closed without an outcome. Only processes with the API have this metric, all with the same value.',
   }),
   ...define('gauge', ['code'], {
     portage_transfers_parked:
-      'Parked transfers by error code. code=unknown: not read yet (50 per refresh, of the newest 1,000). Only from the API.',
+      'Parked transfers by error code. code=unknown: Portage has not read the code yet (50 per refresh, of the newest 1,000). Only processes with the API have this metric.',
   }),
   ...define('gauge', ['route', 'code'], {
     portage_gate_waiting:
@@ -150,12 +153,12 @@ export const metricDefinitions = {
   }),
   ...define('counter', ['route', 'code'], {
     portage_bridge_mismatch_total:
-      'Contradictions between the two contracts of a route (bridge:source:target), by error code. Each halts the route.',
+      'Contradictions between the two contracts of a route (bridge:source:target), by error code. Each contradiction halts the route.',
   }),
   ...define('counter', ['chain'], {
     portage_reorgs_total: 'Rollbacks of blocks that this process saw.',
     portage_effects_undone_total:
-      'Delivered effects that an audit found undone by reorgs deeper than finality. Their transfers were restarted.',
+      'Delivered effects that an audit found undone by reorgs deeper than finality. The audit restarted the transfers of these effects.',
     portage_transfers_reopened_total:
       'Transfers that an audit restarted because they closed without an outcome (failed, terminated, timed out) or made no progress.',
     portage_audits_total: 'Finished audits of deliveries.',
@@ -167,7 +170,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['type'], {
     portage_workflows_stuck:
-      'Open workflows of the queue ledger whose workflow task fails or times out repeatedly, by type (lane, stream, settings, batch, operatorTransaction, notifier). Only processes with the role ledger have it, all with the same value.',
+      'Open workflows of the queue ledger whose workflow task fails or times out repeatedly, by type (lane, stream, settings, batch, operatorTransaction, notifier). Only processes with the role ledger have this metric, all with the same value.',
   }),
   ...define('counter', ['type'], {
     portage_workflows_reset_total:
@@ -176,52 +179,56 @@ export const metricDefinitions = {
   ...define('gauge', ['stream'], {
     portage_stream_cursor_height: 'Last final block that the live scan of the stream has read. Absent for a stream without blocks.',
     portage_stream_lag_blocks: "Blocks between the stream's cursor and the source's finalized head.",
-    portage_stream_open: 'Started numbers of the stream that are not resolved, parked ones included.',
-    portage_stream_parked: 'Open numbers whose transfers are parked. The watermark cannot pass them.',
+    portage_stream_open: 'Started numbers of the stream that are not resolved, including numbers of parked transfers.',
+    portage_stream_parked: 'Open numbers whose transfers are parked. The watermark cannot pass such numbers.',
     portage_stream_oldest_gap_seconds: 'Age of the oldest known gap of the stream. 0: no gaps.',
-    portage_stream_completed_nonce_height: "MIP-61's completed_nonce_height: every number up to it is resolved. Absent: none yet.",
+    portage_stream_completed_nonce_height:
+      "MIP-61's completed_nonce_height: every number up to this number is resolved. Absent: no number is resolved.",
     portage_stream_completed_block_height:
-      "MIP-61's completed_block_height: no block of the source up to it can hold an unresolved number. Absent: none yet.",
+      "MIP-61's completed_block_height: no block of the source up to this block can hold an unresolved number. Absent: no block is known.",
     portage_stream_backfill_left_blocks: 'Blocks left for the backfill of the stream.',
-    portage_stream_paused: '1 while an operator has paused the stream, else 0.',
-    portage_stream_checkpoint_age_seconds: 'Time since this process last wrote the checkpoint of the stream. Absent: not configured.',
+    portage_stream_paused: '1 while an operator has paused the stream, otherwise 0.',
+    portage_stream_checkpoint_age_seconds:
+      'Time since this process last wrote the checkpoint of the stream. Absent: the config has no checkpoints.',
   }),
   ...define('gauge', ['stream', 'state'], {
     portage_stream_gaps:
-      'Numbers in gaps, by state (unasked, unstarted, not-final, held, unobserved, hidden, undone). They exist, but their transfers were not started or must be started again.',
+      'Numbers in gaps, by state (unasked, unstarted, not-final, held, unobserved, hidden, undone). A number in a gap exists, but its transfer was not started or must be started again.',
   }),
   ...define('gauge', ['stream', 'kind'], {
     portage_stream_alarm:
-      '1 while the stream raises this alarm (forked, vanished, hidden, unknown-completion, distrusted, and those of its agent), else 0; docs/operate/streams.md says what to do.',
+      '1 while the stream raises this alarm (forked, vanished, hidden, unknown-completion, distrusted, and the alarms of its agent), otherwise 0: docs/operate/streams.md.',
   }),
   ...define('counter', ['receiver', 'type'], {
-    portage_notifications_sent_total: 'Notifications accepted by the receiver, by type, in the process that sent them.',
+    portage_notifications_sent_total: 'Notifications from this process that the receiver accepted, by type.',
   }),
   ...define('counter', ['receiver', 'kind'], {
     portage_notifications_failed_total:
-      'Attempts that the receiver did not accept: refused (by its answer), failed (no answer, or a request to wait), gone (410: it wants no more).',
+      'Attempts that the receiver did not accept: refused (by its answer), failed (no answer, or a request to wait), gone (410: the receiver wants no more).',
   }),
   ...define('gauge', ['receiver'], {
     portage_notifications_waiting:
-      'Notifications that wait: those not accepted, and all events while the receiver is disabled. Only processes with the role ledger have it, all with the same value.',
+      'Notifications that the receiver has not accepted, and all events while the receiver is disabled. Only processes with the role ledger have this metric, all with the same value.',
     portage_notification_oldest_unsent_seconds:
-      'Age of the oldest notification that was not accepted. 0: none. Only processes with the role ledger have it, all with the same value.',
+      'Age of the oldest notification that was not accepted. 0: none. Only processes with the role ledger have this metric, all with the same value.',
   }),
   ...define('gauge', ['receiver', 'why'], {
     portage_notification_receiver_disabled:
-      '1 while a receiver is disabled, by why: gone (it answered 410), ordered (by an operator). Only from processes with the role ledger.',
+      '1 while a receiver is disabled, by why: gone (it answered 410), ordered (by an operator). Only processes with the role ledger have this metric.',
   }),
   ...define('gauge', ['role'], {
-    portage_process_ready: '1 while GET /readyz of the admin port is successful, else 0.',
+    portage_process_ready: '1 while GET /readyz of the admin port succeeds, otherwise 0.',
     portage_process_resident_bytes: 'Memory of the process.',
   }),
   ...define('counter', ['role'], { portage_process_cpu_seconds_total: 'CPU time of all threads of the process.' }),
   ...define('gauge', [], {
-    portage_halts: 'Halts in force, by the last settings of this process.',
+    portage_halts: 'Halts in force, in the settings that this process read last.',
     portage_settings_version: 'Version of the settings that this process uses. 0: never changed.',
   }),
   ...define('counter', ['route', 'status'], { portage_api_requests_total: 'Requests to the REST API, by route and status.' }),
-  ...define('histogram', ['route'], { portage_api_request_seconds: 'From the first byte of a request to the last of its answer.' }),
+  ...define('histogram', ['route'], {
+    portage_api_request_seconds: 'Time from the first byte of a request to the last byte of its answer.',
+  }),
 } as const
 
 type Definitions = typeof metricDefinitions

@@ -103,14 +103,14 @@ export function describeGriefing(): string {
   })
   const count = BigInt(pendingCalls * minutesPerDay)
   const dust = (how: string, lost: bigint) => [`native dust, ${how}`, coins(count * send), coins(lost), 'never', 'never']
-  const headings = ['a day of', 'the attacker pays', 'Portage loses', 'honest recipients without code wait', 'honest contracts wait']
+  const headings = ['a day of', 'the attacker pays', 'Portage loses', 'wait of honest recipients without code', 'wait of honest contracts']
   const table = markdownTable(headings, [
     ...rows,
     dust('no `minimumAmount`', count * gas.deliver * prices.target),
     dust('below `minimumAmount`', 0n),
     dust('parked: takes no room', 0n),
   ])
-  const text = `Amounts are in coins. The computation assumes up to ${pendingCalls} pending calls, steps of a minute, and the default limits. Waits are those of honest transfers of the same token. A transfer costs the attacker ${gas.send} gas at ${prices.source / gwei} gwei. Gas of the target costs ${prices.target / gwei} gwei. A delivery takes ${gas.deliver} gas. A call after another account's delivery takes ${gas.outrun} gas. By reverts, each process loses at most ${coins(mostLostPerDay())} a day on a chain: the hourly budgets of ${budgetsPerChain} tokens and a window of pending calls. Reverted batches have a budget of their own for each token. The sum does not contain this budget. The limits of the key (maxSpendingPerDayWei) end any loss.`
+  const text = `Amounts are in coins. The computation assumes up to ${pendingCalls} pending calls, steps of a minute, and the default limits. The last two columns have the waits of honest transfers of the same token. A transfer costs the attacker ${gas.send} gas at ${prices.source / gwei} gwei. Gas of the target costs ${prices.target / gwei} gwei. A delivery takes ${gas.deliver} gas. A call after another account's delivery takes ${gas.outrun} gas. By reverts, each process loses at most ${coins(mostLostPerDay())} a day on a chain: the hourly budgets of ${budgetsPerChain} tokens and a window of pending calls. The sum does not contain the budget of reverted batches for each token. The limits of the key (maxSpendingPerDayWei) end any loss.`
   return `${table}\n\n${wrapped(text)}`
 }
 

@@ -22,7 +22,7 @@ const stateSchema = z
 const workflowSchema = z.looseObject({ startedAt: z.string() })
 
 const closed = z.strictObject({
-  closed: countSchema(0, 200).default(0).describe('Also list this many that have ended.'),
+  closed: countSchema(0, 200).default(0).describe('Also list this many ended items.'),
 })
 
 const closedLists = [

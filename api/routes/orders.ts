@@ -11,17 +11,17 @@ import { idempotencyHeaders, once } from '../idempotency.ts'
 import { createReadGate, type ReadGate } from '../read-gate.ts'
 
 export const subjectParams = {
-  lane: z.object({ lane: textSchema(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured one.') }),
+  lane: z.object({ lane: textSchema(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured lane.') }),
   stream: z.object({
     stream: textSchema(300).describe(
-      '`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`; chains by their names or by their numbers.',
+      'Id of the stream: `native-bridge:{source}:{target}` or `{bridge}:{source}:{emitter}`, with the names or the numbers of the chains.',
     ),
   }),
-  receiver: z.object({ receiver: textSchema(31).describe('Its name in the config.') }),
+  receiver: z.object({ receiver: textSchema(31).describe('Name of the receiver in the config.') }),
   transaction: z.object({ id: textSchema(300).describe('The id of the workflow of the transaction.') }),
 } as const
 
-export const reasonSchema = z.string().trim().min(1).max(500).describe('The reason, kept with the name of the token.')
+export const reasonSchema = z.string().trim().min(1).max(500).describe('The reason for the order, kept with the name of the token.')
 const payingTwice = 'Without the header Idempotency-Key, a repeated request pays again.'
 
 export function orderRoutes(app: Api, deps: ApiDeps): void {

@@ -14,7 +14,7 @@ import type { FeeScope } from '../../domain/fees/fees.ts'
 export type Reasoned = Pick<Order, 'reason'>
 
 export function withReason(command: Command, reason: NonNullable<OrderSpec['reason']> = 'required'): Command {
-  const option = new Option('--reason <text>', 'the reason, kept in the history')
+  const option = new Option('--reason <text>', 'reason, kept in the history')
   if (typeof reason === 'object') option.default(reason.usual)
   return command.addOption(reason === 'required' ? option.makeOptionMandatory() : option)
 }

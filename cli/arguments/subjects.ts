@@ -18,7 +18,7 @@ import type { Call } from '../command.ts'
 import { type Heights, sourceOf } from '../../intake/streams/reports.ts'
 
 export const transferForms =
-  'id, the end of it as lists show it, transaction hash on either chain, digest, signed VAA, chain/emitter/sequence, source:target:nonce or chain/nonce'
+  'id, the end of the id as lists show it, transaction hash on either chain, digest, signed VAA, chain/emitter/sequence, source:target:nonce or chain/nonce'
 
 const nodeTimeoutMs = 5_000
 

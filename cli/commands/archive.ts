@@ -23,7 +23,7 @@ export const archiveCommand: CommandSpec = {
   description: 'Keep records longer than Temporal: the results of closed transfers, and all orders (archive of the config).',
   commands: {
     run: {
-      description: 'Write the transfers that closed and the orders that were given since the last pass. Repeating a pass writes nothing.',
+      description: 'Write the transfers that closed and the orders that were given since the last pass. A repeated pass writes nothing.',
       options: (command) =>
         command
           .option(
@@ -36,15 +36,15 @@ export const archiveCommand: CommandSpec = {
             'repeat until SIGTERM or Ctrl-C, at this interval; with --json one line on stdout for each pass',
             numberWithin(1, 1_440),
           ),
-      notes: `For cron or a CronJob: the command makes one pass. The exit code is 1 if the pass failed or if orders may be missing. No delivery
-waits for a pass, and the next pass makes up for a failed one. Orders of lanes and streams are read from workers of the role ledger. Two
-passes at a time do the work twice and lose nothing. If --since is after the end of the archive, this end does not move, and the next pass begins there.`,
+      notes: `The command makes one pass, for cron or a CronJob. The exit code is 1 if the pass failed or if orders may be missing. The next pass makes
+up for a failed pass. Workers of the role ledger give the orders of lanes and streams. Two passes at a time do the work twice and lose
+nothing. If --since is after the end of the archive, the end does not move, and the next pass begins at the old end.`,
       examples: ['portage archive run', 'portage archive run --every 10', 'portage archive run --since 2026-11-20 --json'],
       run: (call: Call<RunOptions>) => call.withTemporal((client, config) => run(call, client, config)),
     },
     show: {
       description:
-        'The end of the archive, and the share of the retention that has passed since. The exit code is 1 if half of it has passed.',
+        'The end of the archive, and how much of the retention time of Temporal has passed since. The exit code is 1 if half of the retention time has passed.',
       examples: ['portage archive show --json'],
       run: ({ withTemporal }: Call) =>
         withTemporal(async (client, config) => {
@@ -58,7 +58,7 @@ passes at a time do the work twice and lose nothing. If --since is after the end
       description: 'Check that no line of the log of orders of a day was changed, added or removed.',
       options: (command) => command.argument('<day>', 'in UTC: 2026-11-22', utcDay),
       notes:
-        'The head is the hash of the last line. Compare it with a copy of the head that archive run printed: it differs if lines at the end were removed.',
+        'The head is the hash of the last line. If lines at the end were removed, the head differs from the head that archive run printed.',
       examples: ['portage archive verify 2026-11-22 --json'],
       run: async ({ config }: Call, which: string) => {
         const found = await verifyDay(storeOf(await config()), which)

@@ -7,7 +7,8 @@ import { orderCommand } from '../orders.ts'
 import { list, table, timeText } from '../output/output.ts'
 
 export const auditCommand: CommandSpec = {
-  description: 'Audits: find deliveries that a deep reorg undid, and transfers that closed without an outcome. Portage starts both again.',
+  description:
+    'Audits: find deliveries that a deep reorg undid, and transfers that closed without an outcome. Portage starts such transfers again.',
   commands: {
     run: {
       ...orderCommand('audit run'),

@@ -20,10 +20,14 @@ export const codecServerCommand: CommandSpec = {
     "Decrypt payloads for Temporal's Web UI and command line, until SIGINT or SIGTERM. Logs go to stderr, as JSON lines unless --pretty.",
   options: (command) =>
     command
-      .option('--port <port>', 'instead of codecServer.port of the config; 0: any free port; the log names it', portOf)
+      .option(
+        '--port <port>',
+        'port of the codec server, instead of codecServer.port of the config; 0: any free port, which the log names',
+        portOf,
+      )
       .addOption(new Option('--log-level <level>', 'lowest level that is logged').choices(logLevels).default('info'))
       .option('--pretty', 'readable log lines'),
-  notes: `Needs the keys of temporal.encryption and of access tokens, and no key of a lane. Every request needs an access token of any level. It speaks plain HTTP:
+  notes: `The codec server needs the keys of temporal.encryption and of access tokens, and no key of a lane. Every request needs an access token of any level. The server speaks plain HTTP:
 on an address other than loopback put a proxy with TLS in front. docs/operate/temporal/encryption.md has the set-up of the Web UI.`,
   examples: [
     'portage codec-server --pretty',

@@ -17,7 +17,8 @@ import { temporalText } from '../doctor/temporal.ts'
 type InitOptions = { network?: Network; chain?: string[]; out: string; force?: true }
 
 export const initCommand: CommandSpec = {
-  description: 'Write a config, with comments, for chains with a Wormhole token bridge: addresses, ids and finality are filled in.',
+  description:
+    'Write a config, with comments, for chains with a Wormhole token bridge. The config has the addresses, ids and finality of these chains.',
   options: (command) =>
     command
       .addOption(new Option('--network <name>', 'the networks (default: mainnet)').choices(networks))
@@ -25,7 +26,7 @@ export const initCommand: CommandSpec = {
       .option('--out <file>', 'the file to write', 'portage.yaml')
       .option('--force', 'overwrite the file if it exists'),
   notes: `Without --chain, the command asks on the terminal. Addresses and ids come from the tables of the Wormhole SDK, finality from
-docs/operate/chains.md. FILL IN marks the values that you must add. The command prints them: the URLs of nodes (as environment
+docs/operate/chains.md. FILL IN marks the values that you must add, and which the command also prints: the URLs of nodes (as environment
 variables), the key of each chain, and the fee of each token to deliver.`,
   examples: ['portage init', 'portage init --network mainnet --chain ethereum --chain bsc --out portage.yaml'],
   run: async (call: Call<InitOptions>): Promise<Outcome> => {
@@ -141,8 +142,8 @@ export const configCommand: CommandSpec = {
       },
     },
     schema: {
-      description: 'Print the JSON Schema of the config file. Editors complete and check the file with it.',
-      notes: `An editor with the YAML language server uses it if the first line of the config is
+      description: 'Print the JSON Schema of the config file, with which editors complete and check the file.',
+      notes: `An editor with the YAML language server uses the schema if the first line of the config is
   # yaml-language-server: $schema=portage.schema.json`,
       examples: ['portage config schema > portage.schema.json'],
       run: async () => {

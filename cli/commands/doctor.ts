@@ -30,17 +30,17 @@ const checkers = [
 ]
 
 export const doctorCommand: CommandSpec = {
-  description: 'Check every dependency of Portage against the config. Changes nothing.',
-  notes: `Checks: the Temporal server, the settings and security of the connection, its namespace, the
-permission there and its search attributes; each node's network, head and finality, and whether a chain has
-only one node that reads; the Wormhole contracts and the guardian set; the token bridges of sources without a node; the native bridges'
-contracts, pause, budget and roles; the contracts, peers, threshold and pause of NTT; the Executor contracts, and the quoter's key;
-CCTP's contracts, domains, pause and attesters, and Circle's APIs; the lanes' balances and keys, each of which signs a no-op that
-is not sent; the fees for which tokens are delivered; the guardian spy; the guardian APIs; how many nonces wait for finality; whether the
-streams run with the values of the config; the keys of access tokens and whether a valid token exists;
-the delay of the archive, if there is one; whether the host of each receiver of notifications can be reached, the form
-of its secrets, and whether it accepts notifications; the permissions of the config, the data folder and key files.
-With --send-test it sends each receiver a signed notification.test from here; without it, nothing is sent. The exit code is 1 if anything failed.`,
+  description: 'Check every dependency of Portage against the config. The command changes nothing.',
+  notes: `The command checks Temporal: the server, the settings and security of the connection, the namespace, its permissions and its search
+attributes. For each node it checks the network, the head and finality; for each chain, whether only one node reads. For each lane it
+checks the balance, the nonces that wait for finality, and the key, which signs a no-op that is not sent. For Wormhole it checks the
+contracts, the guardian set, the guardian spy, the guardian APIs, the fees of tokens, and the token bridges of sources without a node. For
+native bridges it checks the contracts, pause, budget and roles; for NTT the contracts, peers, threshold and pause; for the Executor the
+contracts and the quoter's key; for CCTP the contracts, domains, pause, attesters and Circle's APIs. The command also checks whether the streams
+run with the values of the config, the keys of access tokens and whether a valid token exists, the delay of the archive, and the
+permissions of the config, the data folder and key files. For each receiver of notifications it checks whether the host can be reached,
+the form of the secrets, and whether the receiver accepts notifications. Only --send-test sends each receiver a signed
+notification.test. The exit code is 1 if a check failed.`,
   options: (command) => command.option('--send-test', 'send each receiver of notifications a signed notification.test from this machine'),
   examples: ['portage doctor --json', 'portage doctor --send-test'],
   run: async (call: Call<{ readonly sendTest?: true }>) => {

@@ -14,7 +14,7 @@ export const keystoreCommand: CommandSpec = {
   description: 'Encrypted key files (Ethereum keystore, version 3).',
   commands: {
     new: {
-      description: 'Make a new key and write it as an encrypted keystore. The key itself is never shown.',
+      description: 'Make a new key and write it as an encrypted keystore. The command does not show the key.',
       options: withFile,
       examples: ['portage keystore new --out keystore/lane-1.json --password-file password.txt'],
       run: (call: Call<KeystoreOptions>) => write(call, Wallet.createRandom().privateKey),

@@ -36,18 +36,18 @@ export const pluginCommand: CommandSpec = {
       },
     },
     add: {
-      description: 'Write a plug-in into the config: its path, its SHA-256, its settings, and the calls that keys will sign for it.',
+      description: 'Write a plug-in into the config: path, SHA-256, settings, and the calls that keys will sign for the plug-in.',
       options: (command) =>
         command
           .argument('<module>', 'the file of the plug-in')
-          .option('--settings <file>', 'its settings, as YAML or JSON (default: those of the config)'),
-      notes: `The command runs the code of the plug-in, so read the code first. Run the command again after each change of the file or of its settings, and start the
-processes again. Comments of the config file stay.`,
+          .option('--settings <file>', 'settings of the plug-in, as YAML or JSON (default: the settings in the config)'),
+      notes: `The command runs the code of the plug-in, so read the code first. After each change of the file or of its settings, run the command again and start the
+processes again. The config file keeps its comments.`,
       examples: ['portage plugin add my-plugin/plugin.mjs --settings settings.yaml'],
       run: addPlugin,
     },
     list: {
-      description: 'The plug-ins of the config, and whether their files are the ones that were added. Runs none of their code.',
+      description: 'The plug-ins of the config, and whether a file has changed since it was added. The command does not run the plug-ins.',
       examples: ['portage plugin list --json'],
       run: listPlugins,
     },
@@ -57,7 +57,7 @@ processes again. Comments of the config file stay.`,
         command
           .argument('<module>', 'the file of the plug-in')
           .option('--with <file>', 'the file with deploy and send (default: plugin.test.mjs for plugin.mjs)'),
-      notes: 'Needs the repository of Portage after `npm run setup`: the devnet is not part of a release.',
+      notes: 'The command needs the repository of Portage after `npm run setup`: the devnet is not part of a release.',
       examples: ['portage plugin test my-plugin/plugin.mjs'],
       run: testPlugin,
     },

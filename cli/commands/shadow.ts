@@ -15,12 +15,11 @@ const sum = (values: readonly (string | undefined)[]) => String(values.reduce((a
 export const shadowCommand: CommandSpec = {
   description:
     'The calls that Portage would send to chains in shadow mode: one call for each waiting transfer, and the total cost for each chain.',
-  notes: `The command asks each waiting transfer for the figures of its last try. If no worker
-answers for a transfer, the transfer is counted, but its cost is not in the totals.`,
+  notes: `The command asks each waiting transfer for the figures of its last try. If no worker answers for a transfer, the totals count the transfer, but not its cost.`,
   options: (command) =>
     command
       .option('--chain <name>', 'only this target chain')
-      .option('--limit <number>', 'ask at most this many transfers, newest first', numberWithin(1, 10_000), 1_000),
+      .option('--limit <number>', 'read at most this many transfers, newest first', numberWithin(1, 10_000), 1_000),
   examples: ['portage shadow', 'portage shadow --chain bsc --json'],
   run: ({ withTemporal, options }: Call<{ chain?: string; limit: number }>) =>
     withTemporal(async (client, config) => {

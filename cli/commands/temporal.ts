@@ -17,7 +17,7 @@ export const deployCommand: CommandSpec = {
   description: 'Versions of the workers of a fleet (worker.deployment in the config), and the work of each.',
   commands: {
     status: {
-      description: 'Each version, and its share of new work.',
+      description: 'Each version of the workers, and its share of new work.',
       examples: ['portage deploy status --json'],
       run: async ({ withTemporal }: Call) => {
         const status = await withTemporal((client, config) => describeDeployment(client, deploymentOf(config).name))
@@ -27,8 +27,8 @@ export const deployCommand: CommandSpec = {
     promote: {
       ...orderText('deploy promote'),
       options: (command) =>
-        withReason(command.argument('[build-id]', 'the version; absent: that of the config'))
-          .option('--ramp <percent>', 'only this share of new work, 0 to 100', percent)
+        withReason(command.argument('[build-id]', 'the version; absent: the version in the config'))
+          .option('--ramp <percent>', 'send only this share of new work to the version, 0 to 100', percent)
           .option('--ignore-missing-queues', 'promote even if the version has no worker on a queue of the current version'),
       run: async (call: Call<Reasoned & { ramp?: number; ignoreMissingQueues?: true }>, given?: string) =>
         call.withOrder(async (client, config, allow) => {
@@ -41,13 +41,12 @@ export const deployCommand: CommandSpec = {
         }),
     },
     drained: {
-      description:
-        'Whether a version is drained: it has no open transfer. Its workers can then be stopped. By default they end by themselves.',
+      description: 'Whether a version is drained: it has no open transfer. Workers of a drained version end by themselves by default.',
       options: (command) =>
         command
-          .argument('[build-id]', 'the version; absent: that of the config')
-          .option('--wait', 'wait until it is drained; Ctrl-C ends the wait'),
-      notes: `The exit code is 0 if it is drained, else 1. The server checks every few minutes. This lists the open transfers of a version:
+          .argument('[build-id]', 'the version; absent: the version in the config')
+          .option('--wait', 'wait until the version is drained; Ctrl-C ends the wait'),
+      notes: `The exit code is 0 if the version is drained, otherwise 1. Temporal checks versions every few minutes. To list the open transfers of a version:
   temporal workflow list --query 'ExecutionStatus = "Running" AND
       TemporalWorkerDeploymentVersion = "<name>:<build-id>"'`,
       examples: ['portage deploy drained 2.4.0 --wait'],
@@ -91,9 +90,10 @@ export const setupCommand: CommandSpec = {
   description: 'Set up the servers that Portage uses.',
   commands: {
     temporal: {
-      description: 'Create the Temporal namespace and its search attributes where they are missing. Changes nothing that exists.',
+      description:
+        'Create the Temporal namespace and its search attributes where they are missing. The command changes nothing that exists.',
       options: (command) => command.option('--retention <hours>', 'retention of closed workflows in a new namespace', wholeHours, 72),
-      notes: `Reaches the server by the same settings as portage run: the config, temporal.toml and TEMPORAL_*. Needs the role admin in the namespace
+      notes: `The command reaches the server by the same settings as portage run: the config, temporal.toml and TEMPORAL_*. The command needs the role admin in the namespace
 (in a token: <namespace>:admin), which portage run does not need. On Temporal Cloud create both in its UI or with tcld. The exit
 code is 1 if something is missing afterwards.`,
       examples: ['portage setup temporal', 'TEMPORAL_API_KEY=… portage setup temporal --retention 168 --json'],

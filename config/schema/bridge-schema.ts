@@ -21,9 +21,9 @@ export const emitterStreamSchema = z.strictObject({
   first: sequence
     .optional()
     .describe(
-      'Lowest sequence to deliver, used only when the stream begins. Absent: the first sequence of the last `streams.lookBackDays`, and at least the latest 1,000 sequences. Absent, for a chain without a node: the first received message.',
+      'Lowest sequence to deliver, used only when the stream begins. Absent: the first sequence of the last `streams.lookBackDays`, and at least the latest 1,000 sequences. For a chain without a node: the first received message.',
     ),
-  startBlock: whole(0).optional().describe('Block of the sequence `first`. Absent: only the latest blocks are read to identify gaps.'),
+  startBlock: whole(0).optional().describe('Block of the sequence `first`. Absent: Portage reads only the latest blocks to identify gaps.'),
   maxOpen: whole(1, limits.open).default(200).describe(`Highest number of open transfers of this emitter. ${changing}`),
 })
 
@@ -31,11 +31,11 @@ const spySchema = z.strictObject({
   address: hostAndPort.describe('host:port of the guardian spy (gRPC).'),
   tls: z
     .strictObject({
-      caFile: z.string().min(1).optional().describe("PEM file with the CAs of the spy's certificate. Absent: those that Node trusts."),
+      caFile: z.string().min(1).optional().describe("PEM file with the CAs of the spy's certificate. Absent: the CAs that Node trusts."),
       serverName: z.string().min(1).optional().describe("Name in the spy's certificate. Absent: the host of the address."),
     })
     .optional()
-    .describe('TLS to a proxy in front of the spy. The spy itself has no TLS. {}: with the CAs that Node trusts. Absent: plain text.'),
+    .describe('TLS to a proxy in front of the spy. The spy itself has no TLS. {}: TLS with the CAs that Node trusts. Absent: plain text.'),
 })
 
 export const wormholeTokenBridgeSchema = z.strictObject({
@@ -47,29 +47,31 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .describe(
       'Guardian spies. The role intake reads all of them. A message that several spies send starts one transfer. Empty: transfers come only by API and CLI.',
     ),
-  guardianApis: z.array(url).default([]).describe('Guardian REST APIs to fetch signed VAAs from.'),
+  guardianApis: z.array(url).default([]).describe('REST APIs of guardians from which Portage fetches signed VAAs.'),
   wormholescanApis: z.array(url).default([]).describe('Wormholescan APIs (https://api.wormholescan.io), asked after the guardians.'),
   everySource: z
     .enum(['mainnet', 'testnet'])
     .optional()
     .describe(
-      "Deliver from all token bridges that Wormhole's SDK knows on this network. Sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. docs/concepts/streams.md lists the guarantees for chains without a node. Absent: only the chains of this config.",
+      "Deliver from all token bridges that Wormhole's SDK knows on this network. Such sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. docs/concepts/streams.md lists the guarantees for chains without a node. Absent: only the chains of this config.",
     ),
   emitters: z
     .record(wormholeChainNumber, emitter)
     .prefault({})
     .describe(
-      "Wormhole chain id of a chain without a node → emitter of its token bridge (64 hex digits). Works with or without `everySource`, and replaces the SDK's emitter.",
+      "Wormhole chain id of a chain without a node → emitter of its token bridge (64 hex digits). The emitter replaces the SDK's emitter, and works with or without `everySource`.",
     ),
   streams: z
     .record(sourceName, emitterStreamSchema)
     .default({})
-    .describe('Source chain (without a node: `wormhole-<chain id>`) → settings of its stream. Other chains use the defaults.'),
+    .describe(
+      'Source chain (without a node: `wormhole-<chain id>`) → settings of its stream. The streams of other chains use the defaults.',
+    ),
   minimumFees: z
     .record(chainName, z.record(originToken, decimal))
     .prefault({})
     .describe(
-      "Target chain → origin token → minimum fee, in the VAA's units of the token (at most 8 decimals). Other tokens are declined (FEE_NOT_CONFIGURED), except on `freeRoutes`.",
+      "Target chain → origin token → minimum fee, in the VAA's units of the token (at most 8 decimals). Portage declines transfers of other tokens (FEE_NOT_CONFIGURED), except on `freeRoutes`.",
     ),
   prices: z
     .record(chainName, z.record(originToken, decimal))
@@ -85,7 +87,9 @@ export const wormholeTokenBridgeSchema = z.strictObject({
       }),
     )
     .default([])
-    .describe('Routes that are free for tokens without a minimum fee. Anyone can then make your lanes pay for gas. Absent: none.'),
+    .describe(
+      'Routes that are free for tokens without a minimum fee. Anyone can make your lanes pay for gas on a free route. Absent: none.',
+    ),
   calls: z
     .record(chainName, z.record(address, text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')))
     .prefault({})
@@ -137,12 +141,14 @@ function fitsType(arg: string, type: string): boolean {
 export const deliveredViewSchema = z
   .strictObject({
     contract: address.optional().describe('Contract that has the view. Absent: the contract that gets the message.'),
-    view: viewOfWords.describe('The view, as name(types), such as isTransferCompleted(bytes32). Its answer is one word (32 bytes).'),
+    view: viewOfWords.describe(
+      'The view, as name(types), such as isTransferCompleted(bytes32). The view answers with one word (32 bytes).',
+    ),
     args: z
       .array(z.union([z.enum(['$digest', '$emitter', '$emitterChain', '$sequence']), oneWord]))
       .refine((args) => args.includes('$digest'), 'must have $digest, because only the digest names one message')
       .default(['$digest'])
-      .describe('Its arguments: `$digest` and, if needed, `$emitter`, `$emitterChain`, `$sequence` of the message, and values.'),
+      .describe('Arguments of the view: `$digest` and, if needed, `$emitter`, `$emitterChain`, `$sequence` of the message, and values.'),
     is: oneWord.default('true').describe('The answer of the view when the message is delivered.'),
   })
   .refine(({ view, args }) => {
@@ -161,7 +167,7 @@ const receiverRouteSchema = z.strictObject({
     .record(payloadOffset, payloadBytes)
     .default({})
     .describe(
-      'Offset in the payload, in bytes → the bytes there. All must match. Payload 3 of the token bridge has the recipient contract (32 bytes) at 67 and its chain (2 bytes) at 99.',
+      'Offset in the payload, in bytes → the bytes at this offset. All pairs must match. Payload 3 of the token bridge has the recipient contract (32 bytes) at 67 and its chain (2 bytes) at 99.',
     ),
   target: chainName.describe('Target chain.'),
   contract: address.describe('Contract that gets the message.'),
@@ -170,7 +176,7 @@ const receiverRouteSchema = z.strictObject({
     .describe(
       "Function of the contract that takes the signed VAA, as name(bytes). The default is the function of Wormhole's Executor receivers.",
     ),
-  delivered: deliveredViewSchema.describe('The view that shows a delivery. Its answer decides when a transfer is delivered.'),
+  delivered: deliveredViewSchema.describe('The view whose answer decides whether a transfer is delivered.'),
   free: z
     .literal(true)
     .describe('Must be true: such messages pay no fee, so anyone who can make the emitter send a message makes your lanes pay for gas.'),
@@ -186,16 +192,18 @@ export const receiversSchema = z.strictObject({
     .array(receiverRouteSchema)
     .min(1)
     .max(200)
-    .describe('Routes from an emitter to a contract. The first that matches a message takes it, before the token bridge.'),
+    .describe(
+      'Routes from an emitter to a contract. The first route that matches a message takes the message, before the token bridge does.',
+    ),
 })
 
 const nttPeerSchema = z.strictObject({
-  manager: emitterOrAddress.describe('NttManager: its address, or 64 hex digits.'),
+  manager: emitterOrAddress.describe('Address of the NttManager, or 64 hex digits.'),
   transceivers: z
     .array(emitterOrAddress)
     .min(1)
     .max(10)
-    .describe('Its WormholeTransceivers. Those at the same place of two chains are peers of each other.'),
+    .describe('WormholeTransceivers of the manager. The transceivers at the same place of two chains are peers of each other.'),
 })
 
 export const nttSchema = z.strictObject({
@@ -210,7 +218,7 @@ export const nttSchema = z.strictObject({
           .literal(true)
           .optional()
           .describe(
-            'All transfers are delivered. NTT pays the relayer nothing, so anyone who sends a transfer makes your lanes pay for gas. Absent: only transfers that a request of `bridges.executor` pays for.',
+            'Portage delivers all transfers. NTT pays the relayer nothing, so anyone who sends a transfer makes your lanes pay for gas. Absent: only transfers that a request of `bridges.executor` pays for.',
           ),
         stream: emitterStreamSchema.prefault({}).describe("Settings of the streams of the token's emitters."),
       }),
@@ -224,19 +232,19 @@ export const nativeRouteSchema = z.strictObject({
   source: chainName.describe('Source chain.'),
   target: chainName.describe('Target chain.'),
   sourceContract: address.describe('Bridge contract of the source.'),
-  targetContract: address.describe('Bridge contract of the target. The source contract has no other counterpart.'),
+  targetContract: address.describe('Bridge contract of the target, the only counterpart of the source contract.'),
   startBlock: whole(0)
     .default(0)
     .describe('First block of the source to read: the block that deployed the contract. Used only when the stream begins.'),
   maxOpen: whole(1, limits.open)
     .default(200)
     .describe(
-      `Highest number of open transfers. At this number the scan waits. Transfers that are parked, or have waited long for a reason of their own, do not count. ${changing}`,
+      `Highest number of open transfers, at which the scan waits. Transfers that are parked, or have waited long for a reason of their own, do not count. ${changing}`,
     ),
   minimumAmount: decimal
     .optional()
     .describe(
-      "Lowest amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). Their numbers are resolved as exceptions. Set it to the value of a delivery's gas. '0': all transfers are delivered, which a bridge may require. Absent: like '0', but `config check` and `doctor` warn.",
+      "Lowest amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). The numbers of declined transfers are resolved as exceptions. Set the minimum to the value of a delivery's gas. '0': Portage delivers all transfers, which a bridge may require. Absent: like '0', but `config check` and `doctor` warn.",
     ),
   batch: whole(2, 100)
     .optional()
@@ -244,7 +252,7 @@ export const nativeRouteSchema = z.strictObject({
 })
 
 export const nativeBridgeSchema = z.strictObject({
-  routes: z.array(nativeRouteSchema).min(1).describe('The directions to deliver. A bridge in both directions has two.'),
+  routes: z.array(nativeRouteSchema).min(1).describe('The directions to deliver. A bridge in both directions has two routes.'),
 })
 
 export type NativeBridgeConfig = z.output<typeof nativeBridgeSchema>

@@ -10,8 +10,8 @@ const versionSchema = z.strictObject({
 
 const cctpChainSchema = z.strictObject({
   domain: whole(0, 2 ** 32 - 1).describe("Circle's number of the chain: 0 is Ethereum, 1 Avalanche, 2 OP, 3 Arbitrum, 6 Base."),
-  v1: versionSchema.optional().describe('Contracts of CCTP v1. Absent: messages of v1 are not delivered.'),
-  v2: versionSchema.optional().describe('Contracts of CCTP v2. Absent: messages of v2 are not delivered.'),
+  v1: versionSchema.optional().describe('Contracts of CCTP v1. Absent: Portage delivers no messages of v1.'),
+  v2: versionSchema.optional().describe('Contracts of CCTP v2. Absent: Portage delivers no messages of v2.'),
   startBlock: whole(0)
     .optional()
     .describe('First block of this chain to read messages from. Absent: the blocks of the last `streams.lookBackDays`.'),
@@ -29,18 +29,18 @@ export const cctpSchema = z.strictObject({
   requestsPerSecond: whole(1, 1_000)
     .default(20)
     .describe(
-      'Highest number of requests per second from a process to each API. Circle refuses an address for 5 minutes after 35 requests in a second, so all processes behind one address share these 35.',
+      'Highest number of requests per second from a process to each API. Circle refuses an IP address for 5 minutes after 35 requests in a second, from all processes behind this address.',
     ),
   finality: z
     .enum(['fast', 'finalized'])
     .default('fast')
     .describe(
-      'fast: an attestation is used at the finality that the sender asked for. finalized: only attestations at finality are used, also for burns that ask to be fast.',
+      'fast: Portage uses an attestation at the finality that the sender asked for. finalized: Portage uses only attestations at finality, also for burns that ask to be fast.',
     ),
   free: z
     .literal(true)
     .optional()
-    .describe('All burns are delivered. CCTP pays the relayer nothing, so anyone who burns makes your lanes pay for gas.'),
+    .describe('Portage delivers all burns. CCTP pays the relayer nothing, so anyone who burns makes your lanes pay for gas.'),
   senders: accounts.describe('Accounts whose burns are delivered (on any chain): addresses, or 64 hex digits.'),
   recipients: accounts.describe('Accounts to which burns are delivered: addresses, or 64 hex digits.'),
   chains: z.record(chainName, cctpChainSchema).describe('The chains of the config between which burns are delivered: at least two.'),

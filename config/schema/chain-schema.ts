@@ -9,10 +9,10 @@ const finalitySchema = z.discriminatedUnion('kind', [
       stalledAfterMinutes: between(0.1, 1_440)
         .optional()
         .describe(
-          'If the newest final block is older than this, Portage reports `FINALITY_STALLED`. Absent: 60, because some chains need 30.',
+          'Portage reports `FINALITY_STALLED` if the newest final block is older than this time. Absent: 60, because some chains need 30.',
         ),
     })
-    .describe('Nodes tag the finalized block.'),
+    .describe('The nodes say which block is final (the tag `finalized`).'),
   z
     .strictObject({ kind: z.literal('depth'), blocks: whole(1, 10_000) })
     .describe('A block is final when it is this many blocks below the head.'),
@@ -20,10 +20,10 @@ const finalitySchema = z.discriminatedUnion('kind', [
 ])
 
 const nodeSchema = z.strictObject({
-  url: url.describe('JSON-RPC over HTTP. Its secrets never appear in logs.'),
+  url: url.describe('JSON-RPC over HTTP. Secrets in the URL never appear in logs.'),
   authorization: authorization
     .optional()
-    .describe('Authorization header of each request, such as `Bearer ${NODE_TOKEN}`. It never appears in logs.'),
+    .describe('Authorization header of each request, such as `Bearer ${NODE_TOKEN}`. The header never appears in logs.'),
   name: name.optional().describe('Name in commands and metrics. Absent: node-1, node-2… by place in this list.'),
   use: z
     .enum(['all', 'read', 'send', 'private'])
@@ -53,15 +53,19 @@ const watchedTokenSchema = z.strictObject({
   symbol: text(/^[\w.$-]{1,20}$/, 'must have 1 to 20 letters, digits, or . $ _ -')
     .optional()
     .describe('Name of the token, for people. Absent: the address.'),
-  decimals: whole(0, 36).optional().describe('Decimals of the token, for people. Absent: amounts are shown in its smallest unit.'),
-  minimum: decimal.optional().describe('Lowest balance, in the smallest unit. A lane below it is reported as `LANE_TOKEN_LOW`.'),
+  decimals: whole(0, 36)
+    .optional()
+    .describe('Decimals of the token, for people. Absent: amounts are shown in the smallest unit of the token.'),
+  minimum: decimal.optional().describe('Lowest balance, in the smallest unit. A lane with less is reported as `LANE_TOKEN_LOW`.'),
 })
 
 const topUpSchema = z
   .strictObject({
     from: address.describe('The lane of this chain that pays.'),
-    minimum: wei.describe('Lowest balance, wei. A lane below it is topped up. The lane that pays keeps at least this balance.'),
-    level: wei.describe('The balance, wei, that a top-up restores. If this takes more than `maxPaymentWei`, there are several payments.'),
+    minimum: wei.describe('Lowest balance, wei. A lane with less is topped up. The lane that pays keeps at least this balance.'),
+    level: wei.describe(
+      'The balance, wei, that a top-up restores. If the lane needs more than `maxPaymentWei`, the other lane pays several times.',
+    ),
     maxPaymentWei: wei.describe('Highest payment to another lane.'),
     maxPerDayWei: wei.describe('Highest sum of payments to other lanes in a day.'),
   })
@@ -71,13 +75,13 @@ const topUpSchema = z
 
 export const chainSchema = z.strictObject({
   family: z.literal('evm').describe('The kind of chain.'),
-  networkId: whole(1).describe('EIP-155 chain id. Portage checks that every node has it.'),
-  wormholeChainId: whole(1, 65_535).optional().describe("Wormhole chain id (2 is Ethereum). Wormhole's bridge needs it."),
+  networkId: whole(1).describe('EIP-155 chain id. Portage checks that every node has this id.'),
+  wormholeChainId: whole(1, 65_535).optional().describe('Wormhole chain id (2 is Ethereum). Required for all bridges of Wormhole.'),
   nodes: z.array(nodeSchema).min(1).describe('Nodes of the chain. At least one must answer reads.'),
   explorer: linkUrl
     .optional()
     .describe(
-      "Base URL of a block explorer, for links on the page (tx/<hash> is appended). Absent: the explorer in Wormhole's SDK, if it has one.",
+      "Base URL of a block explorer, for links on the page (tx/<hash> is appended). Absent: the explorer that Wormhole's SDK knows.",
     ),
   coin: text(/^(?!(wei|gwei|ether|coins?)$)[a-z]{1,10}$/i, 'must be a symbol of up to ten letters, like ETH, and no unit')
     .optional()
@@ -87,23 +91,23 @@ export const chainSchema = z.strictObject({
     .max(100)
     .prefault([])
     .describe(
-      'Environment variables that URLs of nodes added at runtime may contain. Their values go to the host of the URL, so list only variables for nodes.',
+      'Environment variables that URLs of nodes added at runtime may contain. The values go to the host of the URL, so list only variables for nodes.',
     ),
   send: z
     .enum(['public', 'private'])
     .default('public')
-    .describe('public: transactions go to nodes with use all or send. private: only to nodes with use private.'),
+    .describe('public: transactions go to nodes with use all or send. private: transactions go only to nodes with use private.'),
   errors: z
     .partialRecord(sendErrorSchema, z.array(z.string().min(3)))
     .optional()
     .describe(
-      "Class of error → texts that mean this class in messages of this chain's nodes. Case does not matter. These texts are compared before the built-in ones.",
+      "Class of error → texts that mean this class in messages of this chain's nodes. Case does not matter. These texts are compared before the built-in texts.",
     ),
   feeModel: z
     .enum(['ethereum', 'op-stack', 'arbitrum'])
     .default('ethereum')
     .describe(
-      'ethereum: base fee and tip, or legacy gas price. op-stack: also the L1 data fee of its oracle. arbitrum: a higher fee replaces no transaction, so transactions are only sent again.',
+      'ethereum: base fee and tip, or legacy gas price. op-stack: also the L1 data fee of the gas price oracle. arbitrum: a higher fee replaces no transaction, so Portage only sends transactions again.',
     ),
   feeHistory: z
     .strictObject({
@@ -111,12 +115,12 @@ export const chainSchema = z.strictObject({
       percentile: between(1, 99).default(50).describe('Percentile of the tips in a block (chainlink-evm: 50 to 60).'),
     })
     .prefault({})
-    .describe('How the market price is read.'),
+    .describe('How Portage reads the market price of gas.'),
   fees: feePolicySchema.optional().describe('Fee limits of this chain.'),
   callFees: z
     .record(address, z.record(z.union([selector, z.literal('*')]), feePolicySchema))
     .prefault({})
-    .describe('Contract → selector (or * for all) → fee limits of calls to it.'),
+    .describe('Contract → selector (or * for all) → fee limits of calls to the contract.'),
   treasury: z
     .strictObject({
       address: address.describe('Receives earned fees and spare coins (portage lane sweep).'),
@@ -130,7 +134,7 @@ export const chainSchema = z.strictObject({
     .optional()
     .describe('ERC-20 tokens whose balances are read, shown and exported for each lane of the chain.'),
   topUp: topUpSchema.optional(),
-  finality: finalitySchema.default({ kind: 'tag' }).describe('When a block can no longer leave the chain.'),
+  finality: finalitySchema.default({ kind: 'tag' }).describe('When a block is final, so that it can no longer leave the chain.'),
   blockTimeMs: whole(50, 3_600_000).describe('Expected time between blocks, which also sets how often the head is polled.'),
   contracts: z
     .strictObject({
@@ -138,14 +142,16 @@ export const chainSchema = z.strictObject({
       tokenBridge: address.describe('Wormhole token bridge contract.'),
     })
     .optional()
-    .describe("Wormhole contracts of this chain. Wormhole's bridge needs them."),
+    .describe('Wormhole contracts of this chain. Required for all bridges of Wormhole.'),
   bumpAfterBlocks: whole(1, 10_000)
     .default(3)
     .describe('The transaction of the lowest nonce is replaced with a higher fee if it is not mined after this many blocks.'),
   shadow: z
     .boolean()
     .default(false)
-    .describe('Shadow mode: transfers to this chain are checked and priced, and nothing is sent. No key of its lanes is loaded.'),
+    .describe(
+      'Shadow mode: Portage checks and prices transfers to this chain, and sends no transactions. Portage loads no key of the chain.',
+    ),
   signing: signingLimitsSchema,
   lanes: z.array(laneSchema).prefault([]).describe('Keys that deliver on this chain. Without a key, transfers to the chain wait.'),
 })

@@ -14,7 +14,7 @@ const coins = decimal.refine((value) => !/^[0-9]+$/.test(value) || BigInt(value)
 const executorChainSchema = z.strictObject({
   contract: address.describe("The chain's Executor contract, which takes the requests."),
   payee: address.describe(
-    'Gets the payments of requests on this chain, at once. If it is a contract, it must accept coins with 2,300 gas.',
+    'Account that gets the payments of requests on this chain, at once. A contract as payee must accept coins with 2,300 gas.',
   ),
   price: dollars.describe("Dollars that one of the chain's coins is worth, as text."),
   baseFee: decimal
@@ -24,7 +24,7 @@ const executorChainSchema = z.strictObject({
     )
     .default('0')
     .describe(
-      "Fixed part of the price of each request on this chain, wei of its coin, rounded up to 10 decimals. It must cover costs that gas does not cover: an L2's fee for data.",
+      "Fixed part of the price of each request on this chain, wei of its coin, rounded up to 10 decimals. The fixed part must cover costs that gas does not cover: an L2's fee for data.",
     ),
   maxGasLimit: gasUnits.default('1000000').describe('Highest gas limit of a delivery to this chain that a request may ask for.'),
   maxMsgValue: coins.default('0').describe('Highest amount of coins that a delivery to this chain may carry, including the drop-off, wei.'),
@@ -63,19 +63,23 @@ const executorChainSchema = z.strictObject({
 export const executorSchema = z.strictObject({
   quoter: z
     .strictObject({
-      address: address.describe('Address of the key. It is the name of this provider on all chains.'),
-      signer: signerSchema.optional().describe('Where the key is. Only processes of the API need it. Without it they give no quotes.'),
+      address: address.describe('Address of the key, which names this provider on all chains.'),
+      signer: signerSchema.optional().describe('Where the key is. Only processes of the API need the key, to give quotes.'),
     })
-    .describe('The key that signs quotes. It signs no transactions and needs no coins. It must not be the key of a lane.'),
-  expirySeconds: whole(60, 86_400).default(3_600).describe('How long a quote can be used for a request. Its prices hold for this time.'),
+    .describe("The key that signs quotes. The quoter's key signs no transactions and needs no coins, and must not be the key of a lane."),
+  expirySeconds: whole(60, 86_400)
+    .default(3_600)
+    .describe('How long a quote can be used for a request, seconds. The prices of the quote hold for this time.'),
   marginPercent: whole(0, 1_000)
     .default(10)
-    .describe('Raises the price of gas and coins of the target, percent. It must cover the changes of prices while a quote can be used.'),
+    .describe(
+      'Surcharge on the price of gas and coins of the target, percent. The surcharge must cover the changes of prices while a quote can be used.',
+    ),
   honourExpired: z
     .boolean()
     .default(false)
     .describe(
-      'Whether Portage delivers a request that was made in time, with its coins, even if its quote expires before. The coins are then paid at old prices.',
+      'Whether Portage delivers a request, with its coins, after its quote has expired, if the request was made in time. Portage then pays the coins at old prices.',
     ),
   priceFeed: z
     .strictObject({
@@ -88,24 +92,26 @@ export const executorSchema = z.strictObject({
             }),
             z.strictObject({
               kind: z.literal('http').describe('A web server.'),
-              url: url.describe('Answers GET with the same JSON, in at most 64 KiB.'),
+              url: url.describe('URL that answers GET with the JSON of prices, in at most 64 KiB.'),
             }),
           ]),
         )
         .min(1)
         .max(9)
         .describe(
-          'Sources of JSON with `at` (seconds since the epoch) and `dollars` (chain → price as text). More than half of them must be current. Portage uses the median.',
+          'Sources of JSON with `at` (seconds since the epoch) and `dollars` (chain → price as text). More than half of the sources must be current. Portage uses the median.',
         ),
       everySeconds: whole(1, 3_600).default(30).describe('How often the sources are read.'),
       maxAgeSeconds: whole(10, 86_400).default(600).describe('Highest age of prices that Portage uses for quotes.'),
       mostChangePercent: whole(1, 1_000)
         .default(50)
-        .describe('Highest difference between a price of the feed and `price` of the chain, percent. Beyond it, Portage gives no quotes.'),
+        .describe(
+          'Highest difference between a price of the feed and `price` of the chain, percent. If a price differs more, Portage gives no quotes.',
+        ),
     })
     .optional()
     .describe('Prices of quotes while Portage runs. Absent: `price` of each chain.'),
   chains: z
     .record(chainName, executorChainSchema)
-    .describe('Chains of the config between which Portage serves requests: at least two. There are no quotes for other chains.'),
+    .describe('Chains of the config between which Portage serves requests: at least two. Portage gives no quotes for other chains.'),
 })

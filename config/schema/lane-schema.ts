@@ -10,9 +10,9 @@ export const feePolicySchema = z.strictObject({
   tipFactor: between(0.5, 10).optional().describe("Factor of the market's tip in the first offer, with two decimals. Default: 1."),
   bumpPercent: whole(10, 100).optional().describe('How much each new attempt raises both fees, percent. Default: 20.'),
   maxFeePerTransaction: decimal.optional().describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
-  baseFeeCeiling: decimal.optional().describe('Highest base fee, wei. Above it nothing new is sent: transfers wait without a nonce.'),
+  baseFeeCeiling: decimal.optional().describe('Highest base fee, wei. Above this ceiling, new transfers wait without a nonce.'),
   gasFactor: between(1, 5).optional().describe('Factor of the gas estimate that gives the gas limit. Default: 1.2.'),
-  gasLimit: gasUnits.optional().describe('Highest gas limit of a transaction. A call that needs more is not sent.'),
+  gasLimit: gasUnits.optional().describe('Highest gas limit of a transaction. A call that needs more gas is not sent.'),
 })
 
 /** `environment` is only for development, because keys in environment variables leak easily. */
@@ -31,11 +31,13 @@ export const signerSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('remote').describe("A remote signer over HTTP with web3signer's eth1 API."),
-    url: url.describe('Base URL. Its credentials never appear in logs.'),
+    url: url.describe('Base URL of the signer. Credentials in the URL never appear in logs.'),
     identifier: z
       .string()
       .optional()
-      .describe("The key's identifier there (web3signer: its public key). Absent: Portage finds the key by the lane's address."),
+      .describe(
+        "The key's identifier at the remote signer (web3signer: the public key). Absent: Portage finds the key by the lane's address.",
+      ),
     timeoutMs: whole(100, 600_000).default(5000).describe('Longest wait for a signature.'),
   }),
   z.strictObject({
@@ -52,9 +54,9 @@ const limits = {
   maxDataFeePerTransactionWei: wei.describe('Highest fee for the data of one transaction, in addition to its gas (feeModel: op-stack).'),
   maxCostPerTransactionWei: wei.describe('Highest cost of one transaction: gas limit × fee per gas + data fee of an L2.'),
   maxSpendingPerHourWei: wei.describe(
-    "Highest cost of a key's transactions in an hour. Each nonce counts once, with its most expensive attempt. Coins that a key pays are counted separately, with the same limit.",
+    "Highest cost of a key's transactions in an hour. Each nonce counts once, with its most expensive attempt. Payments of coins count separately, with the same limit.",
   ),
-  maxSpendingPerDayWei: wei.describe('The same per day.'),
+  maxSpendingPerDayWei: wei.describe('Highest cost of the transactions of a key in a day, counted like the cost in an hour.'),
   maxPaymentWei: wei.describe('Highest payment of coins to the treasury or to another lane.'),
 }
 
@@ -74,13 +76,16 @@ export const signingLimitsSchema = z
       .boolean()
       .default(false)
       .describe(
-        "Whether a key of this chain may pay coins to the chain's other lanes (portage lane top-up). If true, a thief of one key who can reach Temporal can make the other keys pay to it, within their limits.",
+        "Whether a key of this chain may pay coins to the chain's other lanes (portage lane top-up). If true, a thief of one key who can reach Temporal can make the other keys pay coins to this key, within their limits.",
       ),
   })
   .prefault({})
-  .describe('Limits of every signature by a key of this chain. Only the config can change them: docs/operate/signers.md')
+  .describe('Limits of every signature by a key of this chain. No command can change these limits: docs/operate/signers.md')
 
-const laneLimitsSchema = z.strictObject(limits).partial().describe("Limits of this key. They replace those of the chain's `signing`.")
+const laneLimitsSchema = z
+  .strictObject(limits)
+  .partial()
+  .describe("Limits of this key. These limits replace the limits of the chain's `signing`.")
 
 function coins(count: number): string {
   return String(BigInt(count) * 10n ** 18n)
@@ -89,23 +94,23 @@ function coins(count: number): string {
 const contractCalls = z.record(address, z.array(selector).min(1))
 
 export const laneSchema = z.strictObject({
-  address: address.describe('Address of the key. All workers of the chain need it; only lane workers need the signer.'),
+  address: address.describe('Address of the key. All workers of the chain need the address; only lane workers need the signer.'),
   signer: signerSchema.optional().describe('Where the key is. Absent on workers that do not serve this lane.'),
   allow: contractCalls
     .optional()
     .describe(
-      "Contract → selectors of the deliveries that the key signs. Each needs the proof of its bridge. Absent: all calls of the config's bridges. Always allowed: no-ops, coins to the treasury (to other lanes only with `topUps`), listed tokens to the treasury.",
+      "Contract → selectors of the deliveries that the key signs, if a bridge proves them. Absent: all calls of the config's bridges. The key always signs no-ops and payments of coins and listed tokens to the treasury, and with `topUps` payments of coins to other lanes.",
     ),
   operatorCalls: z
     .record(address, z.array(callStart).min(1))
     .optional()
     .describe(
-      'Contract → prefixes of the data of calls that operators may order (portage lane send --data): a selector and any number of leading arguments of 32 bytes. No proof protects them: anyone with access to Temporal can order such a call with any further arguments.',
+      'Contract → prefixes of the data of calls that operators may order (portage lane send --data): a selector and any number of leading arguments of 32 bytes. No proof protects operator calls: anyone with access to Temporal can order such a call with any further arguments.',
     ),
   signing: laneLimitsSchema.optional(),
   minimumBalance: decimal
     .optional()
-    .describe('Lowest balance, wei. Below it the lane takes no new work. Absent: the balance must only cover the transactions in flight.'),
+    .describe('Lowest balance, wei. A lane with less takes no new work. Absent: the balance must only cover the transactions in flight.'),
   fees: feePolicySchema.optional().describe('Fee limits of this lane.'),
   broadcast: z
     .enum(['auto', 'queue'])

@@ -36,7 +36,7 @@ function keepsCredentials(text: string): boolean {
 
 const secretSchema = z
   .strictObject({
-    secretFile: path.optional().describe('A file with only the secret. Read at each notification.'),
+    secretFile: path.optional().describe('A file with only the secret, read at each notification.'),
     secretVariable: variable.optional().describe('Environment variable with the secret.'),
   })
   .refine(...oneOf('secretFile', 'secretVariable'))
@@ -47,26 +47,36 @@ const receiverSchema = z.strictObject({
     .string()
     .refine(isReceiverUrl, 'must be an https URL, or http on loopback (127.0.0.1, localhost), without a user and a fragment')
     .refine((text) => !isReceiverUrl(text) || !keepsCredentials(text), 'must not be an address where clouds keep credentials')
-    .describe('URL of the webhook. Path and query may be secret and are never shown.'),
+    .describe('URL of the webhook. Portage never shows path and query, which may be secret.'),
   secrets: z
     .array(secretSchema)
     .min(1)
     .max(5)
     .describe(
-      'Signing secrets: whsec_ and 24 to 64 random bytes in base64. Each secret signs every notification, so that you can change them without a gap.',
+      'Signing secrets: whsec_ and 24 to 64 random bytes in base64. Each secret signs every notification, so that you can change secrets without a gap.',
     ),
   events: z
     .array(z.enum(notificationTypes))
     .min(1)
-    .describe('Events that are sent. transfer.delivered includes transfer.reversed: docs/operate/notifications.md.'),
+    .describe('Events that the receiver gets. transfer.delivered includes transfer.reversed: docs/operate/notifications.md.'),
   chains: z
     .array(name)
     .min(1)
     .max(100)
     .optional()
-    .describe('Only events of transfers from or to these chains, and of the chains themselves. Absent: all.'),
-  bridges: z.array(name).min(1).max(20).optional().describe('Only events of these bridges and their transfers. Absent: all.'),
-  lanes: z.array(lane).min(1).max(100).optional().describe('Only events of these lanes and of transfers that they have sent. Absent: all.'),
+    .describe('The receiver gets only events of these chains and of transfers from or to them. Absent: all chains.'),
+  bridges: z
+    .array(name)
+    .min(1)
+    .max(20)
+    .optional()
+    .describe('The receiver gets only events of these bridges and of their transfers. Absent: all bridges.'),
+  lanes: z
+    .array(lane)
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('The receiver gets only events of these lanes and of transfers that they have sent. Absent: all lanes.'),
 })
 
 export const notificationsSchema = z

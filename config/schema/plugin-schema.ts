@@ -10,7 +10,9 @@ const returns = text(/^[\w,()[\]]+$/, 'must be the types of the answer, separate
 const callSchema = z
   .strictObject({
     contract: address.describe('Contract that is called.'),
-    function: text(callOfOne, 'must be name(bytes), or name(<type>) with one word').describe('Its function, with one argument.'),
+    function: text(callOfOne, 'must be name(bytes), or name(<type>) with one word').describe(
+      'Function of the contract, with one argument.',
+    ),
     proof: z
       .union([
         z.literal('message'),
@@ -38,9 +40,9 @@ export const pluginRouteSchema = z.strictObject({
   where: z
     .record(text(/^(0|[1-9][0-9]{0,5})$/, 'must be an offset in bytes'), text(/^([0-9a-f]{2}){1,64}$/, 'must be 1 to 64 bytes in hex'))
     .optional()
-    .describe('Offset in the payload, in bytes → the bytes there. All must match.'),
+    .describe('Offset in the payload, in bytes → the bytes at this offset. All pairs must match.'),
   to: chainName.describe('Target chain.'),
-  calls: z.array(callSchema).min(1).max(50).describe('The calls that keys sign for these messages, and no others.'),
+  calls: z.array(callSchema).min(1).max(50).describe('The only calls that keys sign for these messages.'),
 })
 
 export const pluginRoutesSchema = z.array(pluginRouteSchema).min(1).max(1_000)
@@ -53,12 +55,12 @@ export const pluginName = text(/^[a-z][a-z0-9-]{1,39}$/, 'must be lower-case let
 export const pluginsSchema = z.record(
   pluginName,
   z.strictObject({
-    module: path.describe('File of the plug-in. Relative to the config file.'),
+    module: path.describe('File of the plug-in, relative to the config file.'),
     sha256: text(/^[0-9a-f]{64}$/, 'must be a SHA-256: 64 lower-case hex digits').describe(
       'SHA-256 of the file. A file with another SHA-256 is not loaded.',
     ),
-    settings: z.record(z.string(), z.unknown()).prefault({}).describe('Settings of the plug-in. Its documentation has their names.'),
-    routes: pluginRoutesSchema.describe('Which messages it delivers, and the calls that keys sign for them.'),
-    stream: emitterStreamSchema.prefault({}).describe('Settings of the streams of its emitters.'),
+    settings: z.record(z.string(), z.unknown()).prefault({}).describe('Settings of the plug-in, by the names in its documentation.'),
+    routes: pluginRoutesSchema.describe('The messages that the plug-in delivers, and the calls that keys sign for these messages.'),
+    stream: emitterStreamSchema.prefault({}).describe('Settings of the streams of the emitters of this plug-in.'),
   }),
 )

@@ -14,16 +14,16 @@ import { authorization, between, chainName, path, text, url, wei, whole } from '
 /** A place outside Temporal, because checkpoints are needed after Temporal was wiped. */
 const checkpointStoreSchema = z.discriminatedUnion('kind', [
   z.strictObject({
-    kind: z.literal('directory').describe('A folder, one file per stream.'),
+    kind: z.literal('directory').describe('A folder with one file per stream.'),
     path: path.describe('Path of the folder, relative to the config file.'),
   }),
   z.strictObject({
     kind: z.literal('http').describe('An object store that takes PUT and GET: <url>/<stream>.json.'),
-    url: url.describe('Base URL. Its credentials never appear in logs.'),
+    url: url.describe('Base URL of the object store. Credentials in the URL never appear in logs.'),
     authorization: authorization.optional().describe('Authorization header, best from an environment variable.'),
   }),
   z.strictObject({
-    kind: z.literal('none').describe('Nowhere. After a loss of Temporal, streams begin anew.'),
+    kind: z.literal('none').describe('No checkpoints. After a loss of Temporal, streams begin anew.'),
   }),
 ])
 
@@ -45,25 +45,31 @@ const deploymentSchema = z.strictObject({
 
 const workerSchema = z
   .strictObject({
-    workflowTaskSeconds: seconds(1, 10).describe('A workflow task that is not answered for this long goes to another process.'),
-    stickySeconds: seconds(0.1, 10).describe('A workflow task waits this long for the process that has the workflow in memory.'),
+    workflowTaskSeconds: seconds(1, 10).describe('A workflow task without an answer goes to another process after this time, seconds.'),
+    stickySeconds: seconds(0.1, 10).describe('How long a workflow task waits for the process that has the workflow in memory, seconds.'),
     heartbeatSeconds: seconds(1, 15).describe("A step with a lane's key goes to another process after this time without a heartbeat."),
-    laneTaskSeconds: seconds(1, 60).describe("A broadcast waits this long for a process with its lane's key, then tries another lane."),
+    laneTaskSeconds: seconds(1, 60).describe(
+      "How long a broadcast waits for a process with its lane's key before it tries another lane, seconds.",
+    ),
     fillAfterSeconds: seconds(1, 60).describe('A stuck nonce without a process is filled with a no-op after this time and 3 blocks.'),
-    shutdownGraceSeconds: seconds(0, 5).describe('Running steps have this long to end when the process stops.'),
-    shutdownForceSeconds: seconds(1, 20).describe('A step that still runs after this time is left to another process.'),
+    shutdownGraceSeconds: seconds(0, 5).describe('How long running steps may continue when the process stops, seconds.'),
+    shutdownForceSeconds: seconds(1, 20).describe(
+      'A stopping process leaves its running steps to other processes after this time, seconds.',
+    ),
     deployment: deploymentSchema
       .optional()
-      .describe("Temporal's worker versioning: a version gets work when it is promoted. Absent: no versions. docs/operate/upgrade.md."),
+      .describe(
+        "Temporal's worker versioning: a version gets work when it is promoted. Absent: processes have no versions. docs/operate/upgrade.md.",
+      ),
   })
   .prefault({})
   .describe(
-    'How soon another process takes over after a crash, and how a process stops. A workflow keeps the values with which it was started.',
+    'How soon another process takes over after a crash, and how a process stops. A running workflow keeps the values with which it was started.',
   )
 
 const transfersSchema = z
   .strictObject({
-    priority: whole(1, 5).default(3).describe('Default priority: 1 goes first, 5 last. It rises while a transfer waits.'),
+    priority: whole(1, 5).default(3).describe('Default priority: 1 goes first, 5 last. The priority of a waiting transfer rises.'),
     deadlineMinutes: between(1, 525_600)
       .optional()
       .describe('A transfer that is not delivered after this time leaves its lane and is parked. Absent: never.'),
@@ -89,7 +95,7 @@ const transfersSchema = z
     maxLossPerTokenPerHourWei: wei
       .default('50000000000000000')
       .describe(
-        'Highest cost of reverted deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above it, transfers of the token wait (QUARANTINED), or are paid as the wrapped coin if the bridge unwraps. Contracts, batches and lost races each have a budget of this size. All tokens of a chain together have four such budgets. docs/concepts/threat-model.md. Each process counts from its start.',
+        'Highest cost of reverted deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above this cost, transfers of the token wait (QUARANTINED), or are paid as the wrapped coin if the bridge unwraps. Contracts, batches and lost races each have a budget of this size. All tokens of a chain together have four such budgets (docs/concepts/threat-model.md). Each process counts the cost from its start.',
       ),
   })
   .prefault({})
@@ -99,24 +105,26 @@ const streamsSchema = z
   .strictObject({
     rangeBlocks: whole(1, 1_000_000)
       .default(2_000)
-      .describe('Highest number of blocks in one read of logs. Portage reads fewer if a node refuses the range, and more again later.'),
+      .describe('Highest number of blocks in one read of logs. If a node refuses the range, Portage reads fewer blocks at a time.'),
     auditMinutes: between(0.02, 1_440)
       .default(5)
       .describe("How often a stream is compared with its source's count and table, and its open transfers with their workflows."),
     uncountedAfterMinutes: between(0.02, 1_440)
       .default(10)
-      .describe('A transfer that waits longer for a reason of its own (no wrapper, a reverting call) no longer counts in `maxOpen`.'),
+      .describe(
+        'After this time, a transfer that waits for a reason of its own (no wrapper, a reverting call) no longer counts in `maxOpen`.',
+      ),
     checkpoints: checkpointStoreSchema
       .optional()
       .describe('Checkpoints, from which streams resume after Temporal was wiped. Absent: `checkpoints` in `dataFolder`.'),
     lookBackDays: between(0, 90)
       .default(7)
       .describe(
-        "How far back an emitter's stream begins if it has no checkpoint and no `first`. The stream covers at least the latest 1,000 numbers. A stream of messages without numbers begins there if it has no checkpoint and no `startBlock`.",
+        "How far back an emitter's stream begins if it has no checkpoint and no `first`. The stream covers at least the latest 1,000 numbers. A stream of messages without numbers also begins so far back if it has no checkpoint and no `startBlock`.",
       ),
   })
   .prefault({})
-  .describe('The numbered sources of transfers. No number may be missed.')
+  .describe('The numbered sources of transfers. Portage accounts for every number.')
 
 const accessSchema = z
   .strictObject({
@@ -125,7 +133,7 @@ const accessSchema = z
       .max(20)
       .default([])
       .describe(
-        'Public keys of tokens that are made on another machine (portage token keys). If the list has a key, this process makes no keys.',
+        'Public keys that verify tokens made on another machine (portage token keys). If the list has a key, this process makes no keys.',
       ),
   })
   .prefault({})
@@ -141,22 +149,22 @@ const archiveSchema = z
       kind: z.literal('s3').describe('A bucket of S3 or of a compatible server. The AWS SDK finds the credentials.'),
       bucket: text(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket').describe('Name of the bucket.'),
       region: text(/^[a-z0-9-]{1,40}$/, 'must be the name of a region').describe(
-        'Region. Other servers define their own, such as auto or us-east-1.',
+        'Region of the bucket. Servers other than AWS define their own regions, such as auto or us-east-1.',
       ),
-      endpoint: url.optional().describe('Base URL of a server other than AWS. The bucket is the first part of the path.'),
+      endpoint: url.optional().describe('Base URL of a server other than AWS. The name of the bucket is the first part of the path.'),
       prefix: text(/^([\w.-]+\/)*$/, 'must be names that each end with a slash')
         .default('')
         .describe("Prefix of each object's name, such as portage/."),
     }),
   ])
-  .describe('Where portage archive writes results of transfers and orders, because Temporal forgets them. Absent: nowhere.')
+  .describe('Where `portage archive` writes the results of transfers and orders, because Temporal forgets them. Absent: no archive.')
 
 const telemetrySchema = z
   .strictObject({
     otlpEndpoint: url
       .optional()
       .describe('Base URL of an OpenTelemetry collector (OTLP over HTTP). OTEL_EXPORTER_OTLP_ENDPOINT overrides it. Absent: no traces.'),
-    traceRatio: between(0, 1).default(1).describe('Share of transfers that are traced: 0.01 is one of a hundred.'),
+    traceRatio: between(0, 1).default(1).describe('Share of transfers with a trace: 0.01 is one of a hundred.'),
   })
   .prefault({})
   .describe('Traces over OpenTelemetry: docs/operate/monitor/logs-and-traces.md.')
@@ -165,20 +173,20 @@ export const configSchema = z.strictObject({
   dataFolder: path
     .default('portage-data')
     .describe(
-      'Folder for data that must survive a loss of Temporal, so keep it on another disk. Relative to the config file. Created at first use with mode 0700.',
+      'Folder for data that must survive a loss of Temporal, so keep it on another disk. The path is relative to the config file. Portage creates the folder at first use with mode 0700.',
     ),
   temporal: temporalSchema,
   worker: workerSchema,
   chains: z.record(chainName, chainSchema).describe('The networks, by names of your choice. All processes use the same names.'),
-  fees: feePolicySchema.optional().describe('Fee limits that apply where no more specific limit is set.'),
+  fees: feePolicySchema.optional().describe('Fee limits of all chains and lanes that have no limits of their own.'),
   transfers: transfersSchema,
   audit: z
     .strictObject({
-      everyMinutes: between(0.05, 10_080).default(10).describe('How often delivered transfers are checked again.'),
-      hours: between(0.1, 8_760).default(24).describe('How far back deliveries are checked.'),
+      everyMinutes: between(0.05, 10_080).default(10).describe('Time between two audits, minutes.'),
+      hours: between(0.1, 8_760).default(24).describe('Highest age of the deliveries that an audit checks, hours.'),
     })
     .prefault({})
-    .describe('Audit of delivered transfers: a reorg deeper than finality may have undone one.'),
+    .describe('Audit of delivered transfers: a reorg deeper than finality may have undone a delivery.'),
   streams: streamsSchema,
   bridges: z
     .strictObject({

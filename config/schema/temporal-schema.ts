@@ -2,17 +2,19 @@ import { z } from 'zod'
 import { host, hostAndPort, linkUrl, oneOf, path, text, variable } from '../load/values.ts'
 
 const tlsSchema = z.strictObject({
-  caFile: path.optional().describe("PEM file with the CAs of the server's certificate. Absent: those that Node trusts."),
-  certificateFile: path.optional().describe('PEM file with the client certificate and its chain (mTLS). Read again when it changes.'),
-  keyFile: path.optional().describe('PEM file with the private key of the client certificate. Read again when it changes.'),
+  caFile: path.optional().describe("PEM file with the CAs of the server's certificate. Absent: the CAs that Node trusts."),
+  certificateFile: path
+    .optional()
+    .describe('PEM file with the client certificate and its chain (mTLS). Portage reads a changed file again.'),
+  keyFile: path.optional().describe('PEM file with the private key of the client certificate. Portage reads a changed file again.'),
   serverName: host.optional().describe("Name in the server's certificate. Absent: the host of the address."),
-  disabled: z.boolean().default(false).describe('true: plain text. Anyone on the network can then read the API key, if there is one.'),
+  disabled: z.boolean().default(false).describe('true: plain text, in which anyone on the network can read the API key.'),
 })
 
 const payloadKeySchema = z
   .strictObject({
     id: text(/^[A-Za-z0-9._-]{1,64}$/, 'must be letters, digits and . _ -, at most 64').describe(
-      'Key id, stored in clear with every payload it encrypted. Never reuse it for another key.',
+      'Key id, stored in clear with every payload that the key encrypted. Never reuse the id for another key.',
     ),
     keyFile: path.optional().describe('A file with only the key: 32 bytes in base64 or hex, such as from `openssl rand -base64 32`.'),
     keyVariable: variable.optional().describe('Environment variable with the key.'),
@@ -30,7 +32,7 @@ const encryptionSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'true: unencrypted payloads are refused. Set it when no unencrypted payload is left. Signals without arguments have no payload and are still obeyed: docs/operate/temporal/encryption.md.',
+      'true: Portage refuses unencrypted payloads. Set true when no unencrypted payload is left. Portage still obeys signals without arguments, which have no payload: docs/operate/temporal/encryption.md.',
     ),
 })
 
@@ -40,9 +42,11 @@ export const temporalSchema = z
     namespace: text(/^\S{1,255}$/, 'must be a name without spaces')
       .default('default')
       .describe('The Temporal namespace that holds the workflows.'),
-    webUi: linkUrl.optional().describe("Base URL of Temporal's Web UI, for links of the page. Absent: no links."),
+    webUi: linkUrl.optional().describe("Base URL of Temporal's Web UI, for links of the page. Absent: the page has no such links."),
     tls: tlsSchema.optional().describe('TLS to Temporal. {}: TLS without a client certificate. Absent: TLS only with an API key.'),
-    apiKeyFile: path.optional().describe('A file with only the API key (a JWT or a key of Temporal Cloud). Read again when it changes.'),
+    apiKeyFile: path
+      .optional()
+      .describe('A file with only the API key (a JWT or a key of Temporal Cloud). Portage reads a changed file again.'),
     apiKeyVariable: variable.optional().describe('Environment variable with the API key.'),
     encryption: encryptionSchema
       .optional()
@@ -53,7 +57,7 @@ export const temporalSchema = z
     useEnvironment: z
       .boolean()
       .default(true)
-      .describe('A profile of temporal.toml and the variables TEMPORAL_* override this map. false: neither is read.'),
+      .describe('true: a profile of temporal.toml and the variables TEMPORAL_* override this map. false: Portage reads neither of them.'),
   })
   .prefault({})
   .describe('The Temporal server and the credentials for it.')

@@ -10,12 +10,12 @@ export const chainRows = {
   CHAIN_UNREACHABLE: {
     title: 'No node of the chain answers.',
     remedy:
-      'Start the node, or repair the network between it and Portage. Until then, you can add another node: it serves the chain, but does not count in any majority.',
+      'Start the node, or repair the network between the node and Portage. Until then, you can add another node: an added node serves the chain, but does not count in any majority.',
     ...cause(
       'chain',
-      'Portage keeps asking the nodes. Transfers to other chains continue.',
+      'Portage keeps sending requests to the nodes. Transfers to other chains continue.',
       [nodes, enable, add],
-      'Nothing is read from the chain and nothing is sent to it.',
+      'Portage reads nothing from the chain and sends no transactions to it.',
     ),
   },
   CHAIN_WITHOUT_MAJORITY: {
@@ -26,14 +26,14 @@ export const chainRows = {
       'chain',
       'Portage reads and sends through the nodes that answer. Decisions that need a majority wait.',
       [nodes, enable],
-      'Finality, streams and audits need more than half of the nodes, and wait.',
+      'Finality, streams and audits wait, because they need the answers of more than half of the nodes.',
     ),
   },
   CHAIN_STALLED: {
     title: 'The chain makes no blocks, or all its configured nodes have stopped.',
     remedy:
-      'Compare with a block explorer. If the chain makes blocks there, the nodes have stopped: restart them, or name other nodes in the config and restart the processes. (A node of `portage node add` serves only while the nodes of the config do not answer.) Halt a chain whose blocks you do not trust.',
-    ...cause('chain', 'Portage raises no fees on the chain until a block comes. Nothing is lost.', [
+      'Compare with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node of `portage node add` serves only while the nodes of the config do not answer. Halt a chain whose blocks you do not trust.',
+    ...cause('chain', 'Portage raises no fees on the chain until the chain makes a block again. No transfer is lost.', [
       nodes,
       `portage halt --chain <chain> ${reason}`,
     ]),
@@ -44,7 +44,7 @@ export const chainRows = {
       'chain',
       'Deliveries to the chain are sent, and stay `included`. Streams whose source is this chain wait.',
       [nodes],
-      'Nothing is read from the chain as final, and no delivery to it ends.',
+      'Portage reads nothing from the chain as final, and no transfer to the chain ends.',
     ),
   },
   CHAIN_WITHOUT_WORKER: {
@@ -64,40 +64,40 @@ export const chainRows = {
   NODE_DOWN: {
     ...row(
       'A node does not answer, but other nodes of its chain do.',
-      'Repair the node. If it stays away, disable it, and enable it again after the repair. A disabled node still counts in the majority. If an operator added the node, remove it.',
+      'Repair the node. If the repair takes long, disable the node, and enable it afterwards. A disabled node still counts in the majority. If an operator added the node, remove it.',
     ),
     ...cause('node', 'Portage uses the other nodes.', [nodes, disable, remove]),
   },
   NODE_LAGS: {
-    title: 'A node is some blocks behind the other nodes, or far above them.',
+    title: 'The head of a node is some blocks behind the heads of the other nodes, or far above them.',
     remedy: 'Repair the node, or disable it. A node far above the others is on another chain. If an operator added the node, remove it.',
     ...cause('node', 'Portage asks this node last.', [nodes, disable, remove]),
   },
   NODE_DISABLED: {
-    ...row('A disabled node answers.', 'Enable the node if the reason for disabling it is gone.'),
-    ...cause('note', 'Portage does not use the node, but counts it in the majority.', [nodes, enable]),
+    ...row('A disabled node answers again.', 'Enable the node if the reason for disabling the node is gone.'),
+    ...cause('note', 'Portage does not use the disabled node, but counts it in the majority.', [nodes, enable]),
   },
   NODES_DISAGREE: outage(
     'The nodes of the chain do not agree.',
-    'Do nothing if this passes. Otherwise find the node that lies (run `portage doctor`), and disable it (run `portage node disable`). Disabled nodes still count: if no majority is left, remove dead nodes from the config.',
+    'Do nothing if the nodes agree again; otherwise find the node that lies (run `portage doctor`), and disable it (run `portage node disable`). Disabled nodes still count: if no majority is left, remove dead nodes from the config.',
   ),
   NODE_UNAVAILABLE: {
     ...outage(
       'No node of the chain gave a usable answer.',
       'Check the nodes in the config; `portage doctor` tests each of them. You can add another node.',
     ),
-    ...cause('transfers', 'Portage asks the nodes again.', [nodes, add]),
+    ...cause('transfers', 'Portage repeats the request to the nodes.', [nodes, add]),
   },
   NODE_REFUSED: {
     ...outage(
       'The node refused the request, or gave a malformed answer.',
-      'Read the message of the node. If the error stays, add another node.',
+      'Read the message of the node. If the error does not pass, add another node.',
     ),
-    ...cause('transfers', 'Portage asks again.', [nodes, add]),
+    ...cause('transfers', 'Portage repeats the request.', [nodes, add]),
   },
   RECEIPT_TOO_LONG: row(
-    'A transaction has more logs than Portage reads. Its requests and messages are passed over.',
-    'Do nothing, unless you know of a message in it. Only a transaction of more than 16,777,216 gas (the limit of EIP-7825) can have such logs. Deliver such a message yourself.',
+    'A transaction has more logs than Portage reads. Portage ignores the requests and messages of this transaction.',
+    'Do nothing, unless you know of a message in this transaction: deliver such a message yourself. Only a transaction of more than 16,777,216 gas (the limit of EIP-7825) can have so large logs.',
   ),
   CHAIN_ID_MISMATCH: fatal('A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.', {
     isOutage: true,
@@ -105,7 +105,7 @@ export const chainRows = {
   TRANSACTION_REFUSED: outage('The node refused the transaction.', 'Read the message of the node.'),
   HEADERS_UNCHECKED: row(
     'The block headers of most nodes do not fit the block hashes of the same nodes. Portage no longer checks headers.',
-    'Do nothing if the chain hashes its headers in its own way. Otherwise find out who can alter answers between the nodes and this process.',
+    'Do nothing if the chain hashes its headers in its own way; otherwise find out who can alter answers between the nodes and this process.',
   ),
   SIGNATURES_SLOW: row(
     'Signatures are checked in JavaScript, which is slow: there is no native build of secp256k1.',
@@ -113,6 +113,6 @@ export const chainRows = {
   ),
   EFFECT_UNDONE: outage(
     'The chain no longer shows an effect that it had shown as final.',
-    'Do nothing for the transfer: it is delivered again. Ask the operators of the chain what happened, and consider a later finality in the config.',
+    'Do nothing for the transfer: Portage delivers it again. Ask the operators of the chain what happened, and consider a later finality in the config.',
   ),
 } satisfies Record<string, Row>

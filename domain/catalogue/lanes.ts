@@ -11,13 +11,13 @@ export const laneRows = {
       'lane',
       `${does.otherLanes} Transfers with a nonce may move to another lane after \`transfers.abandonAfterMinutes\`.`,
       ['portage run --role lane --lane <address>', 'portage run --role lane --chain <chain>'],
-      'The lane signs nothing.',
+      'The key of the lane signs nothing.',
     ),
   },
   LANE_CHAIN_REPLACED: {
     ...fatal(
       'A block that the lane knew as final is no longer in the chain.',
-      'Make sure that the chain was really replaced, and that no node is on a wrong fork. Then run `portage lane reset --chain-replaced`.',
+      'Make sure that another chain really replaced this one, and that no node is on a wrong fork. Then run `portage lane reset --chain-replaced`.',
       { isOutage: true },
     ),
     ...cause('lane', does.otherLanes, [nodes, `portage lane reset <lane> --chain-replaced ${reason}`], 'The lane has stopped itself.'),
@@ -29,12 +29,15 @@ export const laneRows = {
     ),
     ...cause(
       'lane',
-      `${does.otherLanes} The lane takes work again by itself once its address has coins. With \`chains.<name>.topUp\`, another lane sends them.`,
+      `${does.otherLanes} The lane takes work again by itself once its address has coins. With \`chains.<name>.topUp\`, another lane sends coins.`,
       [showLane, 'portage lane top-up <lane> --from <other lane> --amount <wei> --wait'],
     ),
   },
   LANE_TOKEN_LOW: {
-    ...row('The account of the lane has less of a token than its minimum.', 'Send tokens to the address of the lane, from anywhere.'),
+    ...row(
+      'The account of the lane has less of a token than the minimum in the config.',
+      'Send tokens to the address of the lane, from anywhere.',
+    ),
     ...cause('note', 'The lane continues to work, because its transactions need only the coin of the chain.', [showLane]),
   },
   TOP_UP_HELD: row(
@@ -58,30 +61,29 @@ export const laneRows = {
     ...cause('lane', does.otherLanes, [`portage lane set-window <lane> <number> ${reason}`]),
   },
   FEE_LIMIT_REACHED: {
-    title: 'The lowest nonce of the lane is not mined: the fee limit is below the fee that the chain requires.',
+    title: 'The transaction with the lowest nonce of the lane is not mined: the fee limit is below the fee that the chain requires.',
     remedy:
-      'Run `portage fees show`, then raise the limit (run `portage fees set`), or wait until the base fee falls. `portage lane replace` sends this one transaction with a fee above the limits.',
-    ...cause('lane', 'Portage sends the attempt with the highest fee again and again. Higher nonces of the lane wait for this nonce.', [
-      showLane,
-      fees,
-      raiseFee,
-      replace,
-    ]),
-  },
-  NONCE_STUCK: {
-    title: 'The lowest nonce of the lane has not been mined for many blocks.',
-    remedy:
-      'Replace the transaction with a higher fee. If the fee limits keep the fee too low, raise them. If the fee is high enough, the nodes lose the transaction: repair them, or add a node.',
+      'Run `portage fees show`, then raise the limit (run `portage fees set`), or wait until the base fee falls. `portage lane replace` sends one transaction with a fee above the limits.',
     ...cause(
       'lane',
-      'Portage raises the fee of the transaction with that nonce, up to the fee limits, and sends it to every node.',
+      'Portage sends the attempt with the highest fee again and again. Higher nonces of the lane wait for the lowest nonce.',
+      [showLane, fees, raiseFee, replace],
+    ),
+  },
+  NONCE_STUCK: {
+    title: 'The transaction with the lowest nonce of the lane has not been mined for many blocks.',
+    remedy:
+      'Replace the transaction with a higher fee. If the fee limits keep the fee too low, raise the limits. If the fee is high enough, the nodes lose the transaction: repair the nodes, or add a node.',
+    ...cause(
+      'lane',
+      'Portage raises the fee of this transaction, up to the fee limits, and sends it to every node.',
       [showLane, replace, nodes],
-      'All higher nonces of the lane wait for it.',
+      'All higher nonces of the lane wait for the lowest nonce.',
     ),
   },
   LANE_UNREACHABLE: {
     ...outage('The lane workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
-    ...cause('lane', 'Portage keeps asking the ledger of the lane.', [showLane], 'Other workflows of the queue `ledger` do answer.'),
+    ...cause('lane', 'Portage keeps asking the ledger of the lane.', [showLane], 'Other workflows of the queue `ledger` answer.'),
   },
   LANE_UNSYNCED: {
     ...retry(
@@ -90,7 +92,7 @@ export const laneRows = {
     ),
     ...cause(
       'lane',
-      'The lane reads the account at the next block. If nonces of an earlier ledger are still in a pool, it waits until they are mined.',
+      'The lane reads the account at the next block. If transactions of an earlier ledger are still in a pool, the lane waits until they are mined.',
       [showLane, nodes],
       'Until the ledger has read the account, the lane grants no nonces.',
     ),
@@ -106,25 +108,25 @@ export const laneRows = {
     ),
     ...cause(
       'transfers',
-      'Waiting calls are ranked by class and age. The first of them gets a nonce as soon as an earlier nonce is mined.',
+      'Waiting calls are ranked by class and age. As soon as a transaction of the lane is mined, the first waiting call gets a nonce.',
       [listLanes],
     ),
   },
   LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: this is a bug.'),
   LANE_KEEPS_TOO_MANY: row(
-    'The lane has nearly reached its limit of nonces that are not final. At the limit, it grants no nonces until some are final.',
+    'The lane has nearly reached its limit of nonces that are not final. At the limit, the lane grants no nonces until some of its nonces are final.',
     "Check the chain's finality (run `portage node list`). If finality is only slow, add a lane.",
   ),
   NONCE_NOT_FINAL: retry(
-    'An earlier nonce of this call is not final: the call may still be mined with that nonce.',
-    'Wait until that nonce is final. If the nonce is not mined, start a process with the key of its lane: the process fills the nonce with a no-op.',
+    'An earlier nonce of this call is not final: the call may still be mined with the earlier nonce.',
+    'Wait until the earlier nonce is final. If the nonce is not mined, start a process with the key of its lane: the process fills the nonce with a no-op.',
   ),
   KEY_USED_ELSEWHERE: {
     ...row(
       'The key of this lane is used outside Portage. The lane skips the nonces that were used outside, and grants higher nonces.',
       'Find out who else holds the key of this lane: docs/runbooks/KEY_USED_ELSEWHERE.md. Two programs must never share a key.',
     ),
-    ...cause('note', 'The lane continues to work. The row stays for a day after the last such use.', [
+    ...cause('note', 'The lane continues to work. `portage stuck` shows this cause for a day after the last use outside Portage.', [
       showLane,
       `portage lane forbid <lane> ${reason}`,
     ]),
@@ -132,10 +134,10 @@ export const laneRows = {
   SIGNING_REFUSED: {
     ...fatal(
       'The signing policy of the lane does not allow this transaction.',
-      'Nothing was signed. If the traffic is real, raise the limit that the message names. The limit is in the config of the processes with the key, and no command changes it. Otherwise the key may have leaked: docs/runbooks/KEY_USED_ELSEWHERE.md.',
+      'Nothing was signed. If the traffic is real, raise the limit that the message names. The limit is in the config of the processes with the key, and no command changes it; otherwise the key may have leaked: docs/runbooks/KEY_USED_ELSEWHERE.md.',
       { isOutage: true },
     ),
-    ...cause('transfers', 'Portage signs nothing beyond the limits. The transfers wait.', [show, showLane]),
+    ...cause('transfers', 'The signer signs nothing beyond the limits. The transfers wait.', [show, showLane]),
   },
   CALL_UNJUSTIFIED: {
     ...fatal(
@@ -143,12 +145,12 @@ export const laneRows = {
       'Nothing was signed. Portage did not start this workflow, or the message of the workflow was altered: find out who can reach Temporal.',
       { isOutage: true },
     ),
-    ...cause('transfers', 'Nothing is signed.', [show, showLane]),
+    ...cause('transfers', 'The key does not sign this call.', [show, showLane]),
   },
   SIGNER_OFFLINE: {
     ...outage(
       'The signer of this lane cannot be reached, refuses to sign, or gives a wrong signature.',
-      'Do nothing if the signer works again by itself. Otherwise check the remote signer or AWS KMS, and that this process may use the key: run `portage doctor`.',
+      'Do nothing if the signer works again by itself; otherwise check the remote signer or AWS KMS, and that this process may use the key: run `portage doctor`.',
     ),
     ...cause('transfers', does.keeps, [doctor, show]),
   },
@@ -160,7 +162,7 @@ export const laneRows = {
   SPENDING_UNRECORDED: {
     ...outage(
       "The key's spending could not be recorded, so nothing is signed.",
-      'If the message names a file with a bad line, remove that line. Otherwise check the folder, its rights and the free space on its disk.',
+      'If the message names a file with a bad line, remove that line; otherwise check the folder, its rights and the free space on its disk.',
     ),
     ...cause('transfers', does.keeps, [show]),
   },

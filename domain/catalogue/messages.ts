@@ -8,7 +8,7 @@ export const messageRows = {
   ),
   MESSAGE_TOO_LARGE: fatal(
     'The message is larger than Portage accepts.',
-    'Redeem the message without Portage, because `portage transfer submit` has the same limit.',
+    'Redeem the message without Portage: `portage transfer submit` has the same size limit.',
   ),
   VAA_TRUNCATED: fatal('The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
   VAA_VERSION: fatal('The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),
@@ -21,7 +21,7 @@ export const messageRows = {
   }),
   GUARDIAN_SET_EXPIRED: fatal(
     'The guardian set that signed this VAA has expired.',
-    'Ask for a copy that the current guardian set has signed, and send this copy.',
+    'Fetch a copy of the VAA that the current guardian set has signed, and send this copy.',
     { awaitNewSignatures: true },
   ),
   GUARDIAN_SET_UNKNOWN: {
@@ -31,13 +31,13 @@ export const messageRows = {
     ),
     ...cause(
       'transfers',
-      'Portage tries for a day to submit the messages. After that, the streams fetch the messages from the guardians.',
+      'Portage tries for a day to submit the messages of this guardian set, and then streams fetch them from the guardians.',
       [commands.doctor, 'portage stream list'],
     ),
   },
   GUARDIAN_SET_IMPOSSIBLE: fatal(
     'The number of the guardian set is more than one above the newest set that the target knows.',
-    'Guardian sets come one after the other: fetch the VAA from a guardian, or wait until the target chain has the set before it.',
+    'The target accepts guardian sets one after the other: fetch the VAA from a guardian, or wait until the target chain has the preceding set.',
   ),
   PAYLOAD_KIND: fatal(
     'No bridge of the config delivers this payload.',
@@ -61,7 +61,10 @@ export const messageRows = {
       'Bring the file back, or accept the change: run `portage plugin add` again, read its routes, and start the processes again.',
       { isOutage: true, waitsForItself: true },
     ),
-    ...cause('transfers', 'Only the messages of this plug-in wait. Its code does not run.', ['portage plugin list', commands.show]),
+    ...cause('transfers', 'Only the messages of this plug-in wait. The code of the plug-in does not run.', [
+      'portage plugin list',
+      commands.show,
+    ]),
   },
   PLUGIN_FAILED: {
     ...retry(
@@ -69,7 +72,10 @@ export const messageRows = {
       'Give the reason to the author of the plug-in. Add the corrected file with `portage plugin add`, and start the processes again.',
       { waitsForItself: true },
     ),
-    ...cause('transfers', 'Only the messages of this plug-in wait. Portage asks it again.', ['portage plugin list', commands.show]),
+    ...cause('transfers', 'Only the messages of this plug-in wait. Portage runs the plug-in again.', [
+      'portage plugin list',
+      commands.show,
+    ]),
   },
   EMITTER_UNKNOWN: fatal(
     'The emitter is not the registered token bridge of its chain.',
@@ -85,13 +91,13 @@ export const messageRows = {
     { haltRoute: true },
   ),
   NATIVE_TABLE_MISMATCH: fatal(
-    'The source contract recorded another transfer under this nonce.',
+    'The source contract recorded another transfer under the nonce of this message.',
     'Nothing was sent. If only one transfer has this code, find out who made its message. If a stream found the difference, the route is halted: find out whether the source chain was reorganised below finality.',
     { haltRoute: true, isOutage: true },
   ),
   NATIVE_NONCE_MISMATCH: fatal(
-    'The target contract completed this id under another nonce.',
-    'The route must stop. Compare both contracts: `noncesToOutboundTransfers` of the nonce, `idsToInboundNonces` of the id.',
+    'The target contract completed the id of this transfer under another nonce.',
+    'The route is halted. Compare both contracts: `noncesToOutboundTransfers` of the nonce, `idsToInboundNonces` of the id.',
     { haltRoute: true, isOutage: true },
   ),
   NATIVE_ROUTE_UNKNOWN: fatal('No route of the native bridge starts at this contract.', 'Configure the route, or ignore this transfer.'),
@@ -108,8 +114,8 @@ export const messageRows = {
     "Send the message as the source's MessageTransmitter logged it. Portage makes these messages itself from the logs.",
   ),
   CCTP_NOT_ATTESTED: retry(
-    'Circle has not attested this message at the finality that it needs.',
-    "Wait for finality on the source chain. Circle's API names its reason for a delay (`delayReason`).",
+    'Circle has not attested this message at the finality that the message needs.',
+    "Wait for finality on the source chain. The field `delayReason` of Circle's API names the reason for a delay.",
     { waitsForItself: true },
   ),
   CCTP_ATTESTATION: retry(
@@ -124,15 +130,15 @@ export const messageRows = {
   ),
   CCTP_CALLER: fatal(
     'The message names the only account that may deliver it, and no lane of the target chain has this account.',
-    'Deliver it from the account that it names, or add a lane with this account.',
+    'Deliver the message from the account that the message names, or add a lane with this account.',
   ),
   CCTP_UNPAID: fatal(
-    'Neither the sender nor the recipient of this burn is listed, and the config delivers no other burns.',
+    'The config lists neither the sender nor the recipient of this burn, and delivers only listed burns.',
     'List the sender or the recipient in bridges.cctp, or deliver all burns (`free: true`).',
   ),
   IRIS_UNAVAILABLE: outage(
     'No attestation API of Circle answers, or all of them have asked Portage to wait.',
-    'Check that the attestation APIs of the config can be reached. Circle refuses all requests for 5 minutes after more than 35 in a second.',
+    'Check that the attestation APIs of the config can be reached. After more than 35 requests in a second, Circle refuses all requests for 5 minutes.',
   ),
   SPY_UNAVAILABLE: {
     ...outage(
@@ -141,9 +147,9 @@ export const messageRows = {
     ),
     ...cause(
       'intake',
-      'Portage keeps connecting. Streams count the messages that their sources have published, and fetch missing ones.',
+      'Portage tries to connect again. Streams count the messages that their sources have published, and fetch missing messages.',
       [commands.doctor, 'portage stream list'],
-      'Messages come late, from the APIs of the guardians.',
+      'Portage gets messages late, from the APIs of the guardians.',
     ),
   },
   SPY_SILENT: {
@@ -151,9 +157,9 @@ export const messageRows = {
     remedy: 'Restart the spy: a spy that has lost its peers stays connected and sends nothing.',
     ...cause(
       'intake',
-      'The subscription stays open. Each audit of a stream counts the messages that its source has published, and fetches missing ones.',
+      'The subscription stays open. Each audit of a stream counts the messages that its source has published, and fetches missing messages.',
       [commands.doctor, 'portage stream list'],
-      "Signed messages came only from the guardians' APIs, and late. The next message from the spy, or a new subscription, ends the cause.",
+      "Portage gets messages late, from the guardians' APIs. The next message from the spy, or a new subscription, ends the cause.",
     ),
   },
   SPY_BACKLOG: row(
@@ -162,6 +168,6 @@ export const messageRows = {
   ),
   MESSAGES_LEFT: row(
     'The process stopped before these messages could be submitted.',
-    'Do nothing if their sources have streams: the streams fetch the messages. Otherwise run `portage transfer submit`.',
+    'Do nothing if their sources have streams: the streams fetch the messages; otherwise run `portage transfer submit`.',
   ),
 } satisfies Record<string, Row>

@@ -2,21 +2,21 @@ import { cause, commands, outage, retry, type Row, row, fatal } from './row.ts'
 
 export const operationRows = {
   INTERNAL: {
-    ...retry('Something unexpected happened.', 'Read the cause and report it. Retry a parked transfer once the cause is gone.'),
+    ...retry('Something unexpected happened.', 'Read the reason and report it. Retry a parked transfer once the reason is gone.'),
     ...cause(
       'transfers',
-      'A failing step is retried less and less often. Parked transfers are not retried, but are still watched.',
+      'Portage retries a failing step less and less often. Portage watches parked transfers, but does not retry them.',
       [commands.show, commands.retry],
-      'Transfers are parked, or one of their steps fails again and again, because of an error without a code. This is a bug.',
+      'Because of an error without a code, which is a bug, transfers are parked, or a step of a transfer fails again and again.',
     ),
   },
   UNREAD: {
     title: 'Portage could not read everything that this answer needs, so causes may be missing.',
-    remedy: 'Ask again. If the part still cannot be read, `portage doctor` names the part that does not answer.',
+    remedy: 'Run `portage stuck` again. If causes may still be missing, `portage doctor` names the part that does not answer.',
     ...cause('unexplained', 'All work continues: only this answer is incomplete.', [commands.doctor]),
   },
   CONFIG_INVALID: fatal('The config has problems.', 'Correct what the message names.'),
-  INPUT_INVALID: fatal('The request has a problem.', 'Correct the part that is named, and send the request again.'),
+  INPUT_INVALID: fatal('The request has a problem.', 'Correct the part that the message names, and send the request again.'),
   SETUP_INCOMPLETE: fatal('A part that Portage needs is missing.', 'Run `npm run setup`.', { isOutage: true }),
   DATA_FOLDER_UNUSABLE: fatal(
     'The data folder cannot be used.',
@@ -24,11 +24,11 @@ export const operationRows = {
   ),
   ARCHIVE_UNAVAILABLE: retry(
     'The archive could not be read or written.',
-    'Check archive in the config: the folder and its rights, or the bucket, its region and the credentials. The next pass continues where this one stopped.',
+    'Check archive in the config: the folder and its rights, or the bucket, its region and the credentials. The next pass continues where this pass stopped.',
   ),
   ARCHIVE_INVALID: fatal(
     'A file of the archive does not have the form that Portage writes.',
-    'Restore the file from a copy, or move it away: the next pass writes what Temporal still has.',
+    'Restore the file from a copy, or move the file away: the next pass writes the runs that Temporal still has.',
   ),
   TRACES_LOST: row(
     'Traces could not be sent, and are lost. Transfers continue.',
@@ -36,19 +36,19 @@ export const operationRows = {
   ),
   API_LISTEN: fatal(
     'The API cannot listen at its address.',
-    'Stop the program that listens there, or choose another `api.host` or `api.port` in the config.',
+    'Stop the program that listens at this address, or choose another `api.host` or `api.port` in the config.',
   ),
   ADMIN_LISTEN: fatal(
     'This process cannot listen on its admin port, which serves health and metrics.',
-    'Stop the program that listens there (another process of Portage with the same config?), or choose another `admin.host` or `admin.port` in the config, or `--admin-port`; 0 takes any free port.',
+    'Stop the program that listens on this port (another process of Portage with the same config?), or choose another `admin.host` or `admin.port` in the config, or `--admin-port`. Port 0 takes any free port.',
   ),
   CODEC_LISTEN: fatal(
     'The codec server cannot listen at its address.',
-    'Stop the program that listens there, or choose another `codecServer.host` or `codecServer.port` in the config, or `--port`.',
+    'Stop the program that listens at this address, or choose another `codecServer.host` or `codecServer.port` in the config, or `--port`.',
   ),
   API_UNAVAILABLE: retry(
     'The REST API of Portage cannot be reached.',
-    'Start it (run `portage run --role api`), or name its URL with `--api`.',
+    'Start the API (run `portage run --role api`), or name its URL with `--api`.',
   ),
   API_BUSY: retry(
     'This process already handles as many requests of this kind as it may.',
@@ -61,7 +61,7 @@ export const operationRows = {
   RATE_LIMITED: retry('Too many requests from this address.', 'Wait as long as the Retry-After header says.'),
   IDEMPOTENCY_KEY_REUSED: fatal(
     'This idempotency key was used for another request.',
-    'Use a new key for each new request. Repeat a key only with the same body.',
+    'Use a new key for each new request. Repeat an idempotency key only with the same body.',
   ),
   IDEMPOTENCY_KEY_BUSY: retry(
     'The first request with this idempotency key is still being handled.',
@@ -72,7 +72,7 @@ export const operationRows = {
     'This transfer has not begun: a stream knows its number, but does not have its message yet.',
     '`portage stream show <stream>` shows the gap, and `portage stuck` shows the reason. The transfer begins once its message is found.',
   ),
-  TRANSFER_AMBIGUOUS: fatal('Several transfers match this.', 'Use the whole id of one of the candidates.'),
+  TRANSFER_AMBIGUOUS: fatal('Several transfers match the given id.', 'Use the whole id of one of the candidates.'),
   LANE_NOT_FOUND: fatal('No lane has this id.', '`portage lane list` shows the known lanes.'),
   RECEIVER_NOT_FOUND: fatal(
     'No receiver of notifications has this name, or its notifier has not begun.',
@@ -90,14 +90,14 @@ export const operationRows = {
     'The access token does not belong to this deployment.',
     'Use a token that was made for this deployment, and whose key was not removed; `portage token create` makes one.',
   ),
-  ACCESS_TOKEN_EXPIRED: fatal('The access token has expired.', 'Ask for a new token: `portage token create` makes one.'),
+  ACCESS_TOKEN_EXPIRED: fatal('The access token has expired.', 'Get a new token: `portage token create` makes one.'),
   ACCESS_TOKEN_REVOKED: fatal(
     'The access token was revoked.',
-    'Ask the administrator of this deployment: `portage token list` shows when and why.',
+    'Ask the administrator of this deployment: `portage token list` shows when and why the token was revoked.',
   ),
   ACCESS_LEVEL: fatal(
     'The level of the access token is too low for this request.',
-    'Use a token of the level that is needed: docs/operate/access.md.',
+    'Use a token of the level that the request needs: docs/operate/access.md.',
   ),
   ACCESS_SCOPE: fatal(
     'The access token is not for this chain or lane.',
@@ -109,11 +109,11 @@ export const operationRows = {
   ),
   ACCESS_KEYS: fatal(
     'The keys of the access tokens cannot be used.',
-    'Run this on the machine that has the key file (in dataFolder of the config), or list the public keys in access.publicKeys.',
+    'Run the command on the machine that has the key file (in dataFolder of the config), or list the public keys in access.publicKeys.',
   ),
   TOKEN_UNLISTED: row(
     'The first access token is not on the list of tokens.',
-    'The next start of `portage run` adds it to the list. Until then, revoke it with the token itself (run `portage token revoke --stolen`) or by removing its key. `portage token list` shows the list.',
+    'The next start of `portage run` adds the token to the list. Until then, you can revoke the token with its text (run `portage token revoke --stolen`) or by removing its key.',
   ),
 } satisfies Record<string, Row>
 
@@ -123,19 +123,19 @@ export const settingsRows = {
   HALTED: {
     ...retry(
       'An operator, or Portage itself, has ordered a halt.',
-      'Run `portage unhalt` with the scope that `portage settings` shows. A halt by `portage` means that two contracts of a native route contradict each other: find out why first.',
+      'Run `portage unhalt` with the scope that `portage settings` shows. A halt by `portage` means that two contracts of a native route contradict each other: find out why before you end the halt.',
     ),
     ...cause(
       'chain',
-      'Transfers are taken in and wait without a nonce. Transactions that were signed before are still mined.',
+      'New transfers are taken in and wait without a nonce. Transactions that were signed before the halt are still mined.',
       ['portage settings', `portage unhalt <scope> ${reason}`],
-      'Nothing new is signed for the halted scope.',
+      'No key signs anything new for the halted scope.',
     ),
   },
   DENIED: {
     title: 'Transfers were declined because their recipient or token is on the deny-list.',
-    remedy: 'Do nothing if the rule is right. Otherwise remove the rule, then run `portage transfer retry`.',
-    ...cause('note', 'The transfers have ended as declined. `portage transfer retry` checks the deny-list again.', [
+    remedy: 'Do nothing if the rule of the deny-list is right; otherwise remove the rule, then run `portage transfer retry`.',
+    ...cause('note', 'The denied transfers have ended as declined. `portage transfer retry` checks the deny-list again.', [
       'portage settings',
       `portage allow <kind> <party> ${reason}`,
       commands.retry,
@@ -144,7 +144,7 @@ export const settingsRows = {
   SETTINGS_UNREACHABLE: outage('The settings workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
   SETTINGS_OLDER: row(
     'The settings are older than before, or gone: Temporal was wiped or restored.',
-    'Run `portage settings`: halts, denied parties and revoked tokens are ordered again from the checkpoint. Check everything else.',
+    'Portage restores halts, denied parties and revoked tokens from the checkpoint. Run `portage settings`, and check all other settings.',
   ),
   SETTINGS_RESTORED: row(
     'Temporal had no settings. Portage has restored the settings of the checkpoint.',
@@ -152,10 +152,10 @@ export const settingsRows = {
   ),
   SETTINGS_ORDERED_AGAIN: row(
     'An order of the checkpoint was missing from the settings, and was given again.',
-    '`portage settings` shows the settings. End the orders that should no longer apply.',
+    'Run `portage settings`, and end the orders that should no longer apply.',
   ),
   SETTINGS_CHECKPOINT_UNUSABLE: row(
     'The checkpoint of the settings cannot be used: halts from before a wipe are not known.',
-    'Give the halts and denials again (run `portage halt` and `portage deny`), then correct or remove the file, or the object.',
+    'Order the halts and denials again (run `portage halt` and `portage deny`), then correct or remove the file or object of the checkpoint.',
   ),
 } satisfies Record<string, Row>

@@ -77,7 +77,7 @@ export const commands = {
 } as const
 
 export const does = {
-  otherLanes: 'Transfers without a nonce go to other lanes of the chain that take work. If no lane takes work, they wait.',
-  keeps: 'All waiting work is kept, and continues within seconds after the repair.',
-  rechecks: 'The transfers wait without a nonce and check again by themselves. Portage wakes them when it sees that the cause is gone.',
+  otherLanes: 'Transfers without a nonce go to other lanes of the chain. If no lane of the chain takes work, these transfers wait.',
+  keeps: 'All waiting work continues within seconds after the repair.',
+  rechecks: 'The transfers wait without a nonce until the cause is gone, and then continue by themselves.',
 } as const

@@ -5,10 +5,11 @@ const { audit, doctor, nodes, reason, showStream } = commands
 export const streamRows = {
   INTAKE_SILENT: {
     title: 'No process with the role intake reports on streams.',
-    remedy: 'Start a process with the role intake. If one runs, read its log and restart it: it hangs, or does not reach the nodes.',
+    remedy:
+      'Start a process with the role intake. If such a process runs, it hangs or does not reach the nodes: read its log and restart it.',
     ...cause(
       'chain',
-      'Open transfers continue. New transfers are not noticed. Streams find them once a process with the role intake runs.',
+      'Open transfers continue. Streams find new transfers once a process with the role intake runs.',
       ['portage run --role intake', 'portage stream list'],
       'At each audit, a process with the role intake updates every stream whose source has a node.',
     ),
@@ -32,12 +33,12 @@ export const streamRows = {
   },
   STREAM_PAUSED: {
     ...row('The stream is paused: its cursor does not move.', 'Resume the stream once the reason for the pause is gone.'),
-    ...cause('intake', 'Open transfers continue.', [`portage stream resume <stream> ${reason}`]),
+    ...cause('intake', 'Open transfers of the stream continue.', [`portage stream resume <stream> ${reason}`]),
   },
   STREAM_FULL: {
     title: 'The stream has reached its limit of open transfers: its cursor waits.',
-    remedy: 'Find out what the open transfers wait for, or raise the limit.',
-    ...cause('intake', 'The cursor continues when transfers end.', [
+    remedy: 'Find out why the open transfers wait, or raise the limit of the stream.',
+    ...cause('intake', 'The cursor of the stream continues when transfers end.', [
       'portage transfer list --state waiting',
       `portage stream set-max-open <stream> <number> ${reason}`,
     ]),
@@ -50,7 +51,7 @@ export const streamRows = {
   STREAM_WITHOUT_SOURCE: {
     title: 'The config has no source for this stream: its chain, its route or its emitter was removed.',
     remedy:
-      'If the source is needed, put it back into the config of the processes with the role intake. If not, terminate the stream workflow: that removes the stream from the list, and does not affect any transfer.',
+      'If the source is needed, put it back into the config of the processes with the role intake; otherwise terminate the stream workflow: this removes the stream from the list, and does not affect any transfer.',
     ...cause(
       'intake',
       'The transfers of the stream continue.',
@@ -64,27 +65,27 @@ export const streamRows = {
     ...cause('intake', 'Portage tries to start each of these transfers every few seconds.', [showStream, doctor]),
   },
   GAP_NOT_QUERIED: {
-    title: 'Numbers exist, but no server could be asked for their messages yet.',
+    title: 'The source has published numbers, but Portage has not yet reached a server that could have their messages.',
     remedy:
       'Check that a process with the role intake runs and that it reaches the APIs of the guardians. Do not skip these numbers: their messages are not known yet.',
     ...cause('intake', 'Portage keeps trying to get these messages from the APIs of the guardians.', [showStream, audit]),
   },
   GAP_HIDDEN: {
-    title: "The source's table has transfers that no log showed, or an audit has found logs that most nodes had left out.",
-    remedy: 'Do nothing if the gap closes by itself. Otherwise a node hides logs: compare the nodes, and disable the node that hides them.',
-    ...cause('intake', 'Portage starts these transfers.', [showStream, audit, 'portage node list']),
+    title: "The source contract's table has transfers that no log showed, or an audit has found logs that most nodes had left out.",
+    remedy: 'Do nothing if the gap closes by itself; otherwise a node hides logs: compare the nodes, and disable the node that hides them.',
+    ...cause('intake', 'Portage starts the hidden transfers.', [showStream, audit, 'portage node list']),
   },
   GAP_UNDONE: {
     title:
       'Transfers must be started again: the transaction that had completed them is gone, or an operator has ordered `portage stream unskip`.',
-    remedy: 'Do nothing if an operator ordered `unskip`. Otherwise ask what happened to the target chain.',
-    ...cause('intake', 'Portage starts these transfers again.', [showStream]),
+    remedy: 'Do nothing if an operator ordered `unskip`; otherwise find out what happened to the target chain.',
+    ...cause('intake', 'Portage starts the undone transfers again.', [showStream]),
   },
   GAP_UNOBSERVED: {
     title: 'Messages are final at the source, but no server that was asked has their signatures.',
     remedy:
-      'Check the spy and the APIs of the guardians, then ask Wormhole. Skip a number only if its message can never come: a skipped transfer is not delivered.',
-    ...cause('intake', 'Portage asks the guardians for these messages, less and less often.', [
+      'Check the spy and the APIs of the guardians, then ask Wormhole. Skip a number only if its message can never be signed: a skipped transfer is not delivered.',
+    ...cause('intake', 'Portage asks the guardians for the missing messages, less and less often.', [
       showStream,
       audit,
       `portage stream skip <stream> <number> ${reason}`,
@@ -92,18 +93,18 @@ export const streamRows = {
   },
   GAP_HELD: {
     ...row("Wormhole's Governor holds messages back.", 'Wait until the Governor releases the messages.'),
-    ...cause('intake', 'Portage asks for these messages again, at least at every audit.', [showStream]),
+    ...cause('intake', 'Portage asks for the held messages again, at least at every audit.', [showStream]),
   },
   GAP_NOT_FINAL: {
     ...row(
-      'These messages are not final at the source yet, although messages with higher numbers were received.',
+      'Messages are not final at the source yet, although messages with higher numbers were received.',
       'Wait until the messages are final.',
     ),
-    ...cause('intake', 'Portage asks for these messages again, at least at every audit.', [showStream]),
+    ...cause('intake', 'Portage asks for the missing messages again, at least at every audit.', [showStream]),
   },
   STREAM_AUDIT_UNENDED: retry(
-    'The audit of the stream ended early, because an answer that it needed did not come.',
-    '`portage stuck` names the cause: the stream has no source, or Temporal, a ledger or a node does not answer. Once that is repaired, audit the stream again. The findings up to then are kept.',
+    'The audit of the stream ended early, because a process or node did not answer.',
+    '`portage stuck` names the cause: the stream has no source, or Temporal, a ledger or a node does not answer. Repair the cause, then audit the stream again. The audit keeps its earlier findings.',
   ),
   CHECKPOINT_INVALID: fatal(
     'The stored checkpoint of the stream is invalid.',
@@ -136,19 +137,19 @@ export const streamRows = {
   ),
   STREAM_BEGAN_OTHERWISE: row(
     'A changed setting of the config applies only when a stream begins, and this stream already runs.',
-    'Set the earlier value in the config again, or leave the new one: it has no effect on this stream.',
+    'Set the earlier value in the config again, or leave the new value: it has no effect on this stream.',
   ),
   NUMBERS_MISSING: row(
     'Numbers of the stream are missing.',
-    '`portage stream show <stream>` says why each is missing. See docs/runbooks/GAP_UNOBSERVED.md.',
+    '`portage stream show <stream>` says why each number is missing. See docs/runbooks/GAP_UNOBSERVED.md.',
   ),
   TRANSFERS_LOST: row(
-    'Numbers that a stream lists as open had no transfer workflow. Their transfers are started again.',
-    'Do nothing if Temporal was wiped or restored. Otherwise find out who ends transfers.',
+    'Numbers that a stream lists as open had no transfer workflow. Portage starts the transfers of these numbers again.',
+    'Do nothing if Temporal was wiped or restored; otherwise find out who ends transfers.',
   ),
   AUDIT_MISSING: row(
     'No audit of the deliveries to this chain has finished for three times the interval of audits.',
-    'Run `portage audit run --chain <chain>`: its error says what an audit waits for.',
+    'Run `portage audit run --chain <chain>`. The error of this command says what the audit waits for.',
   ),
   AUDIT_CORRECTED: row(
     'The audit of a stream found numbers that the stream listed as open although their transfers had ended.',

@@ -10,9 +10,9 @@ export const temporalRows = {
     ),
     ...cause(
       'everything',
-      'Every process asks again every few seconds. Messages from the spy are kept in memory; if a process ends, streams fetch them from the guardians.',
+      'Every process tries to reach Temporal every few seconds. Messages from the spy are kept in memory. If a process ends, streams fetch its messages from the guardians.',
       [doctor],
-      'No transfer starts or continues. If a certificate, key, permission or namespace is wrong, the row has the code of that fault instead.',
+      'No transfer starts or continues. If a certificate, key, permission or namespace is wrong, `portage stuck` shows the code of that fault instead.',
     ),
   },
   LEDGER_WITHOUT_WORKER: {
@@ -32,7 +32,7 @@ export const temporalRows = {
     remedy: 'Read the reason in the log or the Web UI. Roll the version back, or give the process the keys that it lacks.',
     ...cause(
       'lane',
-      'Portage resets a workflow whose code does not fit its history, and retries the tasks of all others.',
+      'Portage resets a workflow whose code does not fit its history. Temporal retries the tasks of all other workflows.',
       ['temporal workflow describe --workflow-id <workflow>', doctor],
       'The reason is a bug, a key that a process lacks, or a version that should not run.',
     ),
@@ -51,19 +51,19 @@ export const temporalRows = {
   ),
   TEMPORAL_UNTRUSTED: outage(
     "The Temporal server's certificate is not trusted.",
-    'Name the CA that signed it: temporal.tls.caFile, or TEMPORAL_TLS_SERVER_CA_CERT_PATH. If only the name in the certificate differs, set temporal.tls.serverName.',
+    'Name the CA that signed the certificate: temporal.tls.caFile, or TEMPORAL_TLS_SERVER_CA_CERT_PATH. If only the name in the certificate differs, set temporal.tls.serverName.',
   ),
   TEMPORAL_CERTIFICATE_REFUSED: outage(
-    "The Temporal server refuses Portage's certificate, or requires one and got none.",
+    'The Temporal server requires a certificate, and Portage sent no certificate or one that the server refuses.',
     'Use a valid certificate signed by a CA of the server: temporal.tls.certificateFile and keyFile, or TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH.',
   ),
   TEMPORAL_CREDENTIALS: outage(
     'A certificate, key or API key for Temporal cannot be used.',
-    'Correct the named file or variable: a PEM certificate and its PEM key, or the bare text of an API key.',
+    'Correct the file or variable that the message names: a PEM certificate and its PEM key, or the bare text of an API key.',
   ),
   TEMPORAL_API_KEY_REFUSED: outage(
     "The Temporal server does not accept Portage's API key.",
-    'The key is wrong, expired or of another account. Put a new key into temporal.apiKeyFile (read again without a restart) or TEMPORAL_API_KEY.',
+    'The API key is wrong, expired or of another account. Put a new key into temporal.apiKeyFile (read again without a restart) or TEMPORAL_API_KEY.',
   ),
   TEMPORAL_PERMISSION: outage(
     'The Temporal server does not permit this request in the namespace.',
@@ -75,11 +75,11 @@ export const temporalRows = {
   ),
   TEMPORAL_SDK: row(
     "Temporal's SDK reports a problem.",
-    'Do nothing if this passes: the SDK retries by itself. Otherwise check Temporal and the load of this machine.',
+    'Do nothing if the problem passes: the SDK retries by itself; otherwise check Temporal and the load of this machine.',
   ),
   API_KEY_ENDS: row(
     'The API key of Temporal expires soon.',
-    'Create a new one, and put it into the file of temporal.apiKeyFile, which is read again without a restart.',
+    'Create a new API key, and put it into the file of temporal.apiKeyFile, which is read again without a restart.',
   ),
   VERSION_INACTIVE: {
     ...row('This version of the workers gets no new work.', 'Run `portage deploy status`, then `portage deploy promote`.'),
@@ -87,11 +87,11 @@ export const temporalRows = {
   },
   QUEUE_UNPOLLED: fatal(
     'This process serves a task queue of Temporal, but no longer polls it.',
-    'Do nothing if a supervisor (systemd, Kubernetes) restarts the process, which ends by itself. Otherwise start the process again. Keep its log: this is a bug.',
+    'The process ends by itself. If no supervisor (systemd, Kubernetes) restarts the process, start it again. Keep the log of the process: this is a bug.',
   ),
   STEPS_LEFT: row(
     'Steps did not end within the shutdown time, and are left to other processes.',
-    'Do nothing: the steps run again. If this happens at every stop, raise worker.shutdownForceSeconds.',
+    'Do nothing: the steps run again. If steps are left at every stop, raise worker.shutdownForceSeconds.',
   ),
   WORKFLOW_RESET: row(
     'Portage reset a workflow to its first task, and Temporal applied its signals and updates again.',
@@ -99,7 +99,7 @@ export const temporalRows = {
   ),
   WORKFLOW_STUCK: row(
     'The task of a workflow fails again and again, and a reset does not help.',
-    'Read the reason. Roll the version back, or give the process its keys: docs/runbooks/WORKFLOW_FAILING.md.',
+    'Read the reason in the log. Roll the version back, or give the process its keys: docs/runbooks/WORKFLOW_FAILING.md.',
   ),
   WORKFLOW_UNANSWERED: row(
     'A workflow did not answer an update. Portage sends the update again.',
@@ -124,11 +124,11 @@ export const temporalRows = {
   ),
   ENCRYPTION_MISSING: retry(
     'A payload in Temporal is not encrypted, and temporal.encryption.required refuses such payloads.',
-    'If Portage wrote it before encryption was on, set required to false until the workflow of that payload has ended or continued as new. Otherwise somebody without a key has written to Temporal: docs/runbooks/WORKFLOW_FAILING.md.',
+    'If Portage wrote the payload before encryption was on, set required to false until the workflow of the payload has ended or continued as new; otherwise somebody without a key has written to Temporal: docs/runbooks/WORKFLOW_FAILING.md.',
   ),
   ENCRYPTION_BROKEN: retry(
     'A payload in Temporal cannot be decrypted with the key that it names.',
-    'Check that all processes have the same key under this id. Otherwise somebody who can reach Temporal has changed or moved the payload: docs/runbooks/WORKFLOW_FAILING.md.',
+    'Check that all processes have the same key under this key id. If they have, somebody who can reach Temporal has changed or moved the payload: docs/runbooks/WORKFLOW_FAILING.md.',
   ),
   PAYLOADS_PLAIN: row(
     'Payloads in Temporal are not encrypted.',

@@ -42,8 +42,8 @@ export const transferRows = {
     'The payer can request the delivery again, with a higher gas limit.',
   ),
   EXECUTOR_PRICES: retry(
-    'There is no current price for quotes.',
-    'Make the sources of bridges.executor.priceFeed current, or correct `price` of the chain. Until then there are no quotes.',
+    'The Executor has no current price for its quotes.',
+    'Make the sources of bridges.executor.priceFeed current, or correct `price` of the chain. Without prices, Portage gives no quotes.',
   ),
   EXECUTOR_EXPIRED: fatal(
     'The quote of a request for execution expired before the delivery could begin.',
@@ -85,10 +85,13 @@ export const transferRows = {
       'The amount is not below the daily inbound cap of the bridge.',
       'Ask the owner of the bridge to raise the cap (insurance fund, risk denominator), then run `portage transfer retry`.',
     ),
-    ...cause('transfers', 'The transfers are parked, because the cap of a later day would not suffice either.', [show]),
+    ...cause('transfers', 'The transfers are parked, because the amount will be above the cap tomorrow too.', [show]),
   },
   NATIVE_NOT_FINAL: {
-    ...retry("The source contract's table does not have this nonce in a final block yet.", 'Wait for finality on the source chain.'),
+    ...retry(
+      "The source contract's table does not yet have the nonce of this transfer in a final block.",
+      'Wait for finality on the source chain.',
+    ),
     ...cause('transfers', does.rechecks, [show]),
   },
   WRAPPER_MISSING: {
@@ -98,7 +101,10 @@ export const transferRows = {
     ...cause('transfers', does.rechecks, [show]),
   },
   FEE_CEILING: {
-    ...retry('The base fee is above the ceiling.', 'Wait until the base fee falls, or raise the ceiling: run `portage fees set`.'),
+    ...retry(
+      'The base fee of the chain is above the ceiling for new transfers.',
+      'Wait until the base fee falls, or raise the ceiling: run `portage fees set`.',
+    ),
     ...cause('transfers', does.rechecks, [fees, `portage fees set --scope chain:<chain> --base-fee-ceiling <fee> ${reason}`]),
   },
   FEE_LIMIT: {
@@ -126,16 +132,16 @@ export const transferRows = {
   },
   DELIVERY_NOT_DUE: {
     ...retry(
-      'The next call of the delivery is not due yet: the contract makes the transfer wait.',
+      'The next call of the delivery is not due yet: the target contract makes the transfer wait.',
       'Wait until the time that the reason names. Portage then sends the next call by itself.',
       { waitsForItself: true },
     ),
-    ...cause('note', 'Portage sends the next call when the contract accepts it. No nonce is held until then.', [show]),
+    ...cause('note', 'Portage sends the next call of the delivery when the target contract accepts it.', [show]),
   },
   QUARANTINED: {
     ...retry(
-      'Deliveries of this token to this recipient, or to several recipients, reverted although their simulation succeeded. For now Portage spends no more gas on such deliveries.',
-      'Look at the reverted transactions. Portage tries again at the time that the reason names, or at once after `portage transfer retry`. To decline all transfers of the token or to the recipient, run `portage deny`.',
+      'Deliveries of this token to this recipient, or to several recipients, reverted although their simulation succeeded. Portage spends no more gas on such deliveries until the time that the reason names.',
+      'Look at the reverted transactions. `portage transfer retry` makes Portage try again at once. To decline all transfers of the token or to the recipient, run `portage deny`.',
       { waitsForItself: true },
     ),
     ...cause('transfers', 'Portage tries these transfers less often, so that they waste little gas.', [
@@ -153,29 +159,29 @@ export const transferRows = {
     ...cause('note', 'Portage checks each transfer and logs the call that it would send, with its cost.', ['portage shadow']),
   },
   OUTRUN: retry(
-    "Other relayers deliver the token's transfers first, so Portage's calls revert. Portage gives them a minute for each new transfer.",
+    "Other relayers deliver the token's transfers first, so Portage's calls revert. Portage waits a minute before it delivers a new transfer of the token.",
     'Do nothing: Portage delivers the transfer after a minute if no other relayer has.',
   ),
   GAS_LIMIT: fatal(
     'The call needs more gas than the gas limit allows.',
     'Raise the gas limit (run `portage fees set`), then run `portage transfer retry`.',
   ),
-  DEADLINE_PASSED: fatal(
-    'The deadline of the transfer has passed.',
-    '`portage transfer retry` delivers it nevertheless, without a deadline.',
-  ),
-  DELIVERY_REVERTED: retry('The delivering call reverted.', 'Look at the reason; `portage transfer retry` tries again.', {
+  DEADLINE_PASSED: fatal('The deadline of the transfer has passed.', '`portage transfer retry` delivers the transfer without a deadline.'),
+  DELIVERY_REVERTED: retry('The delivering call reverted.', 'Look at the reason of the revert; `portage transfer retry` tries again.', {
     waitsForItself: true,
   }),
-  DELIVERY_IMPOSSIBLE: fatal('The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
+  DELIVERY_IMPOSSIBLE: fatal(
+    'The delivering call can never succeed.',
+    'Look at the reason of the revert. Nothing was sent and no gas was paid.',
+  ),
   TRANSFERS_SLOW: {
     ...row('Transfers have been in one state for longer than usual.', '`portage transfer show <id>` shows the state and every attempt.'),
-    ...cause('unexplained', 'Portage keeps trying.', [show, doctor]),
+    ...cause('unexplained', 'Portage continues with the slow transfers.', [show, doctor]),
   },
   TRANSFERS_PARKED: {
-    title: 'Transfers are parked: they are not retried automatically any more, and wait for an operator.',
+    title: 'Transfers are parked: Portage does not retry them, and an operator must decide.',
     remedy: 'Look up the code of the transfer in docs/reference/errors.md. Retry the transfer once the cause is gone.',
-    ...cause('unexplained', 'Parked transfers are still watched. If somebody else delivers one, it ends as delivered.', [
+    ...cause('unexplained', 'Portage still watches parked transfers. If somebody else delivers a parked transfer, it ends as delivered.', [
       show,
       commands.retry,
       `portage transfer cancel <id> ${reason}`,
@@ -191,6 +197,6 @@ export const transferRows = {
   ),
   TRANSFER_RESET: row(
     'The workflow of a transfer made no progress, and is started again.',
-    'Do nothing if Temporal was restored to an earlier state. Otherwise report this.',
+    'Do nothing if Temporal was restored to an earlier state; otherwise report a bug.',
   ),
 } satisfies Record<string, Row>

@@ -16,7 +16,7 @@ const limitFields = {
     optional(values.amount),
     'highest cost of a transaction, including the data fee',
   ),
-  baseFeeCeiling: field('--base-fee-ceiling <amount>', optional(values.amount), 'above this base fee nothing new is sent'),
+  baseFeeCeiling: field('--base-fee-ceiling <amount>', optional(values.amount), 'highest base fee at which new transfers are sent'),
   tipFactor: field('--tip-factor <number>', optional(values.tipFactor), "factor of the market's tip in the first offer"),
   bumpPercent: field('--bump-percent <number>', optional(values.bumpPercent), 'how much each new attempt raises both fees, percent'),
   gasFactor: field('--gas-factor <number>', optional(values.gasFactor), 'factor of the gas estimate that gives the gas limit'),
@@ -29,8 +29,8 @@ const limitsOf = ({ scope: of }: { readonly scope: FeeScope }) => `limits of ${f
 
 export const feeTexts = {
   set: {
-    summary: 'Set limits of a scope',
-    details: 'Limits that are not named stay unchanged. The most specific scope that sets a limit decides it.',
+    summary: 'Set limits of fees for a scope',
+    details: 'Limits that the command does not name stay unchanged. For each limit, the most specific scope that sets it counts.',
     notes: `Amounts have a unit: 30gwei, 0.05ether, 1000000wei, or the coin of the scope's chain, like 0.05BNB. A number alone is
 wei. The unit ether works for the coin of any chain.`,
     examples: [

@@ -10,7 +10,7 @@ import { confirmation, optional, values, within } from './values.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 const nonce = field('<nonce>', values.number, 'the nonce')
-const window = field('<nonces>', within(0, 128), 'highest number of nonces in flight, up to 128; 0: none')
+const window = field('<nonces>', within(0, 128), 'highest number of nonces in flight, up to 128; 0: the lane grants no nonces')
 const lanesAtOnce = 8
 const common = { level: 'sign', subject: 'lane', reason: 'required' } as const
 
@@ -57,38 +57,38 @@ function ledgerOrder<Of extends Fields>(name: string, { ask, ...text }: AskedOrd
 
 export const laneOrders = {
   'lane pause': modeOrder('pause', {
-    summary: 'Grant no more nonces',
-    details: 'Nonces in flight are still followed and replaced. Transfers without a nonce go to another lane.',
+    summary: 'Make the lane grant no more nonces',
+    details: 'The lane still follows and replaces nonces in flight. Transfers without a nonce go to another lane.',
     why: 'key rotation',
   }),
-  'lane resume': modeOrder('resume', { summary: 'Grant nonces again after a pause', why: 'the key is in place' }),
+  'lane resume': modeOrder('resume', { summary: 'Make a paused lane grant nonces again', why: 'the key is in place' }),
   'lane drain': modeOrder('drain', {
-    summary: 'Take no new work except operator transactions (send, sweep, top-up)',
-    details: 'When nothing is in flight any more, the key is out of use.',
+    summary: 'Make the lane take no new work except operator transactions (send, sweep, top-up)',
+    details: 'When the lane has no nonce in flight, its key is out of use.',
     why: 'the key is replaced',
   }),
   'lane forbid': modeOrder('forbid', {
-    summary: 'Take no new work at all, and release transfers whose transaction is not mined',
-    details: 'Use this for a key that must not sign.',
+    summary: 'Make the lane take no new work at all, and release transfers whose transaction is not mined',
+    details: 'Use this order for a key that must not sign.',
     why: 'the key may have leaked',
   }),
-  'lane activate': modeOrder('activate', { summary: 'End pause, drain and forbid', why: 'the key is safe' }),
+  'lane activate': modeOrder('activate', { summary: 'End pause, drain and forbid of a lane', why: 'the key is safe' }),
   'lane resync': ledgerOrder('resync', {
-    summary: 'Read the account again before the next nonce is granted',
-    details: 'More than half of the nodes must agree. Nothing is forgotten.',
+    summary: 'Make the lane read its account again before it grants the next nonce',
+    details: 'More than half of the nodes must agree. The lane forgets no nonce.',
     examples: [`portage lane resync ${lane} --reason "the key was used elsewhere"`],
     ask: () => ({ kind: 'resync' }),
   }),
   'lane fill': ledgerOrder('fill', {
     summary: 'Mine a no-op now for a nonce that no intent owns',
-    details: 'Such a nonce was given back, or an earlier ledger left it.',
+    details: 'The nonce was given back, or is left from an earlier ledger.',
     examples: [`portage lane fill ${lane} 118 --reason "of an earlier ledger"`],
     fields: { nonce },
     ask: (given) => ({ kind: 'fill', nonce: given.nonce, reason: 'operator' }),
   }),
   'lane cancel-nonce': ledgerOrder('cancel-nonce', {
     summary: 'Replace the transaction of a nonce by a no-op',
-    details: 'Once the no-op is final, the transfer tries again with another nonce.',
+    details: 'Once the no-op is final, the transfer of the nonce is sent with another nonce.',
     examples: [`portage lane cancel-nonce ${lane} 118 --reason "the recipient asked for it"`],
     fields: { nonce },
     ask: (given) => ({ kind: 'cancelNonce', nonce: given.nonce }),
@@ -106,13 +106,13 @@ export const laneOrders = {
   }),
   'lane republish': ledgerOrder('republish', {
     summary: 'Send the bytes of signed transactions that are in no block to every node again',
-    details: 'Portage does so by itself every few blocks.',
+    details: 'Portage sends these transactions again by itself every few blocks.',
     examples: [`portage lane republish ${lane} --reason "the node's pool was emptied"`],
-    fields: { nonce: field('[nonce]', optional(values.number), 'only this nonce (default: all that are in no block)') },
+    fields: { nonce: field('[nonce]', optional(values.number), 'only this nonce (default: all nonces whose transaction is in no block)') },
     ask: (given) => ({ kind: 'republish', nonce: given.nonce }),
   }),
   'lane set-window': ledgerOrder('set-window', {
-    summary: 'Change how many nonces may be in flight',
+    summary: 'Change how many nonces of a lane may be in flight',
     details: 'The new window applies until the window in the config changes.',
     examples: [`portage lane set-window ${lane} 32 --reason "the pool takes more"`],
     fields: { window },
@@ -123,7 +123,8 @@ export const laneOrders = {
     reason: 'required',
     route: '/v1/lanes/set-windows',
     summary: 'Change how many nonces may be in flight for every lane of the config, or of one chain',
-    details: 'This is the same as set-window for each lane. Lanes whose ledger cannot be reached are named, and keep their window.',
+    details:
+      'The order is the same as set-window for each lane. The answer names lanes whose ledger cannot be reached, and which keep their window.',
     examples: ['portage lane set-windows 16 --chain ethereum --reason "the pools are full"'],
     fields: { window, chain: field('--chain <name>', optional(values.text), 'only lanes of this chain') },
     answer: z
@@ -148,10 +149,15 @@ export const laneOrders = {
     },
   },
   'lane reset': ledgerOrder('reset', {
-    summary: 'Forget every nonce and begin again from the account, after another chain replaced this one (LANE_CHAIN_REPLACED)',
+    summary:
+      'Make the lane forget every nonce and begin again from its account, after another chain replaced this one (LANE_CHAIN_REPLACED)',
     examples: [`portage lane reset ${lane} --chain-replaced --reason "the test network began anew"`],
     fields: {
-      chainReplaced: field('--chain-replaced', confirmation, 'yes, the chain was replaced: the new one has no transaction of the old one'),
+      chainReplaced: field(
+        '--chain-replaced',
+        confirmation,
+        'confirms that the chain was replaced: the new chain has no transaction of the old chain',
+      ),
     },
     ask: () => ({ kind: 'reset' }),
   }),

@@ -27,7 +27,7 @@ const transferOrders = {
     level: 'write',
     route: '/v1/transfers',
     summary: 'Submit a signed VAA, the place of a VAA that the guardian APIs have, or the place of a native transfer',
-    details: 'Needs a running API.',
+    notes: 'The command needs a running API.',
     examples: [
       'portage transfer submit AQAAAAABAA…',
       'portage transfer submit - < vaa.base64',
@@ -53,19 +53,23 @@ const localOrders = {
     level: 'write',
     route: '/v1/audits',
     summary: 'Audit delivered transfers now, in addition to the schedule',
-    details: 'Waits for the result. The exit code is 1 if a delivery was undone.',
-    notes: 'Temporal keeps closed workflows only for its retention time, so an audit cannot look further back.',
+    notes:
+      'The command waits for the result. The exit code is 1 if a delivery was undone. An audit cannot look further back than the retention time of Temporal.',
     examples: ['portage audit run --chain ethereum --hours 48'],
     fields: {
       chain: field('--chain <name>', optional(values.text), 'only this target chain'),
-      hours: field('--hours <number>', optional(values.hours), 'how far back to read (default: audit.hours of the config)'),
+      hours: field(
+        '--hours <number>',
+        optional(values.hours),
+        'audit the deliveries of this many hours (default: audit.hours of the config)',
+      ),
     },
     reason: 'optional',
   },
   'deploy promote': {
     level: 'admin',
     onlyCommand: 'A deployment runs it where the new version is installed.',
-    summary: 'Send new work to a version. Lanes and streams continue with it at their next task',
+    summary: 'Send new work to a version of the workers. Lanes and streams continue with this version at their next task',
     details: 'To roll back, promote the earlier version.',
     notes: `Portage refuses the promotion if no worker of the version has polled yet, or if the version has no worker on a queue of the current version.
 Start workers of the version for all roles first.
@@ -76,7 +80,7 @@ The same with Temporal's own tool:
   'token create': {
     level: 'admin',
     onlyCommand: keys,
-    summary: 'Make a token and print it. It is shown only once',
+    summary: 'Make a token and print it. Portage shows the token only once',
     details: 'Every order keeps the name of its token.',
     examples: [
       'portage token create --name alice --level admin',
@@ -88,7 +92,7 @@ The same with Temporal's own tool:
     level: 'admin',
     route: '/v1/settings',
     summary: 'Refuse a token from now on',
-    details: 'Every process knows this within about two seconds.',
+    details: 'Every process refuses the token within about two seconds.',
     examples: [
       'portage token revoke 6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f --reason "the laptop was stolen"',
       'portage token revoke --stolen found.txt --reason "seen in a chat"',
@@ -99,7 +103,7 @@ The same with Temporal's own tool:
     level: 'admin',
     onlyCommand: keys,
     summary: 'Make a new key, which signs from now on',
-    details: 'Older keys verify the tokens that they signed until they are removed.',
+    details: 'An older key verifies the tokens that it signed until the key is removed.',
     examples: ['portage token rotate-key'],
   },
   'token remove-key': {

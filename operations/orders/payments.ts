@@ -27,7 +27,7 @@ const payment = {
 } as const
 
 const sendFields = {
-  to: field('--to <address>', values.address, 'whom to call or pay'),
+  to: field('--to <address>', values.address, 'the account to call or to pay'),
   value: field('--value <amount>', optional(values.amount), 'coins to send: 0.05ETH, 1000000wei (default: none)'),
   data: field('--data <hex>', usually(values.bytes, '0x'), 'call data'),
 }
@@ -48,7 +48,7 @@ export const paymentOrders = {
     ...payment,
     route: '/v1/lanes/:lane/send',
     summary: "Send one transaction with the lane's key",
-    details: 'The signing policy of the lane must allow it.',
+    details: 'The signing policy of the lane must allow the transaction.',
     examples: [`portage lane send ${lane} --to 0x8617e340b3d01fa5f11f306f4090fd50e238070d --value 0.01ETH --reason "a refund" --wait`],
     fields: sendFields,
     reason: 'required',
@@ -62,7 +62,7 @@ export const paymentOrders = {
     ...payment,
     route: '/v1/lanes/:lane/sweep',
     summary: "Send coins that the lane does not need to the chain's treasury (chains.<name>.treasury)",
-    details: 'The lane also keeps the highest cost of the payment itself.',
+    details: 'The lane also keeps the highest cost of this payment.',
     examples: [`portage lane sweep ${lane} --keep 0.5ETH --wait`],
     fields: sweepFields,
     reason: { usual: 'sweep to the treasury' },
@@ -76,7 +76,7 @@ export const paymentOrders = {
     ...payment,
     route: '/v1/lanes/:lane/top-up',
     summary: 'Send coins to a lane from another lane of its chain',
-    details: 'This needs chains.<name>.signing.topUps: true.',
+    details: 'The config must have chains.<name>.signing.topUps: true.',
     examples: [`portage lane top-up ${lane} --chain ethereum --from 0x8617e340b3d01fa5f11f306f4090fd50e238070d --amount 1ETH`],
     fields: topUpFields,
     reason: { usual: 'top-up' },
@@ -95,8 +95,8 @@ export const paymentOrders = {
     level: 'sign',
     subject: 'transaction',
     route: '/v1/transactions/:id/cancel',
-    summary: "End an operator's own transaction: a nonce in flight gets a no-op of the lane",
-    details: 'If the call is mined first, the transaction is done.',
+    summary: "Cancel an operator's own transaction: a no-op of the lane replaces a transaction in flight",
+    details: 'If the transaction is mined before the no-op, it is not cancelled.',
     examples: ['portage lane cancel-transaction 1f2e3d4c5b6a7988 --reason "wrong amount" --wait'],
     reason: 'required',
     answer: z.object({ id: z.string(), asked: z.literal('cancel') }),

@@ -105,10 +105,10 @@ export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): O
 }
 
 const haltFields = {
-  bridge: field('--bridge <name>', optional(values.chainName), 'transfers over this bridge'),
-  chain: field('--chain <name>', optional(values.chainName), 'transfers from or to this chain'),
-  sourceChain: field('--source <chain>', optional(values.chainName), 'transfers from this chain'),
-  targetChain: field('--target <chain>', optional(values.chainName), 'transfers to this chain'),
+  bridge: field('--bridge <name>', optional(values.chainName), 'only transfers over this bridge'),
+  chain: field('--chain <name>', optional(values.chainName), 'only transfers from or to this chain'),
+  sourceChain: field('--source <chain>', optional(values.chainName), 'only transfers from this chain'),
+  targetChain: field('--target <chain>', optional(values.chainName), 'only transfers to this chain'),
   all: field('--all', optional(values.flag), 'everything'),
 }
 const scopeOf = ({ all: _, ...scope }: Given<typeof haltFields>) => scope
@@ -133,7 +133,7 @@ const nodeFields = (whose: string) => ({
 const addFields = {
   ...nodeFields('of the new node'),
   url: field('<url>', values.text, 'JSON-RPC over HTTP; a secret in it must be a ${VARIABLE} of the workers, in single quotes'),
-  use: field('--use <use>', usually(oneOf(nodeUses), 'all'), 'its use'),
+  use: field('--use <use>', usually(oneOf(nodeUses), 'all'), 'use of the node'),
 }
 
 export const settingsCommands = {
@@ -142,7 +142,7 @@ export const settingsCommands = {
     summary: 'Sign nothing new for a bridge, a chain, a route or everything',
     details: 'New transfers are accepted and wait without a nonce. Signed transactions are still mined.',
     notes:
-      'Every process sees the halt within about two seconds. Several options narrow each other: --source ethereum --target bsc is one route.',
+      'Every process sees the halt within about two seconds. Several options narrow the scope: --source ethereum --target bsc is one route.',
     examples: [
       'portage halt --all --reason "incident 12"',
       'portage halt --source ethereum --target bsc --reason "wrapper is being replaced"',
@@ -162,9 +162,9 @@ export const settingsCommands = {
   }),
   deny: settingsOrder({
     summary: 'Deliver nothing to a recipient, or nothing of a token: such transfers are declined',
-    details: 'Signed transactions are not held back.',
+    details: 'A denial does not hold back transactions that are already signed.',
     notes: `A recipient is <address> (on every chain) or <target chain>/<address>.
-A token is <wormhole chain id>/<64 hex digits>: the chain where it is native, and its address there.`,
+A token is <wormhole chain id>/<64 hex digits>: the chain where the token is native, and its address on that chain.`,
     examples: ['portage deny recipient bsc/0x52908400098527886e0f7030069857d2e4169ee7 --reason "sanctions list"'],
     fields: listFields,
     orders: (given) => [{ kind: 'deny', ...given }],
@@ -172,8 +172,8 @@ A token is <wormhole chain id>/<64 hex digits>: the chain where it is native, an
     same: ({ what, value }) => `${what} ${value} is denied already`,
   }),
   allow: settingsOrder({
-    summary: 'Take a recipient or a token off the deny-list',
-    details: 'For transfers that were declined before, run portage transfer retry.',
+    summary: 'Remove a recipient or a token from the deny-list',
+    details: 'Run portage transfer retry for transfers that were declined before.',
     examples: ['portage allow recipient bsc/0x52908400098527886e0f7030069857d2e4169ee7 --reason "cleared"'],
     fields: listFields,
     orders: (given) => [{ kind: 'allow', ...given }],
@@ -190,7 +190,7 @@ A token is <wormhole chain id>/<64 hex digits>: the chain where it is native, an
     details: 'Each worker checks that the node serves the right network before it uses the node.',
     notes: `The URL is kept in Temporal's history, so Portage refuses a key in it. The workers replace \${VARIABLE} from their own environment, if
 the config lists it in urlVariables of the chain. An added node answers reads only while the nodes of the config do
-not answer. It does not count in any majority.`,
+not answer, and does not count in any majority.`,
     examples: [
       'portage node add bsc spare http://10.0.0.7:8545 --reason "more capacity"',
       `portage node add ethereum provider 'https://eth.example/v3/\${NODE_KEY}' --use read --reason "second source"`,
@@ -203,7 +203,7 @@ not answer. It does not count in any majority.`,
   }),
   'node remove': settingsOrder({
     summary: 'Remove a node that was added',
-    details: 'A node of the config is disabled instead.',
+    details: 'To end the use of a node of the config, run portage node disable.',
     examples: ['portage node remove bsc spare --reason "contract ended"'],
     fields: nodeFields('of a node that was added'),
     orders: async ({ chain, name: node }, read, { config }) => {
@@ -216,7 +216,7 @@ not answer. It does not count in any majority.`,
     done: ({ chain, name: node }) => `removed: ${chain}/${node}`,
   }),
   'node enable': settingsOrder({
-    summary: 'Use a node again that was disabled',
+    summary: 'End the disabling of a node: Portage uses the node again',
     examples: ['portage node enable bsc node-2 --reason "it is in sync again"'],
     fields: nodeFields('of the node'),
     orders: async ({ chain, name: node }, read) => {
@@ -228,9 +228,9 @@ not answer. It does not count in any majority.`,
     same: ({ chain, name: node }) => `${chain}/${node} is enabled already`,
   }),
   'node disable': settingsOrder({
-    summary: 'Neither read from a node nor send to it, until it is enabled again',
+    summary: 'Disable a node: Portage neither reads from it nor sends to it until it is enabled again',
     details:
-      'The node still counts in majorities, as one that does not answer: the command warns if no majority is left. Every process obeys within about two seconds.',
+      'A disabled node still counts in majorities, as a node that does not answer: the command warns if no majority is left. Every process obeys within about two seconds.',
     examples: ['portage node disable bsc node-2 --reason "it lies about receipts"'],
     fields: nodeFields('of the node'),
     orders: async ({ chain, name: node }, read) => {
@@ -241,8 +241,10 @@ not answer. It does not count in any majority.`,
   }),
   'settings import': {
     ...settingsOrder({
-      summary: 'Change the settings: halts, deny-list, fees, tariff, nodes. Portage obeys all orders or none, and you may repeat them',
-      details: 'The command reads a file that portage settings export wrote; - reads it from stdin. Other settings stay.',
+      summary:
+        'Change the settings: halts, deny-list, fees, tariff, nodes. Portage obeys all orders or none, and you may repeat the orders',
+      details: 'Settings that the orders do not name stay.',
+      notes: 'The command reads a file that portage settings export wrote; - reads it from stdin.',
       examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
       fields: { orders: field('<file>', settingsOrders(orderSchema), 'the orders') },
       orders: ({ orders }) => orders,

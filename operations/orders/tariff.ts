@@ -23,7 +23,11 @@ export const tariffSchema = z
   })
   .meta({ id: 'Tariff', description: 'Fields for the kind of the scope. Without any, the config applies.' })
 
-const token = field('<token>', values.text, '<wormhole chain id>/<64 hex digits>: the chain where it is native, and its address there')
+const token = field(
+  '<token>',
+  values.text,
+  '<wormhole chain id>/<64 hex digits>: the chain where the token is native, and its address on that chain',
+)
 const assetFields = { token, answer: field('<answer>', oneOf(['deliver', 'decline', 'config']), 'config: as the config says') }
 const feeFields = {
   chain: field('<chain>', values.chainName, 'the target'),
@@ -32,7 +36,7 @@ const feeFields = {
   price: field(
     '--price <amount>',
     optional(values.wei),
-    "value of one unit in the target's coin; a fee below the cost of its delivery waits",
+    "value of one unit in the target's coin; a transfer whose fee is below the cost of its delivery waits",
   ),
   clear: field('--clear', optional(values.flag), 'return to the config'),
 }
@@ -42,7 +46,7 @@ const routeFields = {
   source: field(
     '--source <chain>',
     optional(values.chainName),
-    'only from this chain; absent: from all chains without an order of their own',
+    'only routes from this chain; absent: from all chains without an order of their own',
   ),
 }
 
@@ -51,7 +55,7 @@ function ofTariff<Of extends Fields>(fields: Of, read: (given: Given<Of>) => { r
   return ofOneScope(fields, (given) => `tariff of ${tariffScopeText(read(given).scope)}`, orders)
 }
 
-const details = 'Every process obeys within about two seconds. For transfers that were declined before, run portage transfer retry.'
+const details = 'Every process obeys within about two seconds. Run portage transfer retry for transfers that were declined before.'
 
 export const tariffOrders = {
   asset: {
@@ -65,7 +69,7 @@ export const tariffOrders = {
   },
   fee: {
     summary: 'Set the minimum fee of a token of the token bridge, and the value of its fees, on a target chain',
-    details: `The command replaces both values. If one of them is not given, the config applies for it. ${details}`,
+    details: `The command replaces both values. A value that the command does not give returns to the value of the config. ${details}`,
     examples: ['portage tariff fee bsc "$TOKEN" --minimum-fee 500000 --price 1500000000wei --reason "BNB fell"'],
     misuse: ({ minimumFee, price, clear }: Given<typeof feeFields>) =>
       (minimumFee === undefined && price === undefined) !== (clear === true)
@@ -77,7 +81,7 @@ export const tariffOrders = {
     })),
   },
   route: {
-    summary: 'Deliver tokens without a minimum fee for free on a route of the token bridge, or stop doing so',
+    summary: 'Set whether a route of the token bridge is free for tokens without a minimum fee',
     details: `On a free route, anyone can make your lanes pay for gas. ${details}`,
     examples: ['portage tariff route bsc free --source ethereum --reason "promotion"', 'portage tariff route bsc paid --reason "flood"'],
     ...ofTariff(routeFields, ({ source, target, answer }) => ({

@@ -37,30 +37,34 @@ export const filterFields = {
   code: field(
     '--code <code>',
     optional(values.code),
-    'only those with this code (docs/reference/errors.md), which says why they wait, are parked or were refused',
+    'only transfers that wait, are parked or were refused with this code (docs/reference/errors.md)',
   ),
   bridge: field('--bridge <name>', optional(values.chainName), 'only transfers over this bridge'),
   chain: field('--chain <name>', optional(values.chainName), 'only transfers from or to this chain'),
-  sourceChain: field('--source <chain>', optional(values.chainName), 'only from this chain'),
-  targetChain: field('--target <chain>', optional(values.chainName), 'only to this chain'),
+  sourceChain: field('--source <chain>', optional(values.chainName), 'only transfers from this chain'),
+  targetChain: field('--target <chain>', optional(values.chainName), 'only transfers to this chain'),
   lane: field('--lane <lane>', optional({ ...values.lane, kind: 'text' }), 'only transfers of this lane, by id or address'),
   sender: field('--sender <address>', optional(values.address), 'only transfers of the lanes with this address, on any chain'),
   nonce: field(
     '--nonce <number>',
     optional({ kind: 'number', schema: countSchema(0, Number.MAX_SAFE_INTEGER) }),
-    'only transfers with this nonce of the lane; the lane must be given too',
+    'only transfers with this nonce; needs the lane',
   ),
   txHash: field(
     '--tx <hash>',
     optional(values.hash),
     'only transfers that this transaction delivered, alone or in a batch; the transaction must be in a block',
   ),
-  startedBefore: field('--started-before <time>', optional(values.time), 'only those that began before this time: 2026-11-22T17:00:00Z'),
-  startedAfter: field('--started-after <time>', optional(values.time), 'only those that began after this time'),
-  olderThan: field('--older-than <age>', optional(values.age), 'only those that began longer ago: 90s, 15m, 3h, 2d'),
-  newerThan: field('--newer-than <age>', optional(values.age), 'only those that began within this time: 90s, 15m, 3h, 2d'),
+  startedBefore: field(
+    '--started-before <time>',
+    optional(values.time),
+    'only transfers that began before this time: 2026-11-22T17:00:00Z',
+  ),
+  startedAfter: field('--started-after <time>', optional(values.time), 'only transfers that began after this time'),
+  olderThan: field('--older-than <age>', optional(values.age), 'only transfers that began longer ago than this: 90s, 15m, 3h, 2d'),
+  newerThan: field('--newer-than <age>', optional(values.age), 'only transfers that began within the last 90s, 15m, 3h, 2d'),
   youngerThan: field('--younger-than <age>', optional(values.age), 'the same as --newer-than'),
-  blocked: field('--blocked <age>', optional(values.age), 'only those that are open for longer than this'),
+  blocked: field('--blocked <age>', optional(values.age), 'only transfers that have been open for longer than this time'),
 }
 
 export type TransferSelection = Partial<Given<typeof filterFields>>

@@ -2,20 +2,21 @@
 export const transferOrderTexts = {
   retry: {
     verb: 'Retry',
-    summary: 'Try a transfer again now, also past its deadline',
-    details: 'This wakes a transfer that waits or is parked, and restarts a closed transfer that is not delivered.',
+    summary: 'Try a transfer again now, even after its deadline',
+    details: 'A transfer that waits or is parked wakes. A closed transfer that is not delivered starts again.',
     asked: 'Asked for: the transfer is tried again now.',
   },
   cancel: {
     verb: 'Cancel',
     summary: 'End an open transfer',
-    details: 'A no-op of the lane replaces a transaction in flight. If that transaction is mined first, the transfer ends as delivered.',
+    details:
+      'A no-op of the lane replaces the transaction of the transfer. If the transaction is mined before the no-op, the transfer ends as delivered.',
     asked: 'Asked for: the page of the transfer shows how it ends.',
   },
   expedite: {
     verb: 'Expedite',
-    summary: 'Raise the fee of the transaction of a transfer now',
-    details: 'If a lane has no room for all transfers, this transfer goes first.',
+    summary: "Raise the fee of a transfer's transaction now",
+    details: 'The transfer goes first if a lane has no room for all transfers.',
     asked: 'Asked for: its fee is raised now.',
   },
 } as const

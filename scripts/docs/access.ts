@@ -13,6 +13,6 @@ export function describeAccess(): string {
   )
   return markdownTable(
     ['level', 'command', 'route'],
-    [['read', 'every other command (these need no token)', 'every `GET`, except those named after this table'], ...rows],
+    [['read', 'every other command (without a token)', 'every `GET` route, except the open routes'], ...rows],
   )
 }

@@ -66,7 +66,7 @@ function routeText({ path, method, operation }: { readonly path: string; readonl
   return [
     `### ${method} ${path}`,
     [summary, description].filter(Boolean).join('. '),
-    ...(security?.length === 0 ? ['Open: needs no token.'] : []),
+    ...(security?.length === 0 ? ['The route is open: requests need no token.'] : []),
     ...(rows.length === 0 ? [] : [markdownTable(['parameter', 'in', 'type', 'meaning'], rows)]),
   ].join('\n\n')
 }

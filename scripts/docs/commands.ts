@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Commands, CommandSpec } from '../../cli/command.ts'
 import { commands, createProgram } from '../../cli/main.ts'
+import { filterFields } from '../../operations/orders/transfer-filter.ts'
 import { contentsPlace } from './contents.ts'
 import { markdownTable } from './markdown.ts'
 
@@ -10,7 +11,7 @@ export function describeCommands(): string {
   const sections = Object.entries(commands).map(([name, spec]) => sectionOf(childOf(program, name), name, spec, 2))
   return [
     '# Commands',
-    'Every command of `portage`, as `--help` shows it. [The command line](../start/command-line.md) explains ids, amounts and tables.',
+    '`portage --help` shows the same texts. [The command line](../start/command-line.md) explains ids, amounts and tables.',
     contentsPlace,
     '## For every command',
     optionTable(program),
@@ -25,7 +26,7 @@ function sectionOf(command: Command, path: string, spec: CommandSpec, level: num
     `${'#'.repeat(level)} ${path}`,
     `${description.replace(/\.?$/, '')}.`,
     ...(spec.run ? [`\`portage ${path} ${command.usage()}\``] : []),
-    ...(command.registeredArguments.length > 0 || command.options.length > 0 ? [optionTable(command)] : []),
+    ...(command.registeredArguments.length > 0 || command.options.length > 0 ? [optionTable(command, path)] : []),
     ...(notes === undefined ? [] : [notesText(notes)]),
     ...(examples.length > 0 ? [['```text', ...examples, '```'].join('\n')] : []),
     ...subcommands(command, path, spec.commands ?? {}, level),
@@ -36,10 +37,18 @@ function subcommands(command: Command, path: string, inner: Commands, level: num
   return Object.entries(inner).map(([name, spec]) => sectionOf(childOf(command, name), `${path} ${name}`, spec, level + 1))
 }
 
-function optionTable(command: Command): string {
+/** Options that select transfers have rows only at `transfer list`. Commands that share all of them refer to it. */
+function optionTable(command: Command, path = ''): string {
   const given = command.registeredArguments.map((one) => [`\`${one.required ? `<${one.name()}>` : `[${one.name()}]`}\``, one.description])
-  const options = command.options.filter(({ hidden }) => !hidden).map(({ flags, description }) => [`\`${flags}\``, description])
-  return markdownTable(['option', 'meaning'], [...given, ...options])
+  const shown = command.options.filter(({ hidden }) => !hidden)
+  const filters = path === 'transfer list' ? [] : Object.values(filterFields).map(({ flag }) => flag)
+  const refers = filters.length > 0 && filters.every((filter) => shown.some(({ flags }) => flags === filter))
+  const own = refers ? shown.filter(({ flags }) => !filters.includes(flags)) : shown
+  const reference = refers ? [['`--state` … `--blocked`', 'the filters of [transfer list](#transfer-list)']] : []
+  return markdownTable(
+    ['option', 'meaning'],
+    [...given, ...reference, ...own.map(({ flags, description }) => [`\`${flags}\``, description])],
+  )
 }
 
 /** Joins lines to one paragraph. Notes with a line that begins with a space (a table, a command) do not change. */

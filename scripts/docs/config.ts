@@ -8,10 +8,10 @@ export function describeConfig(): string {
   return [
     '# Config',
     [
-      'The config is one YAML file, `portage.yaml` unless `--config` names another. `portage init` writes one for chains of your choice;',
-      '`config/portage.example.yaml` shows most fields. `${NAME}` in a text is replaced by the environment variable of that name.',
-      'Unknown fields are errors. `portage config check` lists all problems at once. Editors complete and check the file by',
-      '`config/portage.schema.json` (`portage config schema`).',
+      'The config is one YAML file: `portage.yaml`, or the file that `--config` names. `portage init` writes a config for chains of',
+      'your choice; `config/portage.example.yaml` shows most fields. Portage replaces `${NAME}` in a text by the environment variable',
+      'of that name. Unknown fields are errors. `portage config check` lists all problems at once. With the schema',
+      '`config/portage.schema.json` (`portage config schema`), editors complete and check the config.',
     ].join('\n'),
     contentsPlace,
     ...[...sections].map(([name, rows]) => `## ${name}\n\n${markdownTable(['field', 'type', 'default', 'meaning'], rows)}`),

@@ -16,8 +16,8 @@ export function describeErrors(): string {
   return [
     '# Error codes',
     '',
-    'Every refusal and failure of Portage carries one of these codes, in API answers, logs, workflow results and Temporal failures (as their type).',
-    '"Retried" says whether a retry can help although nobody changes anything. Codes of `portage stuck` have a [runbook](../runbooks/README.md).',
+    'Every refusal and failure of Portage has a code of this page, in API answers, logs, workflow results and Temporal failures (as their type).',
+    'The column "retried" says whether a retry alone can help. Codes of `portage stuck` have a [runbook](../runbooks/README.md).',
     '',
     contentsPlace,
     '',
@@ -27,14 +27,14 @@ export function describeErrors(): string {
     '',
     '## Codes of the log and of causes',
     '',
-    'Each log line at `warn` and `error` has a code of the table above, or one of these, and says what to do.',
+    'Each log line at `warn` and `error` has a code of one of the two tables, and says what to do.',
     '',
     markdownTable(['code', 'meaning', 'what to do'], others),
     '',
     '## Next steps',
     '',
     '- [Runbooks](../runbooks/README.md): more about codes of `portage stuck` and of alerts.',
-    '- [The HTTP API](../start/http-api.md#refusals): how a refusal is sent.',
+    '- [The HTTP API](../start/http-api.md#refusals): the form of a refusal.',
     '',
   ].join('\n')
 }

@@ -4,10 +4,10 @@ const meanings: Record<TransferState, string> = {
   admitting:
     'Portage checks the message, asks the target chain whether the transfer is delivered already, chooses a lane and simulates the call.',
   waiting:
-    'The transfer cannot continue now (the bridge is paused, a wrapper is missing, no lane takes work …). It holds no nonce (except with the code `NONCE_NOT_FINAL`), and tries again by itself.',
+    'The transfer cannot continue now (the bridge is paused, a wrapper is missing, no lane takes work …). A waiting transfer holds no nonce (except with the code `NONCE_NOT_FINAL`), and tries again by itself.',
   broadcasting: 'The transfer gets a nonce from the lane. The lane signs the transaction, sends it and follows it.',
   pending:
-    'The transaction was sent and is in no block yet. The lane continues to drive it. The transfer holds a nonce, but no worker slot.',
+    'The transaction was sent and is in no block yet. The lane continues to drive the transaction. The transfer holds a nonce, but no worker slot.',
   included: 'A transaction of Portage or of someone else has had the effect, in a block that is not final yet.',
   parked:
     'Portage does not try the transfer again by itself, but still watches it. The transfer waits for an operator (`portage transfer retry`, `cancel`).',

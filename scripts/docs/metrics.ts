@@ -8,7 +8,7 @@ export function describeMetrics(): string {
     '# Metrics',
     [
       'Every process serves these metrics at `GET /metrics` of its admin port ([health](../operate/monitor/health.md)) in the Prometheus text format;',
-      'a process with the API serves them there too. A process counts its own work. The admin port adds the metrics of Temporal’s SDK,',
+      'a process with the API also serves these metrics at its own port. A process counts its own work. The admin port adds the metrics of Temporal’s SDK,',
       '`temporal_…` ([Temporal’s list](https://docs.temporal.io/references/sdk-metrics)).',
     ].join('\n'),
     contentsPlace,

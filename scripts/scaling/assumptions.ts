@@ -44,7 +44,7 @@ export interface ChainKind {
 export const exampleChains: readonly ChainKind[] = [
   { name: 'Ethereum', blockMs: 12_000, blockGas: 60_000_000, finalitySeconds: 900 },
   { name: 'rollup on Ethereum', blockMs: 2_000, blockGas: 100_000_000, finalitySeconds: 1_200 },
-  { name: 'fast, final at once', blockMs: 1_000, blockGas: 30_000_000, finalitySeconds: 1 },
+  { name: 'fast chain with instant finality', blockMs: 1_000, blockGas: 30_000_000, finalitySeconds: 1 },
 ]
 
 /** Reads `name:blockMs:blockGas:finalitySeconds`. Throws Error for other text. */

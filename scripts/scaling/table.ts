@@ -86,7 +86,7 @@ function engineTable(engine: readonly EngineNeeds[]): string {
       row('cores of Temporal', (one) => one.temporalCores),
       row('cores of Portage', (one) => one.relayerCores),
       row('processes of the role `chain`', (one) => one.relayerProcesses),
-      row('memory of these processes, GiB', (one) => one.relayerGiB),
+      row('memory of the processes of the role `chain`, GiB', (one) => one.relayerGiB),
       row(`histories of ${assumptions.retentionDays} days, GiB`, (one) => one.historyGiB),
     ],
   )
@@ -102,10 +102,10 @@ function chainsTable({ chains, chainNeeds: needs }: Scaling): string {
   return markdownTable(
     ['chain', 'transfers per second', ...rates.map(tell)],
     chains.flatMap(({ name }) => [
-      row(name, 'share of its gas: Wormhole', (one) => percent(one.gasShare.wormhole)),
+      row(name, "share of the chain's gas for Wormhole transfers", (one) => percent(one.gasShare.wormhole)),
       row(
         name,
-        'share of its gas: native; native in batches',
+        "share of the chain's gas for native transfers; in batches",
         (one) => `${percent(one.gasShare.native)}; ${percent(one.gasShare.batched)}`,
       ),
       row(name, 'keys, with one transfer per transaction; with full batches', (one) => `${tell(one.keys)}; ${tell(one.keysBatched)}`),

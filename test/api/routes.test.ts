@@ -97,7 +97,7 @@ describe('POST /v1/transfers', () => {
           },
         ],
         "facts": {},
-        "remedy": "Correct the part that is named, and send the request again.",
+        "remedy": "Correct the part that the message names, and send the request again.",
         "status": 400,
         "title": "The request has a problem.",
         "type": "urn:portage:error:INPUT_INVALID",

@@ -189,7 +189,7 @@ describe.concurrent('where nothing answers', slow, () => {
   test('without an API, transfer submit says that it needs one', async ({ expect }) => {
     const { code, err } = await runCli(['transfer', 'submit', 'AQ==', '--config', await writeDeadConfig()])
     expect(err).toContain('API_UNAVAILABLE: The REST API of Portage cannot be reached.')
-    expect(err).toContain('→ Start it (run `portage run --role api`), or name its URL with `--api`.')
+    expect(err).toContain('→ Start the API (run `portage run --role api`), or name its URL with `--api`.')
     expect(code).toBe(1)
   })
 

@@ -216,11 +216,11 @@ extra: 1
         - temporal.adress is not a field of the config. Did you mean address?
         - chains.Ethereum has a name that must be lower case letters, digits and dashes, and not constructor. Rename it.
         - chains.one.family has an unknown value. Use evm.
-        - chains.one.networkId must be a number, not a text. Write it as a number, without quotes. EIP-155 chain id. Portage checks that every node has it.
-        - chains.one.nodes[0].url must be an http or https URL. Correct it. JSON-RPC over HTTP. Its secrets never appear in logs.
+        - chains.one.networkId must be a number, not a text. Write it as a number, without quotes. EIP-155 chain id. Portage checks that every node has this id.
+        - chains.one.nodes[0].url must be an http or https URL. Correct it. JSON-RPC over HTTP. Secrets in the URL never appear in logs.
         - chains.one.finality.blocks must be at least 1. Change it.
         - chains.one.blockTimeMs is missing. Add it. Expected time between blocks, which also sets how often the head is polled.
-        - chains.one.lanes[0].address must be an address: 0x and 40 hex digits. Correct it. Address of the key. All workers of the chain need it; only lane workers need the signer.
+        - chains.one.lanes[0].address must be an address: 0x and 40 hex digits. Correct it. Address of the key. All workers of the chain need the address; only lane workers need the signer.
         - chains.one.lanes[0].signer.kind has an unknown value. Use keystore or environment or remote or aws-kms.
         - chains.one.lanes[1].signer.file is missing. Add it. Path of the file, relative to the config file.
         - chains.one.lanes[1].signer.fil is not a field of the config. Did you mean file?
@@ -229,10 +229,10 @@ extra: 1
         - chains.two.nodes must have at least 1 entry. Change it. Nodes of the chain. At least one must answer reads.
         - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks, which also sets how often the head is polled.
         - chains.two.contracts.tokenBridge must be a text, not a number. Put the value in quotes. Wormhole token bridge contract.
-        - chains.three.wormholeChainId must be at most 65535. Change it. Wormhole chain id (2 is Ethereum). Wormhole's bridge needs it.
+        - chains.three.wormholeChainId must be at most 65535. Change it. Wormhole chain id (2 is Ethereum). Required for all bridges of Wormhole.
         - chains.three.finality.kind has an unknown value. Use tag or depth or instant.
-        - chains.three.contracts must be a map of fields, not empty. Correct it. Wormhole contracts of this chain. Wormhole's bridge needs them.
-        - bridges.wormhole-token-bridge.guardianApis must be a list, not a text. Correct it. Guardian REST APIs to fetch signed VAAs from.
+        - chains.three.contracts must be a map of fields, not empty. Correct it. Wormhole contracts of this chain. Required for all bridges of Wormhole.
+        - bridges.wormhole-token-bridge.guardianApis must be a list, not a text. Correct it. REST APIs of guardians from which Portage fetches signed VAAs.
         - bridges.wormhole-token-bridge.minimumFees.four.2/11 has a name that must be <wormhole chain id>/<64 hex digits of the token>. Rename it.
         - bridges.wormhole-token-bridge.minimumFees.two.2/0000000000000000000000000000000000000000000000000000000000000000 must be a text, not a number. Put the value in quotes.
         - bridges.wormhole-token-bridge.calls.five.0xc0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0 must be a function that takes the signed VAA: name(bytes). Correct it.

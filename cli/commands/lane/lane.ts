@@ -36,13 +36,13 @@ import {
 
 const payment = waitUntil('done', 'wait until the transaction is final (default: print the id of its workflow)')
 
-const cancellation = waitUntil('cancelled', 'wait until it has ended; exit code 1 if it was not cancelled')
+const cancellation = waitUntil('cancelled', 'wait until the transaction has ended; exit code 1 if it was not cancelled')
 
 export const laneCommand: CommandSpec = {
   description: 'Lanes: a key on a chain, and the ledger of its nonces.',
   commands: {
     list: {
-      description: 'All lanes of the config, and every other ledger that runs.',
+      description: 'All lanes of the config, and all other lanes whose ledger runs.',
       examples: ['portage lane list --json'],
       run: async ({ withTemporal, context }) => {
         const { lanes, coin } = await withTemporal(async (client, config) => ({
@@ -63,7 +63,7 @@ export const laneCommand: CommandSpec = {
       },
     },
     show: {
-      description: 'The ledger of a lane: every nonce that is not final, with its owner and its transactions; and the orders to the lane.',
+      description: 'The ledger of a lane: every nonce that is not final, with its owner and its transactions, and the orders to the lane.',
       options: laneArgument,
       examples: ['portage lane show evm-1:0x52908400098527886e0f7030069857d2e4169ee7'],
       run: (call: Call<LaneOptions>, name: string) =>
@@ -169,7 +169,7 @@ function noncesText({ observed }: LaneState, entries: readonly Entry[], hashes: 
 }
 
 function withClosed(command: Command): Command {
-  return laneArgument(command).option('--closed <number>', 'also list this many that have ended', parse.closed, 0)
+  return laneArgument(command).option('--closed <number>', 'also list this many ended items', parse.closed, 0)
 }
 
 function waitUntil(wanted: 'done' | 'cancelled', help: string): Wait {

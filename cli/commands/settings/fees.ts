@@ -9,10 +9,10 @@ import { orderCommands } from '../../orders.ts'
 import { list } from '../../output/output.ts'
 
 export const feesCommand: CommandSpec = {
-  description: 'Spending limits and raises of fees, changed at runtime. They override those of the config for the same scope.',
+  description: 'Limits of fees, changed at runtime. Limits of operators override the limits of the config for the same scope.',
   commands: {
     show: {
-      description: 'All limits: those of operators and those of the config. For the same scope, the limits of operators apply.',
+      description: 'All limits of fees, set by operators or by the config. For the same scope, the limits of operators apply.',
       examples: ['portage fees show --json'],
       run: async ({ withTemporal }) => {
         const [{ version, fees }, configured] = await withTemporal(

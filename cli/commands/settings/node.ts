@@ -9,10 +9,10 @@ import { orderCommands } from '../../orders.ts'
 import { table, timeText } from '../../output/output.ts'
 
 export const nodeCommand: CommandSpec = {
-  description: "The nodes of the chains: their state, and changes of the config's list at runtime.",
+  description: 'The nodes of the chains: their state, and nodes added or disabled at runtime.',
   commands: {
     list: {
-      description: 'All nodes, configured and added, as this machine reaches them. The command connects to each node and changes nothing.',
+      description: 'All configured and added nodes, as this machine reaches them. The command connects to each node and changes nothing.',
       options: (command) => command.option('--chain <name>', 'only nodes of this chain'),
       examples: ['portage node list --chain bsc --json'],
       run: async ({ withTemporal, context, options }: Call<{ chain?: string }>) => {

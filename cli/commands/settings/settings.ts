@@ -17,7 +17,7 @@ export const settingsCommand: CommandSpec = {
   examples: ['portage settings', 'portage settings --audit --json'],
   commands: {
     export: {
-      description: 'Print the settings as orders (JSON) for portage settings import, to keep them in case Temporal is wiped.',
+      description: 'Print the settings as orders (JSON). After a wipe of Temporal, portage settings import restores them.',
       examples: ['portage settings export > settings.json'],
       run: async ({ withTemporal }) => {
         const settings = await withTemporal((client) => readSettings(client))

@@ -8,7 +8,7 @@ import { list } from '../../output/output.ts'
 
 export const tariffCommand: CommandSpec = {
   description:
-    'The tariff of the token bridge, changed at runtime: tokens, minimum fees, worth of fees, free routes. It overrides the config.',
+    'The tariff of the token bridge, changed at runtime: tokens, minimum fees, worth of fees, free routes. The tariff of operators overrides the tariff of the config.',
   commands: {
     show: {
       description: 'The whole tariff: rules of operators and of the config. For the same scope, the rule of an operator applies.',

@@ -38,8 +38,8 @@ interface CreateOptions {
 }
 
 export const tokenCommand: CommandSpec = {
-  description: 'Access tokens for the API and for orders on the command line. Their keys are in the data folder.',
-  notes: `create, rotate-key and remove-key work on the machine that has the key file. There they need no token, because a user who can read this file can sign any token. Levels: docs/operate/access.md.`,
+  description: 'Access tokens for the API and for orders on the command line. The keys of tokens are in the data folder.',
+  notes: `The commands create, rotate-key and remove-key work on the machine that has the key file, and need no token there. A user who can read this file can sign any token anyway. Levels: docs/operate/access.md.`,
   commands: {
     create: {
       ...orderText('token create'),
@@ -69,7 +69,7 @@ export const tokenCommand: CommandSpec = {
         }),
     },
     list: {
-      description: 'Tokens that have not expired, and revoked ones. The tokens themselves are stored nowhere.',
+      description: 'Tokens that have not expired, and revoked tokens. Portage stores no text of a token.',
       examples: ['portage token list --json'],
       run: ({ withTemporal }) =>
         withTemporal(async (client) => {
@@ -82,7 +82,7 @@ export const tokenCommand: CommandSpec = {
       options: (command) =>
         withReason(command)
           .argument('[id]', 'id of the token; portage token list shows it')
-          .option('--stolen <file>', 'a file with the token itself, for a token that is not listed; - reads it from stdin'),
+          .option('--stolen <file>', 'a file with the text of the token, for a token that is not listed; - reads the text from stdin'),
       run: (call: Call<Reasoned & { readonly stolen?: string }>, id: string | undefined) =>
         asAdministrator(call, async (client, config, by) => {
           const { reason, stolen: file } = call.options
@@ -95,7 +95,7 @@ export const tokenCommand: CommandSpec = {
         }),
     },
     keys: {
-      description: 'The keys that verify tokens. On another machine, list the public key in access.publicKeys.',
+      description: 'The keys that verify tokens. On other machines, list the public keys in access.publicKeys.',
       examples: ['portage token keys --json'],
       run: async ({ config }) => {
         const loaded = await config()

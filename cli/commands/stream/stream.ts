@@ -74,7 +74,7 @@ export const streamCommand: CommandSpec = {
         'Checkpoints of a stream outside Temporal (streams.checkpoints): after a wipe of Temporal, a stream continues from its checkpoint.',
       commands: {
         show: {
-          description: 'The stored checkpoint, and the checkpoint that would be written now. The exit code is 1 if there is neither.',
+          description: 'The stored checkpoint, and the checkpoint that would be written now. The exit code is 1 if neither exists.',
           options: streamArgument,
           examples: ['portage stream checkpoint show native-bridge:ethereum:bsc --json'],
           run: async ({ config, withTemporal }, stream: string) => {

@@ -30,7 +30,7 @@ function transferOrder(kind: TransferOrder): CommandSpec {
   return {
     ...orderText(`transfer ${kind}`),
     options: (command) =>
-      withReason(withFilter(command.argument('[id]', `transfer: ${transferForms}; without one, all that match the options`)))
+      withReason(withFilter(command.argument('[id]', `transfer: ${transferForms}; without an id, all transfers that match the options`)))
         .option('--limit <number>', 'order at most this many transfers', numberWithin(1, mostOrdered), 100)
         .option('--dry-run', 'show the selected transfers, and order nothing')
         .option('--yes', 'do not ask for a confirmation'),

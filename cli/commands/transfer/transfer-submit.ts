@@ -41,14 +41,17 @@ export const submit: CommandSpec = {
       .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
       .option(
         '--priority <1-5>',
-        'rank if a lane has no room for all transfers: 1 first, 5 last (default: from the config)',
+        'rank of the transfer while a lane has no room for all transfers: 1 first, 5 last (default: from the config)',
         parse.priority,
       )
       .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: a transfer that is not delivered by then is parked', deadlineOf)
       .option('--max-fee-per-gas <amount>', 'highest price per unit of gas; can only lower the configured limit', parse.wei)
       .option('--max-fee-per-transaction <amount>', 'highest cost of the transaction; can only lower the configured limit', parse.wei)
       .option('--lane <lane>', 'the only lane that may deliver the transfer: its id or address')
-      .option('--reason <text>', 'the reason; a transfer that starts keeps it with the name of the token (default: handed in)')
+      .option(
+        '--reason <text>',
+        'reason for the submission; a new transfer keeps the reason and the name of the token (default: handed in)',
+      )
       .option('--api <url>', 'URL of the API (default: from the config)', parse.url),
   run: async (call: Call<SubmitOptions>, vaa: string | undefined) => {
     const { native, chain: _, emitter: __, sequence: ___, api, bridge, ...how } = call.options

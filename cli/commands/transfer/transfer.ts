@@ -50,9 +50,9 @@ export const transferCommand: CommandSpec = {
       },
     },
     watch: {
-      description: 'Follow one transfer to its end, or all that match until SIGINT.',
+      description: 'Follow one transfer to its end, or all transfers that match until SIGINT.',
       options: (command) =>
-        withSelection(command).argument('[id]', `transfer: ${transferForms}; without one, the list is printed at each change`),
+        withSelection(command).argument('[id]', `transfer: ${transferForms}; without an id, the command prints the list at each change`),
       notes: `With an id, the exit code is 0 if the transfer ends as delivered, else 1, and --json prints one object: the final status.
 Without an id, --json prints one object per change.`,
       examples: ['portage transfer watch 6d1b4c0c5f0a3e21', 'portage transfer watch --state parked'],
