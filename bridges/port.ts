@@ -8,7 +8,11 @@ import type { StreamConfig } from '../domain/stream/stream.ts'
 
 /** `rejected`: never valid. `declined`: refused by the operator's policy. `wait`: may become valid by itself. */
 export type Verdict =
-  | { readonly kind: 'valid' }
+  | {
+      readonly kind: 'valid'
+      /** Of the first call. Absent: `Endpoint.delivery` returns it. */
+      readonly delivery?: PlannedDelivery
+    }
   | {
       readonly kind: 'rejected' | 'declined' | 'wait'
       readonly code: ErrorCode
@@ -42,6 +46,8 @@ export type Gate =
 export interface PlannedDelivery {
   /** With `wrapped`, the call pays the token without unwrapping it, so that no code of the recipient runs. */
   readonly call: (payout?: 'wrapped') => Promise<Intent>
+  /** The result of `call()`. Absent: not made yet. */
+  readonly intent?: Intent | undefined
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent if no price is configured: the cost is then not checked. */
   readonly earned?: bigint | undefined

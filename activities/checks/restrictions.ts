@@ -2,14 +2,13 @@ import type { Endpoint, Parties } from '../../bridges/port.ts'
 import type { Chain, Receipt } from '../../chains/port.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
-import { denialOf, haltOf } from '../../domain/settings/settings.ts'
+import { denialOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
-import { endpointOf, type RoundCall, type StepDeps } from '../deps.ts'
-import { agreed, routesWithin, sourceOf } from './effect.ts'
+import type { RoundCall, StepDeps } from '../deps.ts'
+import { endpointOf, haltedBy } from '../route.ts'
+import { agreed } from './effect.ts'
 import { quarantineOf } from './losses.ts'
-
-const haltedMs = 5_000
 
 type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
 type ChainDeps = Pick<StepDeps, 'losses'> & { readonly chain: Pick<Chain, 'hasCode'> }
@@ -41,15 +40,6 @@ export async function restrictionOf(
   // Another process, which does not know these losses, may admit the transfer. `retryInMs` makes the transfer wait.
   const again = known?.kind === 'waiting' && known.code !== 'HALTED' ? { retryInMs: known.retryInMs } : {}
   return { kind: 'no-slot', code: gate.code, reason: gate.reason, ...again }
-}
-
-export function haltedBy(deps: Pick<Deps, 'settings' | 'bridges'>, transfer: Transfer): Waiting | undefined {
-  const { halts } = deps.settings()
-  const isOfSource = halts.some(({ scope: { chain, sourceChain } }) => (chain ?? sourceChain) !== undefined)
-  const own = isOfSource ? { ...transfer, sourceChain: sourceOf(deps, transfer) } : transfer
-  const routes = halts.length > 0 ? [own, ...routesWithin(deps, transfer)] : []
-  const [halt] = routes.flatMap((route) => haltOf({ halts }, route) ?? [])
-  return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
 }
 
 function yieldToOthers({ losses }: Deps, { parties, seenAt, retriedAt }: Admitted): Waiting | undefined {

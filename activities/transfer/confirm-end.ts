@@ -7,7 +7,8 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { Confirmation, KeylessSteps, LaneNonce, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { hasOneNode, unlessDisputed } from '../checks/effect.ts'
 import type { Rejection } from '../checks/restrictions.ts'
-import { chainOf, type StepDeps } from '../deps.ts'
+import type { StepDeps } from '../deps.ts'
+import { chainOf } from '../route.ts'
 import { createConfirm } from './confirm.ts'
 
 export interface EndDeps extends StepDeps {

@@ -119,7 +119,8 @@ function createRequests(options: ExecutorEndpointOptions) {
       const accepted = accept(message)
       const [verdict] = await Promise.all([kindOf(message).validate(message), verifyRequest(message)])
       if (verdict.kind === 'valid' && isLate(accepted)) demandInTime(accepted, await coinsDue(message, accepted))
-      return verdict
+      // The delivery of the product is not the delivery of the request, which has a price of its own.
+      return verdict.kind === 'valid' ? { kind: 'valid' } : verdict
     },
     async prove({ message, stage, coins }: PlannedCall, gasLimit: string | undefined, facts: Facts): Promise<readonly ProvedSource[]> {
       return provedBy(async () => {
@@ -205,14 +206,14 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     verify: (bytes) => toVerdict(verifyRequest(readMessage(bytes)), executorRefusals),
     async validate(transfer) {
       let own: Verdict = { kind: 'valid' }
-      const checked = validate(transfer).then((verdict) => (own = verdict))
+      const checked = validate(transfer).then((verdict) => void (own = verdict))
       const verdict = await toVerdict(checked, executorRefusals)
       return verdict.kind === 'valid' ? own : verdict
     },
     /** Undefined for a request that `accept` refuses, or that the attestation would make too large. */
     async attest(transfer) {
       const message = readOf(transfer)
-      const judged = await toVerdict((async () => accept(message))(), executorRefusals)
+      const judged = await toVerdict((async () => void accept(message))(), executorRefusals)
       const answer = judged.kind === 'valid' ? await kindOf(message).attest(message) : undefined
       return answer?.kind === 'attested' && answer.message.length > mostMessageBytes ? undefined : answer
     },

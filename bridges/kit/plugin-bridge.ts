@@ -5,7 +5,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
 import type { Vaa } from '../../domain/vaa.ts'
-import type { Bridge, Endpoint, NextStage, RevertMeaning } from '../port.ts'
+import type { Bridge, Endpoint, NextStage, PlannedDelivery, RevertMeaning } from '../port.ts'
 import { allShow, encodeCall, readView } from './calls.ts'
 import type { ContractReader } from './contract-reader.ts'
 import { type DeliveryLog, type DeliveryReader, findDelivery, isLogOf } from './logs.ts'
@@ -133,9 +133,11 @@ export interface PluginEndpointOptions {
 /** A message without a route is declined and not rejected, because the config may get a route for it later. */
 const ownRefusals: Refusals = { ...signedRefusals, PAYLOAD_KIND: { kind: 'declined' } }
 
-type Proving = Pick<PluginEndpointOptions, 'chain' | 'verify'> & { readonly demandAccepted: DemandAccepted }
+interface Proving extends Pick<PluginEndpointOptions, 'chain' | 'verify'>, Pick<Endpoint, 'delivery'> {
+  readonly demandAccepted: DemandAccepted
+}
 
-function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { chain, verify, demandAccepted }: Proving) {
+function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { chain, verify, demandAccepted, delivery }: Proving) {
   const refusals = { ...ownRefusals, ...product.refusals }
 
   async function prove({ vaa, message, route }: Owned<C>): Promise<void> {
@@ -144,7 +146,8 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { c
     await demandAccepted(route, message)
   }
 
-  async function check(transfer: Transfer): Promise<void> {
+  /** Also makes the call, unless the state of the target decides which call is next. */
+  async function check(transfer: Transfer): Promise<PlannedDelivery | undefined> {
     const own = messages.read(transfer.message)
     const { emitter, emitterChain, sequence, digest } = own.message
     const isSource = emitter === transfer.emitter && String(emitterChain) === transfer.sourceId
@@ -152,6 +155,9 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { c
       throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
     await prove(own)
     product.admit?.(own.message)
+    if (product.next) return undefined
+    const planned = delivery(transfer)
+    return { ...planned, intent: await planned.call() }
   }
 
   const accepts = async (message: Uint8Array) => prove(messages.readBytes(message))
@@ -183,27 +189,29 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
     return own ? allShow(chain, (stage?.effect ?? delivered)(own.message), at) : false
   }
 
+  function delivery({ message: text }: Transfer, stage = firstStage): PlannedDelivery {
+    const { message, parties } = messages.read(text)
+    const { call, revertsOnceDone } = stageOf(stage)
+    const { recipient, token } = parties
+    return {
+      async call(payout) {
+        const { contract, ...rest } = await call(message, { wrapped: payout === 'wrapped', constant })
+        return { to: contract, data: encodeCall(rest), value: '0' }
+      },
+      parties: { bridge: name, targetChain: chain.name, recipient, token },
+      get earned() {
+        return earned?.(message)
+      },
+      revertsOnceDelivered: typeof revertsOnceDone === 'boolean' ? revertsOnceDone : revertsOnceDone(message),
+    }
+  }
+
   return {
     chain: chain.name,
-    ...createVerdicts(plugin, messages, { ...options, demandAccepted }),
+    ...createVerdicts(plugin, messages, { ...options, demandAccepted, delivery }),
     delivered: (transfer, at) => isShown(transfer, at),
     findDelivery: async (transfer) => log && findDelivery(chain, log(messages.read(transfer.message).message)),
-    delivery({ message: text }, stage = firstStage) {
-      const { message, parties } = messages.read(text)
-      const { call, revertsOnceDone } = stageOf(stage)
-      const { recipient, token } = parties
-      return {
-        async call(payout) {
-          const { contract, ...rest } = await call(message, { wrapped: payout === 'wrapped', constant })
-          return { to: contract, data: encodeCall(rest), value: '0' }
-        },
-        parties: { bridge: name, targetChain: chain.name, recipient, token },
-        get earned() {
-          return earned?.(message)
-        },
-        revertsOnceDelivered: typeof revertsOnceDone === 'boolean' ? revertsOnceDone : revertsOnceDone(message),
-      }
-    },
+    delivery,
     ...(next && {
       stages: {
         first: ({ message: text }: Transfer) => plugin.first?.(messages.read(text).message),

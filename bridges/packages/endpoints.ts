@@ -28,7 +28,8 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
       // Plans the call here, so that a failure of the plug-in becomes a wait.
-      return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), verdict)) : verdict
+      // The delivery is left out, because it lacks the `bytes` of `delivery`.
+      return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), { kind: 'valid' as const })) : verdict
     },
     ...(stages && {
       stages: {

@@ -1,0 +1,62 @@
+import type { Endpoint } from '../bridges/port.ts'
+import type { Chain } from '../chains/port.ts'
+import { haltOf } from '../domain/settings/settings.ts'
+import { type ChainName, ofChain, type Transfer, type TransferRoute } from '../domain/transfer/transfer.ts'
+import type { LaneStatusCache } from '../lanes/ledger/open-lanes.ts'
+import type { Waiting } from '../temporal/contracts/transfer-steps.ts'
+import type { RoundCall, StepDeps } from './deps.ts'
+
+const haltedMs = 5_000
+
+/** A transfer's bridge on its target, with call and effect of the stage, if any. Throws TARGET_CHAIN_UNSUPPORTED. */
+export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, { stage, plan }: RoundCall = {}): Endpoint {
+  const { bridge, targetChain: chain } = transfer
+  const own = ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })
+  const endpoint = (plan && own.planned?.(plan)) ?? own
+  const { stages } = endpoint
+  if (!stages || stage === undefined) return endpoint
+  return {
+    ...endpoint,
+    delivery: (one) => endpoint.delivery(one, stage),
+    delivered: (one, at) => stages.passed(one, stage, at),
+    findDelivery: async () => undefined,
+  }
+}
+
+export function chainOf({ chains }: Pick<StepDeps, 'chains'>, { targetChain: chain }: Transfer): Chain {
+  return ofChain(chains, { chain })
+}
+
+export function lanesOf({ lanes }: Pick<StepDeps, 'lanes'>, { targetChain: chain }: Pick<Transfer, 'targetChain'>): LaneStatusCache {
+  return ofChain(lanes, { chain })
+}
+
+export function haltedBy(deps: Pick<StepDeps, 'settings' | 'bridges'>, transfer: Transfer): Waiting | undefined {
+  const { halts } = deps.settings()
+  const isOfSource = halts.some(({ scope: { chain, sourceChain } }) => (chain ?? sourceChain) !== undefined)
+  const own = isOfSource ? { ...transfer, sourceChain: sourceOf(deps, transfer) } : transfer
+  const routes = halts.length > 0 ? [own, ...routesWithin(deps, transfer)] : []
+  const [halt] = routes.flatMap((route) => haltOf({ halts }, route) ?? [])
+  return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
+}
+
+/** The transfer's source, decoded from the message. Anyone with access to Temporal can write `transfer.sourceChain`. */
+export function sourceOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, sourceChain }: Transfer): ChainName {
+  try {
+    return bridges.get(bridge)?.decode(Buffer.from(message, 'base64')).sourceChain ?? sourceChain
+  } catch {
+    // No key signs a call with a message that cannot be decoded.
+    return sourceChain
+  }
+}
+
+/** Routes of other bridges' messages that the transfer's message asks to deliver. */
+export function routesWithin({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, targetChain }: Transfer): readonly TransferRoute[] {
+  try {
+    const routes = bridges.get(bridge)?.within?.(Buffer.from(message, 'base64')) ?? []
+    return routes.map((route) => ({ ...route, targetChain }))
+  } catch {
+    // No key signs a call with a message that cannot be decoded.
+    return []
+  }
+}
