@@ -1,9 +1,11 @@
-import type { Endpoint } from '../bridges/port.ts'
+import type { Endpoint, Parties } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
-import { haltOf } from '../domain/settings/settings.ts'
+import { laneAddress, type LaneId } from '../domain/lane/lane.ts'
+import { denialOf, haltOf } from '../domain/settings/settings.ts'
 import { type ChainName, ofChain, type Transfer, type TransferRoute } from '../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../lanes/ledger/open-lanes.ts'
-import type { Waiting } from '../temporal/contracts/transfer-steps.ts'
+import type { BroadcastResult, Waiting } from '../temporal/contracts/transfer-steps.ts'
+import { quarantineOf } from './checks/losses.ts'
 import type { RoundCall, StepDeps } from './deps.ts'
 
 const haltedMs = 5_000
@@ -59,4 +61,37 @@ export function routesWithin({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, m
     // No key signs a call with a message that cannot be decoded.
     return []
   }
+}
+
+export type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
+
+export interface Admitted {
+  readonly transfer: Transfer
+  readonly parties: Parties
+  /** Time of an operator's last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
+  readonly retriedAt?: number | undefined
+  readonly seenAt?: number | undefined
+  /** True if the call runs no code of the recipient (`PlannedDelivery.call`), so earlier reverts do not matter. */
+  readonly isWrapped?: boolean
+}
+
+export async function restrictionOf(
+  deps: Pick<StepDeps, 'settings' | 'bridges' | 'losses'> & { readonly chain: Pick<Chain, 'hasCode'> },
+  endpoint: Endpoint,
+  admitted: Admitted,
+  lane: LaneId,
+): Promise<NoSlot | undefined> {
+  const { transfer, parties, isWrapped } = admitted
+  const policy = haltedBy(deps, transfer) ?? denialOf(deps.settings(), parties) ?? yieldToOthers(deps, admitted)
+  const known = policy ?? (isWrapped ? undefined : await quarantineOf(deps, admitted))
+  const gate = known ?? (await endpoint.reserve?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
+  if (gate.kind === 'open') return undefined
+  endpoint.release?.(transfer)
+  // Another process, which does not know these losses, may admit the transfer. `retryInMs` makes the transfer wait.
+  const again = known?.kind === 'waiting' && known.code !== 'HALTED' ? { retryInMs: known.retryInMs } : {}
+  return { kind: 'no-slot', code: gate.code, reason: gate.reason, ...again }
+}
+
+function yieldToOthers({ losses }: Pick<StepDeps, 'losses'>, { parties, seenAt, retriedAt }: Admitted): Waiting | undefined {
+  return seenAt === undefined || retriedAt !== undefined ? undefined : losses?.waitForOthers(parties, seenAt)
 }

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
-import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type Intent, workflowOf } from '../../domain/lane/lane.ts'
 import { refusalCodes } from '../../domain/lane/messages.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
@@ -8,14 +8,14 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { callHash as hashOf } from '../../lanes/deps.ts'
 import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
+import { isOrdered } from '../../lanes/transaction/attempts.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { defaultFailoverTimes } from '../../temporal/contracts/failover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
 import { isDelivered } from '../checks/effect.ts'
-import { type NoSlot, restrictionOf } from '../checks/restrictions.ts'
 import type { AdmittedCall, StepDeps } from '../deps.ts'
-import { endpointOf } from '../route.ts'
+import { endpointOf, type NoSlot, restrictionOf } from '../route.ts'
 import type { Context } from '@temporalio/activity'
 
 /** Share of the heartbeat time-out for which a read is trusted. After this time, another process may have the step. */
@@ -140,14 +140,12 @@ function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
   return before.every((one, index) => one === now[index])
 }
 
-const ordered: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['HALTED', 'RECIPIENT_DENIED', 'TOKEN_DENIED'])
-
 /**
  * The key judges halts and the deny-list by the call. A call without a message may come from several sources, so it
  * waits for all of them. Throws other errors.
  */
 export function noSlotIfOrdered(error: unknown): NoSlot {
-  if (!(error instanceof RelayerError) || !ordered.has(error.code)) throw error
+  if (!(error instanceof RelayerError) || !isOrdered(error)) throw error
   return { kind: 'no-slot', code: error.code, reason: error.about }
 }
 

@@ -2,7 +2,7 @@ import { untilHead } from '../../chains/heads.ts'
 import type { Receipt } from '../../chains/port.ts'
 import type { Confirmation, ConfirmInput, KeylessSteps, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import { finalDelivery, isAbsent, isDenied, isFinal, isOurs, unsettled, whyUseless } from '../checks/effect.ts'
-import { recordLoss } from '../checks/restrictions.ts'
+import { recordLoss } from '../checks/record-loss.ts'
 import type { StepDeps } from '../deps.ts'
 import { chainOf, endpointOf } from '../route.ts'
 

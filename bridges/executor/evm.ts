@@ -4,9 +4,10 @@ import type { Intent } from '../../domain/lane/lane.ts'
 import type { Payment } from '../../domain/transfer/content.ts'
 import { mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
+import { provedBy, unproved } from '../kit/calls.ts'
 import type { PaidProduct } from '../kit/paid.ts'
 import type { Decode } from '../kit/published.ts'
-import { provedBy, toVerdict, unproved } from '../kit/verdict.ts'
+import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint, ProvedSource, RouteWithin, Verdict } from '../port.ts'
 import { selectorsOf } from './calls.ts'
 import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts'
@@ -134,7 +135,9 @@ function createRequests(options: ExecutorEndpointOptions) {
         // One payment pays for one delivery.
         if (await kind.delivered(message, 'majority-latest')) throw unproved('It is delivered.', facts)
         const { sourceChain, digest: payment } = decode(writeMessage(message))
-        return [{ bridge: executor, sourceChain, payment }, ...within(message)]
+        const { recipient, token } = kind.partiesOf(message)
+        const parties = { recipient, token, payee: addressOf(wanted.recipient ?? '') }
+        return [{ bridge: executor, sourceChain, payment, parties }, ...within(message)]
       }, keyRefusals)
     },
   }

@@ -1,4 +1,4 @@
-import { type ErrorCode, type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
+import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { PlannedDelivery, Verdict } from '../port.ts'
 
 /** Error code → verdict about a message. An error with any other code says nothing about the message. */
@@ -18,18 +18,5 @@ export async function toVerdict(check: Promise<PlannedDelivery | void>, refusals
     const refusal = refusals[code]
     if (!refusal) throw error
     return { ...refusal, code, reason: about || title }
-  }
-}
-
-export function unproved(detail: string, facts: Facts, cause?: unknown): RelayerError {
-  return new RelayerError('CALL_UNJUSTIFIED', { detail, facts, cause })
-}
-
-export async function provedBy<T>(check: () => Promise<T>, refusals: Refusals): Promise<T> {
-  try {
-    return await check()
-  } catch (error) {
-    if (!(error instanceof RelayerError) || refusals[error.code]?.kind !== 'rejected') throw error
-    throw unproved(`${error.code}: ${error.title}`, error.facts, error)
   }
 }

@@ -108,7 +108,8 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
     test('proves the calls that deliver, and no other: a key signs what this proves', async () => {
       const transfer = next()
       const intent = await endpoint.delivery(transfer).call()
-      expect(await endpoint.proveCall(intent)).toEqual([transfer.sourceChain])
+      const { recipient, token } = endpoint.delivery(transfer).parties
+      expect(await endpoint.proveCall(intent)).toEqual([{ sourceChain: transfer.sourceChain, parties: { recipient, token } }])
       await endpoint.proveCall({ ...intent, to: intent.to.toUpperCase().replace('0X', '0x') })
       const forged = harness
         .forgeries()
