@@ -121,7 +121,10 @@ export class LaneAgent {
     return this.#requests.acquire(request, limit)
   }
 
-  /** Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, HALTED, *_DENIED and read errors if the first attempt would not be signed. */
+  /**
+   * Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, HALTED, RECIPIENT_DENIED, TOKEN_DENIED and read errors if the first
+   * attempt would not be signed.
+   */
   async checkSigning({ intent, first }: Pick<NonceRequest, 'intent' | 'first'>): Promise<void> {
     const { signer, chain } = this.#deps
     const { gasLimit, maxFee, tip } = first
