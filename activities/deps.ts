@@ -1,22 +1,32 @@
 import type { ClosedGates } from '../bridges/gates/gate-watcher.ts'
-import type { Bridges, Endpoint } from '../bridges/port.ts'
+import type { Bridges, Endpoint, PlannedDelivery } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import type { FeePolicyResolver } from '../domain/fees/fees.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { Losses } from './checks/losses.ts'
 import type { Shadow } from './checks/shadow.ts'
 import type { BeatingStep } from './run-step.ts'
-import { type ChainName, ofChain, type ParkLimits, type Transfer } from '../domain/transfer/transfer.ts'
-import type { LaneId } from '../domain/lane/lane.ts'
+import type { ChainName, ParkLimits, Transfer } from '../domain/transfer/transfer.ts'
+import type { Intent, LaneId } from '../domain/lane/lane.ts'
 import type { HaltRoute } from '../intake/submit/halt-route.ts'
 import type { LaneStatusCache, OpenLaneWatcher } from '../lanes/ledger/open-lanes.ts'
 import type { StepSlots } from '../lanes/step-slots.ts'
 import type { StepTimes } from '../observability/step-times.ts'
 import type { BroadcastInput, BroadcastResult, Ready } from '../temporal/contracts/transfer-steps.ts'
 
+/** The call that an admission of this process has made. The local broadcast need not ask the bridge again. */
+export interface AdmittedCall extends Pick<PlannedDelivery, 'parties'>, Pick<Transfer, 'message'>, Pick<Ready, 'callHash'> {
+  readonly endpoint: Endpoint
+  readonly intent: Intent
+  /** See `Admitted.isWrapped`. */
+  readonly isWrapped: boolean
+}
+
 export interface LocalLane {
-  readonly slots: StepSlots
-  readonly broadcast: BeatingStep<BroadcastInput, BroadcastResult>
+  readonly slots: StepSlots<AdmittedCall>
+  readonly broadcast: (
+    ...step: [...Parameters<BeatingStep<BroadcastInput, BroadcastResult>>, admitted?: AdmittedCall]
+  ) => Promise<BroadcastResult>
 }
 
 export type LocalLanes = ReadonlyMap<LaneId, LocalLane>
@@ -45,27 +55,4 @@ export interface StepDeps {
 export interface RoundCall {
   readonly stage?: string | undefined
   readonly plan?: Ready['plan'] | undefined
-}
-
-/** A transfer's bridge on its target, with call and effect of the stage, if any. Throws TARGET_CHAIN_UNSUPPORTED. */
-export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, { stage, plan }: RoundCall = {}): Endpoint {
-  const { bridge, targetChain: chain } = transfer
-  const own = ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })
-  const endpoint = (plan && own.planned?.(plan)) ?? own
-  const { stages } = endpoint
-  if (!stages || stage === undefined) return endpoint
-  return {
-    ...endpoint,
-    delivery: (one) => endpoint.delivery(one, stage),
-    delivered: (one, at) => stages.passed(one, stage, at),
-    findDelivery: async () => undefined,
-  }
-}
-
-export function chainOf({ chains }: Pick<StepDeps, 'chains'>, { targetChain: chain }: Transfer): Chain {
-  return ofChain(chains, { chain })
-}
-
-export function lanesOf({ lanes }: Pick<StepDeps, 'lanes'>, { targetChain: chain }: Pick<Transfer, 'targetChain'>): LaneStatusCache {
-  return ofChain(lanes, { chain })
 }

@@ -8,7 +8,11 @@ import type { StreamConfig } from '../domain/stream/stream.ts'
 
 /** `rejected`: never valid. `declined`: refused by the operator's policy. `wait`: may become valid by itself. */
 export type Verdict =
-  | { readonly kind: 'valid' }
+  | {
+      readonly kind: 'valid'
+      /** Of the first call. Absent: `Endpoint.delivery` returns it. */
+      readonly delivery?: PlannedDelivery
+    }
   | {
       readonly kind: 'rejected' | 'declined' | 'wait'
       readonly code: ErrorCode
@@ -42,6 +46,8 @@ export type Gate =
 export interface PlannedDelivery {
   /** With `wrapped`, the call pays the token without unwrapping it, so that no code of the recipient runs. */
   readonly call: (payout?: 'wrapped') => Promise<Intent>
+  /** The result of `call()`. Absent: not made yet. */
+  readonly intent?: Intent | undefined
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent if no price is configured: the cost is then not checked. */
   readonly earned?: bigint | undefined
@@ -81,10 +87,15 @@ export type Attestation =
 export type RouteWithin = Pick<TransferRoute, 'bridge' | 'sourceChain'>
 
 /**
- * A source of a call's messages: a chain, if the messages are of this bridge, or a bridge and a chain. `payment` is the
- * digest of the request that pays for the call's coins.
+ * A source of a call's messages: a chain, if the messages are of this bridge, or a chain and a bridge (default: this
+ * one). `payment` is the digest of the request that pays for the call's coins.
  */
-export type ProvedSource = ChainName | (RouteWithin & { readonly payment?: string })
+export type ProvedSource =
+  | ChainName
+  | (Pick<RouteWithin, 'sourceChain'> & Partial<RouteWithin> & { readonly payment?: string; readonly parties?: DeniableParties })
+
+/** The parties for which the deny-list holds. */
+export type DeniableParties = Pick<Parties, 'recipient' | 'payee' | 'token'>
 
 export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<TransferContent, 'amount'> {
   /** Another account that gets coins. The deny-list applies to it too. */
@@ -105,8 +116,12 @@ export interface Endpoint {
   readonly chain: ChainName
   /** Checks that valid guardians signed the message, or that its source recorded it. Results are cached. */
   verify(message: Uint8Array): Promise<Verdict>
-  /** Runs `verify`, and checks that the target's contract accepts the emitter. Absent: `verify` suffices. */
-  accepts?(message: Uint8Array): Promise<Verdict>
+  /**
+   * Checks a message before its transfer starts: as `verify`, and that the target's contract accepts the emitter.
+   * Resolves to the decimals of the content's amount, undefined if not known. Throws refusals and read errors. Absent:
+   * `verify` suffices, and the decimals are not known.
+   */
+  accept?(message: Uint8Array): Promise<number | undefined>
   /** Checks all conditions of a delivery: payload kind, emitter, target, asset, fee. Includes `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
   delivered(transfer: Transfer, at: At): Promise<boolean>
@@ -176,8 +191,6 @@ export interface Bridge {
    * the errors of `decode`.
    */
   within?(message: Uint8Array): readonly RouteWithin[]
-  /** Decimals of the content's amount, read once per token. Undefined if not known. Never throws. */
-  decimals?(message: Uint8Array): Promise<number | undefined>
   /** Returns the index of the guardian set that signed. Absent: signatures never expire. Throws VAA_*. */
   signedBy?(message: Uint8Array): number
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>

@@ -175,13 +175,13 @@ const makers: {
       return source && target ? [{ ...route, source, target }] : []
     })
     const endpointOn = (name: ChainName, chain: EvmChain) =>
-      createNativeEndpoint({ chain, routes: ours.filter(({ targetChain }) => targetChain === name), verified })
+      createNativeEndpoint({ chain, routes: ours.filter(({ targetChain }) => targetChain === name), verified, decimals })
     const [decode, decimalsOf] = [createNativeDecode(all), createTokenDecimals(ours)]
+    const decimals = (bytes: Uint8Array) => decimalsOf(decode(bytes))
     return {
       name: nativeBridge,
       decode,
       content: (bytes) => nativeContent(readMessage(bytes)),
-      decimals: (bytes) => decimalsOf(decode(bytes)),
       endpoints: new Map([...served].map(([name, chain]) => [name, endpointOn(name, chain)])),
       sources: ours.map((route) => createNativeSource({ ...route, route, verified })),
     }

@@ -1,6 +1,6 @@
 import type { Fees } from '../domain/fees/fees.ts'
 import type { Intent, LaneId } from '../domain/lane/lane.ts'
-import type { Settings } from '../domain/settings/settings.ts'
+import type { DenySubject, Settings } from '../domain/settings/settings.ts'
 import type { BridgeName, TransferRoute } from '../domain/transfer/transfer.ts'
 
 export interface UnsignedTransaction extends Fees {
@@ -38,6 +38,8 @@ export interface SigningLimits {
 export interface ProvedRoute extends TransferRoute {
   /** Id of the payment for the call's coins. A key signs for each payment with one nonce at a time. */
   readonly payment?: string | undefined
+  /** The deny-list holds for them. Absent: the call does not show them. */
+  readonly parties?: Pick<DenySubject, 'recipient' | 'payee' | 'token'> | undefined
 }
 
 /** The transactions that a key signs, in addition to no-ops. Addresses and selectors are 0x, lower case. */
@@ -94,6 +96,7 @@ export interface Signer {
   readonly address: string
   /**
    * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED and read errors.
+   * Throws HALTED, RECIPIENT_DENIED and TOKEN_DENIED for a call that an operator's order holds back.
    * The fact `limit` names the exceeded limit. The fact `dataFee` is set if only the data fee exceeds it.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>

@@ -121,7 +121,10 @@ export class LaneAgent {
     return this.#requests.acquire(request, limit)
   }
 
-  /** Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, HALTED and read errors if the first attempt would not be signed. */
+  /**
+   * Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, HALTED, RECIPIENT_DENIED, TOKEN_DENIED and read errors if the first
+   * attempt would not be signed.
+   */
   async checkSigning({ intent, first }: Pick<NonceRequest, 'intent' | 'first'>): Promise<void> {
     const { signer, chain } = this.#deps
     const { gasLimit, maxFee, tip } = first
@@ -137,15 +140,14 @@ export class LaneAgent {
     return this.#deps.signer.spending?.() ?? []
   }
 
-  /** Signs the recorded attempts and sends the best. If all are refused, the nonce is given back or filled. */
-  async signAndSend(pending: PendingTransaction): Promise<void> {
-    try {
-      await pending.signAndSend()
-    } catch (error) {
-      const isFree = await this.release(pending)
-      if (!isFree && signingRefusal(error)) await this.#deps.ledger.ask({ kind: 'fill', nonce: pending.nonce, reason: 'refused' })
-      throw error
-    }
+  /**
+   * Call this after `signAndSend` has failed. Gives the nonce back, which resolves to true. If the lane must use the
+   * nonce and the key refuses the call, a no-op fills the nonce.
+   */
+  async giveUp(pending: PendingTransaction, failure: unknown): Promise<boolean> {
+    const isFree = await this.release(pending)
+    if (!isFree && signingRefusal(failure)) await this.#deps.ledger.ask({ kind: 'fill', nonce: pending.nonce, reason: 'refused' })
+    return isFree
   }
 
   /** Gives the nonce back. Resolves to false if a transaction with the nonce may be signed, so the lane must use it. */

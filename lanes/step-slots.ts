@@ -8,11 +8,14 @@ const longestWaitMs = 1_000
 const missesInARow = 5
 const restMs = 15_000
 
-/** Broadcast slots of one key. A step from the queue waits for a slot. A local step needs a promised or free one. */
-export class StepSlots {
+/**
+ * Broadcast slots of one key. A step from the queue waits for a slot. A local step needs a promised or free one.
+ * `Kept`: what an admission keeps for the local step.
+ */
+export class StepSlots<Kept = unknown> {
   readonly size: number
   #taken = 0
-  readonly #promised = new Map<string, NodeJS.Timeout>()
+  readonly #promised = new Map<string, { readonly timer: NodeJS.Timeout; readonly kept: Kept | undefined }>()
   readonly #queuedSteps = new Set<Wait<boolean>>()
   readonly #admissions = new Set<Wait<boolean>>()
   #misses = 0
@@ -23,26 +26,32 @@ export class StepSlots {
   }
 
   /** Promises a slot to the transfer's next local step for ten seconds. False if no slot is free within a second. */
-  async promise(transferId: string): Promise<boolean> {
+  async promise(transferId: string, kept?: Kept): Promise<boolean> {
     if (Date.now() < this.#restsUntil || this.#promised.has(transferId)) return false
     if (!(await this.#take(this.#admissions, { timeoutMs: longestWaitMs }))) return false
-    this.#promised.set(transferId, setTimeout(() => this.#missed(transferId), promisedMs).unref())
+    this.#promised.set(transferId, { timer: setTimeout(() => this.#missed(transferId), promisedMs).unref(), kept })
     return true
   }
 
-  async runLocal<T>(transferId: string, step: () => Promise<T>): Promise<T | undefined> {
+  /** Takes the promised slot, or a free slot. Undefined if there is none. Call `free` once. */
+  takeLocal(transferId: string): { readonly kept: Kept | undefined; readonly free: () => void } | undefined {
     const promised = this.#promised.get(transferId)
     if (promised) {
-      clearTimeout(promised)
+      clearTimeout(promised.timer)
       this.#promised.delete(transferId)
       this.#misses = 0
     } else if (!this.#takeNow()) return undefined
-    return this.#run(step)
+    return { kept: promised?.kept, free: () => this.#free() }
   }
 
   /** If the signal aborts, the step runs without a slot, because the step itself handles the abort. */
   async runQueued<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
-    return (await this.#take(this.#queuedSteps, { signal })) ? this.#run(step) : step()
+    if (!(await this.#take(this.#queuedSteps, { signal }))) return step()
+    try {
+      return await step()
+    } finally {
+      this.#free()
+    }
   }
 
   async #take(among: Set<Wait<boolean>>, limit: WaitLimit): Promise<boolean> {
@@ -56,14 +65,6 @@ export class StepSlots {
     if (this.#taken >= this.size) return false
     this.#taken += 1
     return true
-  }
-
-  async #run<T>(step: () => Promise<T>): Promise<T> {
-    try {
-      return await step()
-    } finally {
-      this.#free()
-    }
   }
 
   #free(): void {

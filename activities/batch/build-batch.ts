@@ -9,8 +9,8 @@ import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
 import { isDelivered } from '../checks/effect.ts'
 import { priceCall, type Priced } from '../checks/price-call.ts'
-import { type Admitted, type NoSlot, restrictionOf } from '../checks/restrictions.ts'
 import type { StepDeps } from '../deps.ts'
+import { type Admitted, type NoSlot, restrictionOf } from '../route.ts'
 
 export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
   readonly intentId: string

@@ -3,9 +3,10 @@ import { untilHead, votersOf } from '../../chains/heads.ts'
 import type { Chain, Receipt } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
-import type { ChainName, Delivery, Transfer, TransferRoute } from '../../domain/transfer/transfer.ts'
+import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import { chainOf, endpointOf, lanesOf, type RoundCall, type StepDeps } from '../deps.ts'
+import type { RoundCall, StepDeps } from '../deps.ts'
+import { chainOf, endpointOf, lanesOf, sourceOf } from '../route.ts'
 
 /** Longest wait for another block, ms, below the heartbeat time-out of the steps that wait. */
 const longestBlockMs = 4_000
@@ -66,27 +67,6 @@ export async function showsEffect(
     if (!found) throw new RelayerError('NODES_DISAGREE', { detail: message, facts: { chain: targetChain } })
     await deps.haltRoute?.({ bridge, sourceChain: sourceOf(deps, transfer), targetChain, code, detail: `transfer ${sequence}: ${message}` })
     throw error
-  }
-}
-
-/** The transfer's source, decoded from the message. Anyone with access to Temporal can write `transfer.sourceChain`. */
-export function sourceOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, sourceChain }: Transfer): ChainName {
-  try {
-    return bridges.get(bridge)?.decode(Buffer.from(message, 'base64')).sourceChain ?? sourceChain
-  } catch {
-    // No key signs a call with a message that cannot be decoded.
-    return sourceChain
-  }
-}
-
-/** Routes of other bridges' messages that the transfer's message asks to deliver. */
-export function routesWithin({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, targetChain }: Transfer): readonly TransferRoute[] {
-  try {
-    const routes = bridges.get(bridge)?.within?.(Buffer.from(message, 'base64')) ?? []
-    return routes.map((route) => ({ ...route, targetChain }))
-  } catch {
-    // No key signs a call with a message that cannot be decoded.
-    return []
   }
 }
 

@@ -66,12 +66,18 @@ export class Losses {
   readonly #firstWaitMs: number
   readonly #budget: bigint
   readonly reports: LossReports | undefined
+  #changes = 0
 
   /** @param tokenBudget wei per hour, separately for recipients without code, contracts, batches and other relayers */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
     this.reports = reports
+  }
+
+  /** Grows with each loss. While it is the same, no new transfer must wait. */
+  get changes(): number {
+    return this.#changes
   }
 
   /** Adds a loss. Contracts can choose to revert, so their losses count separately, and delay no other recipients. */
@@ -108,6 +114,7 @@ export class Losses {
   #isNew({ targetChain }: Parties, { txHash, paid }: Loss, kind: LossKind): boolean {
     if (this.#transactions.has(txHash)) return false
     this.#transactions.set(txHash, true)
+    this.#changes += 1
     this.reports?.lost(targetChain, kind, paid)
     return true
   }

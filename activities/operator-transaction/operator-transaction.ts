@@ -59,18 +59,19 @@ async function run(one: Try): Promise<Result> {
     return resultOf(one, pending)
   }
   // An earlier process may have sent the transaction. This process follows the transaction even if it may not sign it.
-  await agent.signAndSend(pending).catch(unlessSentBefore(one))
+  await pending.signAndSend().catch(async (error: unknown) => {
+    await agent.giveUp(pending, error)
+    throwUnlessSentBefore(one, error)
+  })
   await pending.until((state) => state.kind === 'spent' || (state.kind === 'included' && state.final), waitForFinalMs, signal)
   if (signal.aborted) await context.cancelled
   return resultOf(one, pending)
 }
 
-/** Only the first try throws permanent errors, because a later try may follow a transaction that was sent. */
-function unlessSentBefore({ input, context }: Try): (error: unknown) => void {
-  return (error) => {
-    if (!input.lookUpOnly && !input.held && context.info.attempt === 1) throw error
-    if (toRelayerError(error).retriable) throw error
-  }
+/** Only the first try throws permanent errors. A later try may follow a transaction that was already sent. */
+function throwUnlessSentBefore({ input, context }: Try, error: unknown): void {
+  if (!input.lookUpOnly && !input.held && context.info.attempt === 1) throw error
+  if (toRelayerError(error).retriable) throw error
 }
 
 async function resultOf(one: Try, pending: PendingTransaction): Promise<Result> {

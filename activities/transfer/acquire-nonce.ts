@@ -1,4 +1,4 @@
-import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
+import type { Endpoint } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type Intent, workflowOf } from '../../domain/lane/lane.ts'
@@ -6,15 +6,16 @@ import { refusalCodes } from '../../domain/lane/messages.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
-import { callHash as hashOf, laneCall } from '../../lanes/deps.ts'
+import { callHash as hashOf } from '../../lanes/deps.ts'
 import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
+import { isOrdered } from '../../lanes/transaction/attempts.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { defaultFailoverTimes } from '../../temporal/contracts/failover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
 import { isDelivered } from '../checks/effect.ts'
-import { type NoSlot, restrictionOf } from '../checks/restrictions.ts'
-import { endpointOf, type StepDeps } from '../deps.ts'
+import type { AdmittedCall, StepDeps } from '../deps.ts'
+import { endpointOf, type NoSlot, restrictionOf } from '../route.ts'
 import type { Context } from '@temporalio/activity'
 
 /** Share of the heartbeat time-out for which a read is trusted. After this time, another process may have the step. */
@@ -33,20 +34,23 @@ export type Acquisition =
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/** Gets a nonce, with restrictions checked before and after. A nonce that the transfer holds is used anyway. */
+/**
+ * Checks restrictions before the wait, and again after it if they may have changed. If the transfer already holds a
+ * nonce, uses it in any case.
+ */
 export async function acquire(
   deps: AcquireDeps,
   input: BroadcastInput,
   { cancellationSignal: signal, info }: Pick<Context, 'cancellationSignal'> & { readonly info: TryInfo },
+  admitted?: AdmittedCall,
 ): Promise<Acquisition> {
   const { transfer, lane, intentId, retriedAt, seenAt, mode } = input
   const { agent, batchRouting: routing } = deps
-  const endpoint = endpointOf(deps, transfer, input)
-  const { call, parties } = endpoint.delivery(transfer)
+  const isOfInput = admitted?.message === transfer.message && admitted.callHash === input.callHash
+  const { endpoint, parties, intent, isWrapped } = isOfInput ? admitted : await recordedCall(deps, input)
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   const maybeSent = mode !== 'new' || info.attempt > 1
   const isSeen = effectReader(deps.chain, endpoint, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
-  const { intent, isWrapped } = await admittedCall(call, input)
   const request = requestOf(input, intent)
   if (maybeSent) {
     const held = await agent.find(request, signal)
@@ -61,38 +65,47 @@ export async function acquire(
   if (await isSeen()) return { kind: 'seen' }
   // No nonce to follow: final without the effect, or lost with the ledger. So the call needs a new simulation.
   if (mode === 'follow') return { kind: 'withdrawn' }
+  const before = basisOf(deps)
   const restricted = await restriction()
   if (restricted) return restricted
 
   // A batch has one price for all members, so a transfer with its own fee limit goes alone.
   const { maxFeePerGas, maxFeePerTransaction } = transfer.terms ?? {}
-  const isAlone = (maxFeePerGas ?? maxFeePerTransaction) !== undefined || deps.losses?.goesAlone(parties)
-  const shared = isAlone ? undefined : await routing?.enqueue(candidate, endpoint, { signal, timeoutMs: waitForBatchMs })
+  const isAlone = !endpoint.batches || (maxFeePerGas ?? maxFeePerTransaction) !== undefined || deps.losses?.goesAlone(parties)
+  const shared = isAlone
+    ? undefined
+    : await routing?.enqueue(candidate, endpoint, { signal, timeoutMs: waitForBatchMs }).catch(noSlotIfOrdered)
   if (shared?.kind === 'member') return { kind: 'acquired', pending: shared.batch.pending, batch: shared.batch }
   if (shared && shared.kind !== 'alone') return shared.kind === 'refused' ? refused(shared) : shared
-  const acquired = await agent.acquire(request, { signal, timeoutMs: deps.forNonceMs ?? 60_000 }).catch(noSlotIfHalted)
+  const acquired = await agent.acquire(request, { signal, timeoutMs: deps.forNonceMs ?? 60_000 }).catch(noSlotIfOrdered)
   if (acquired.kind === 'no-slot') return acquired
   if (acquired.kind === 'refused') return refused(acquired)
 
   const { pending } = acquired
-  const stop = (await isSeen()) ? ({ kind: 'seen' } as const) : pending.unsigned ? await restriction() : undefined
+  const mayDiffer = endpoint.reserve !== undefined || !isSame(before, basisOf(deps))
+  const stop = (await isSeen()) ? ({ kind: 'seen' } as const) : pending.unsigned && mayDiffer ? await restriction() : undefined
   if (!stop) return acquired
   await agent.release(pending)
   return stop
 }
 
-async function admittedCall(call: PlannedDelivery['call'], { callHash }: BroadcastInput) {
-  const intent = await call()
-  const isWrapped = hashOf(intent) !== callHash
-  return { intent: isWrapped ? await call('wrapped') : intent, isWrapped }
+/** Makes the call whose hash the admission recorded. Throws LANE_CONFLICT if the bridge now makes another call. */
+async function recordedCall(deps: AcquireDeps, input: BroadcastInput): Promise<Omit<AdmittedCall, 'message' | 'callHash'>> {
+  const { transfer, lane, intentId, callHash } = input
+  const endpoint = endpointOf(deps, transfer, input)
+  const { call, parties } = endpoint.delivery(transfer)
+  const usual = await call()
+  const isWrapped = hashOf(usual) !== callHash
+  const intent = isWrapped ? await call('wrapped') : usual
+  if (isWrapped && hashOf(intent) !== callHash) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowOf(intentId), lane } })
+  return { endpoint, parties, intent, isWrapped }
 }
 
 function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
-  const { transfer, lane, intentId, gasLimit, maxFee, tip, dataFee, priority, deadline } = input
-  const call = laneCall(intentId, intent)
-  if (call.owner.callHash !== input.callHash) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowOf(intentId), lane } })
+  const { transfer, intentId, callHash, gasLimit, maxFee, tip, dataFee, priority, deadline } = input
   return {
-    ...call,
+    owner: { intentId, callHash, ...(intent.value !== '0' && { value: intent.value }) },
+    intent,
     terms: transfer.terms,
     first: { kind: 'call', gasLimit, maxFee, tip, dataFee },
     priority,
@@ -118,9 +131,21 @@ function effectReader(
   }
 }
 
-/** The key judges a halt by the call. Without a message, a call may be any source's, and waits for all of them. */
-function noSlotIfHalted(error: unknown): NoSlot {
-  if (!(error instanceof RelayerError) || error.code !== 'HALTED') throw error
+/** Restrictions depend on these values, on the bridge's gate and on the time. Time only ends restrictions. */
+function basisOf({ settings, losses }: AcquireDeps): readonly unknown[] {
+  return [settings(), losses?.changes]
+}
+
+function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
+  return before.every((one, index) => one === now[index])
+}
+
+/**
+ * The key judges halts and the deny-list by the call. A call without a message may come from several sources, so it
+ * waits for all of them. Throws other errors.
+ */
+export function noSlotIfOrdered(error: unknown): NoSlot {
+  if (!(error instanceof RelayerError) || !isOrdered(error)) throw error
   return { kind: 'no-slot', code: error.code, reason: error.about }
 }
 

@@ -8,8 +8,8 @@ import type { Admission, AdmitInput, KeylessSteps, Passed, Ready, Stopped, Waiti
 import { settled, showsEffect } from '../checks/effect.ts'
 import { priceCall } from '../checks/price-call.ts'
 import { quarantineOf } from '../checks/losses.ts'
-import { haltedBy } from '../checks/restrictions.ts'
-import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
+import type { AdmittedCall, StepDeps } from '../deps.ts'
+import { chainOf, endpointOf, haltedBy, lanesOf } from '../route.ts'
 import { chooseLane, noLane, type Target, waitForGate } from './choose-lane.ts'
 import type { Refuse } from './confirm-end.ts'
 
@@ -26,9 +26,9 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
       const delivery = await validate(deps, refuse, target.endpoint, transfer)
       if ('kind' in delivery) return delivery
       const isThere = () => showsEffect(deps, transfer, input.disputed)
-      const admission = await prepareUnless(isThere, deps, input, target, delivery)
-      if (admission.kind !== 'ready') return admission
-      const ready = await promiseSlot(deps.localLanes, target, transfer, admission)
+      const prepared = await prepareUnless(isThere, deps, input, target, delivery)
+      if (prepared.kind !== 'prepared') return prepared
+      const ready = await promiseSlot(deps.localLanes, target, transfer, prepared)
       deps.stepTimes?.reached('admitted', transfer, input.startedAt)
       return ready
     })
@@ -70,7 +70,7 @@ async function validate(
   }
   const verdict = await endpoint.validate(transfer)
   if (verdict.kind === 'valid') {
-    const delivery = endpoint.delivery(transfer)
+    const { delivery = endpoint.delivery(transfer) } = verdict
     const denial = denialOf(deps.settings(), delivery.parties)
     return denial ? refuse(transfer, denial) : delivery
   }
@@ -88,9 +88,16 @@ export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDeliver
 
 export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
   return (input) =>
-    admissionStep(deps, input.transfer, (target) =>
-      prepareUnless(async () => false, deps, input, target, target.endpoint.delivery(input.transfer)),
-    )
+    admissionStep(deps, input.transfer, async (target) => {
+      const prepared = await prepareUnless(async () => false, deps, input, target, target.endpoint.delivery(input.transfer))
+      return prepared.kind === 'prepared' ? prepared.ready : prepared
+    })
+}
+
+interface Prepared {
+  readonly kind: 'prepared'
+  readonly ready: Ready
+  readonly call: AdmittedCall
 }
 
 /**
@@ -104,7 +111,7 @@ async function prepareUnless(
   target: Target,
   first: PlannedDelivery,
   firstStage = target.endpoint.stages?.first?.(input.transfer),
-): Promise<Ready | Stopped> {
+): Promise<Prepared | Stopped> {
   const { transfer } = input
   const begun = firstStage && { stage: firstStage, delivery: target.endpoint.delivery(transfer, firstStage) }
   const next = begun || (await nextCall(isThere, deps, target.endpoint, transfer))
@@ -122,7 +129,7 @@ async function prepareUnless(
     return { ...chosen, priced: await priceCall({ chain: target.chain, fees: deps.fees }, call) }
   }
   const { earned, revertsOnceDelivered: isShown } = delivery
-  const [delivered, { intent, quarantine, priced }] = await Promise.all([isShown ? false : isThere(), price()])
+  const [delivered, { intent, isWrapped, quarantine, priced }] = await Promise.all([isShown ? false : isThere(), price()])
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
   if (priced.kind === 'wait') return { ...priced, kind: 'waiting', retryInMs: dearMs }
@@ -142,7 +149,16 @@ async function prepareUnless(
   const plan = target.endpoint.plan?.(transfer, stage)
   const staged = { ...(stage !== undefined && { stage }), ...(plan && { plan }), ...(parkAfter && { parkAfter }) }
   const ready: Ready = { ...priced.first, kind: 'ready', lane, callHash: callHash(intent), ...staged }
-  return shadow ? shadow(transfer, ready, { intent, costWei: priced.cost }) : ready
+  if (shadow) return shadow(transfer, ready, { intent, costWei: priced.cost })
+  const call = {
+    endpoint: target.endpoint,
+    parties: delivery.parties,
+    message: transfer.message,
+    callHash: ready.callHash,
+    intent,
+    isWrapped,
+  }
+  return { kind: 'prepared', ready, call }
 }
 
 /** The next of several calls. Undefined if one call delivers. */
@@ -169,24 +185,26 @@ async function chooseCall(
   { losses }: StepDeps,
   { retriedAt, wrapped: isNeeded }: AdmitInput,
   { chain }: Target,
-  { call, parties }: PlannedDelivery,
-): Promise<{ readonly intent: Intent; readonly quarantine?: Waiting | undefined }> {
-  const intent = await call()
+  { call, intent: made, parties }: PlannedDelivery,
+): Promise<{ readonly intent: Intent; readonly isWrapped: boolean; readonly quarantine?: Waiting | undefined }> {
+  const intent = made ?? (await call())
   const quarantine = await quarantineOf({ losses, chain }, { parties, retriedAt })
-  if (!quarantine && !isNeeded) return { intent }
+  if (!quarantine && !isNeeded) return { intent, isWrapped: false }
   const wrapped = await call('wrapped')
-  return wrapped.data === intent.data ? { intent, quarantine } : { intent: wrapped }
+  return wrapped.data === intent.data ? { intent, isWrapped: false, quarantine } : { intent: wrapped, isWrapped: true }
 }
 
 export async function promiseSlot(
   localLanes: StepDeps['localLanes'],
   { chain, endpoint }: Pick<Target, 'chain' | 'endpoint'>,
   transfer: Transfer,
-  ready: Ready,
+  { ready, call }: Omit<Prepared, 'kind'>,
 ): Promise<Ready> {
   const slots = localLanes?.get(ready.lane)?.slots
   const height = chain.heads.current?.latest.height
   const isFast = height !== undefined && chain.blockTimeMs + chain.msToFinality(height + 1) <= fastFinalityMs
   if (!slots || !isFast || endpoint.batches?.groupOf(transfer)) return ready
-  return (await slots.promise(transferId(transfer))) ? { ...ready, local: true } : ready
+  // The call of a stage or of a plan has another endpoint, so the broadcast asks for it.
+  const kept = ready.stage === undefined && ready.plan === undefined ? call : undefined
+  return (await slots.promise(transferId(transfer), kept)) ? { ...ready, local: true } : ready
 }

@@ -9,10 +9,11 @@ import type { TimedStep } from '../../observability/step-times.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { BroadcastInput, BroadcastResult, Landed, LaneSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { isFinal, whyUseless } from '../checks/effect.ts'
-import { recordLoss } from '../checks/restrictions.ts'
-import { endpointOf, type LocalLane, type LocalLanes, type StepDeps } from '../deps.ts'
+import { recordLoss } from '../checks/record-loss.ts'
+import type { AdmittedCall, LocalLane, LocalLanes, StepDeps } from '../deps.ts'
+import { endpointOf, type NoSlot } from '../route.ts'
 import type { BeatingStep } from '../run-step.ts'
-import { acquire, type AcquireDeps, type Acquisition } from './acquire-nonce.ts'
+import { acquire, type AcquireDeps, type Acquisition, noSlotIfOrdered } from './acquire-nonce.ts'
 import type { Context } from '@temporalio/activity'
 
 export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'stepTimes'> {
@@ -33,15 +34,13 @@ type Included = Extract<PendingTransactionState, { kind: 'included' }>
 export function createBroadcast(deps: BroadcastDeps): BeatingStep<BroadcastInput, BroadcastResult> {
   return async (input, context, enter) => {
     const { slots } = deps
-    const step = () => run(deps, input, context, enter)
-    const result = await (slots ? slots.runQueued(context.cancellationSignal, step) : step())
-    failpoint('activity-done-unreported')
-    return result
+    const step = () => run(deps, input, { context, enter })
+    return slots ? slots.runQueued(context.cancellationSignal, step) : step()
   }
 }
 
-export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly slots: StepSlots }): LocalLane {
-  return { slots, broadcast: createBroadcast({ ...deps, ...localTimes }) }
+export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly slots: StepSlots<AdmittedCall> }): LocalLane {
+  return { slots, broadcast: (input, context, enter, admitted) => run({ ...deps, ...localTimes }, input, { context, enter, admitted }) }
 }
 
 /** Runs the step `broadcast` on the queue of the transfer's workflow, with the same ledger and limits. */
@@ -50,8 +49,14 @@ export function createBroadcastLocally(lanes?: LocalLanes): BeatingStep<Broadcas
     const lane = lanes?.get(input.lane)
     // A transaction that may have been sent is followed on the lane's queue, where the step is retried.
     if (!lane || input.mode !== 'new') return { kind: 'elsewhere' }
-    const result = await lane.slots.runLocal(transferId(input.transfer), () => lane.broadcast(input, context, enter))
-    return result === undefined || result.kind === 'no-slot' ? { kind: 'elsewhere' } : result
+    const slot = lane.slots.takeLocal(transferId(input.transfer))
+    if (!slot) return { kind: 'elsewhere' }
+    try {
+      const result = await lane.broadcast(input, context, enter, slot.kept)
+      return result.kind === 'no-slot' ? { kind: 'elsewhere' } : result
+    } finally {
+      slot.free()
+    }
   }
 }
 
@@ -62,21 +67,45 @@ export function createExpedite({ agent, batchRouting }: Pick<BroadcastDeps, 'age
   }
 }
 
-async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context, enter: (phase: string) => void): Promise<BroadcastResult> {
+interface Running {
+  readonly context: Context
+  readonly enter: (phase: string) => void
+  readonly admitted?: AdmittedCall | undefined
+}
+
+async function run(deps: BroadcastDeps, input: BroadcastInput, running: Running): Promise<BroadcastResult> {
+  const result = await deliver(deps, input, running)
+  failpoint('activity-done-unreported')
+  return result
+}
+
+async function deliver(deps: BroadcastDeps, input: BroadcastInput, { context, enter, admitted }: Running): Promise<BroadcastResult> {
   const { agent } = deps
   if (agent.lane !== input.lane) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
   const reached = timesOfSteps(deps, input, context.info)
-  const acquired = await acquire(deps, input, context)
+  const acquired = await acquire(deps, input, context, admitted)
   if (context.cancellationSignal.aborted) await context.cancelled
   if (acquired.kind !== 'acquired') return acquired
 
   const { pending, batch } = acquired
   enter(batch ? `nonce ${pending.nonce} in ${batch.id}` : `nonce ${pending.nonce}`)
   reached('nonce')
-  if (!batch) await agent.signAndSend(pending)
+  const stopped = batch ? undefined : await signAndSend(agent, pending)
+  if (stopped) return stopped
   reached('broadcast')
   const result = await follow(deps, input, { ...acquired, context, enter, reached })
   return batch ? asMember(batch, result) : result
+}
+
+/** Signs and sends. If the key refuses because of an order that is newer than the admission, gives the nonce back. */
+async function signAndSend(agent: LaneAgent, pending: PendingTransaction): Promise<NoSlot | undefined> {
+  try {
+    await pending.signAndSend()
+    return undefined
+  } catch (error) {
+    if (await agent.giveUp(pending, error)) return noSlotIfOrdered(error)
+    throw error
+  }
 }
 
 function timesOfSteps({ stepTimes }: BroadcastDeps, { transfer, mode }: BroadcastInput, info: Context['info']) {

@@ -7,7 +7,8 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../../lanes/ledger/open-lanes.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, KeylessSteps, Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import { lanesOf, type StepDeps } from '../deps.ts'
+import type { StepDeps } from '../deps.ts'
+import { lanesOf } from '../route.ts'
 
 /** Wait while no lane takes work, ms, short so that a resumed lane is found soon. */
 const laneWaitMs = 5_000

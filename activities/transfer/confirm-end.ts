@@ -6,8 +6,8 @@ import type { HeldNonces, LedgerNonces, Withdraw } from '../../lanes/ledger/keyl
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Confirmation, KeylessSteps, LaneNonce, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { hasOneNode, unlessDisputed } from '../checks/effect.ts'
-import type { Rejection } from '../checks/restrictions.ts'
-import { chainOf, type StepDeps } from '../deps.ts'
+import type { StepDeps } from '../deps.ts'
+import { chainOf } from '../route.ts'
 import { createConfirm } from './confirm.ts'
 
 export interface EndDeps extends StepDeps {
@@ -30,6 +30,7 @@ export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
   }
 }
 
+type Rejection = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 export type Refuse = (transfer: Transfer, refusal: Rejection) => Promise<Stopped>
 
 /**

@@ -2,8 +2,9 @@ import { untilHead } from '../../chains/heads.ts'
 import type { Receipt } from '../../chains/port.ts'
 import type { Confirmation, ConfirmInput, KeylessSteps, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import { finalDelivery, isAbsent, isDenied, isFinal, isOurs, unsettled, whyUseless } from '../checks/effect.ts'
-import { recordLoss } from '../checks/restrictions.ts'
-import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
+import { recordLoss } from '../checks/record-loss.ts'
+import type { StepDeps } from '../deps.ts'
+import { chainOf, endpointOf } from '../route.ts'
 
 /** Step 5: whether the finalized state shows the effect. `unsettled` until the nodes agree on a final answer. */
 export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {

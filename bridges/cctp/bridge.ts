@@ -96,6 +96,17 @@ export function createCctp({ settings, chains, connected, served, apis, isDelive
     await own.verify({ sequence: carried.number, message: encodeBase64(writeCarried(carried)) })
   }
 
+  const kept = createDecimals()
+  const read = (bytes: Uint8Array) => {
+    const { bytes: own } = readCarried(bytes)
+    const message = readMessage(own)
+    return { own, token: addressOf(readBurn(message).token), route: routes.of(message) }
+  }
+  const decimals = (bytes: Uint8Array) => {
+    const { token: address, route } = read(bytes)
+    const chain = connected.get(route.source.chain)
+    return kept(`${route.source.chain}/${address}`, async () => chain && { chain, address })
+  }
   const endpoints = ends.flatMap(({ chain: name, contracts }) => {
     const chain = served.get(name)
     const { lanes = [], feeModel } = chains[name] ?? {}
@@ -106,25 +117,14 @@ export function createCctp({ settings, chains, connected, served, apis, isDelive
       // On Arbitrum, contracts see Ethereum's block numbers.
       ownHeights: feeModel !== 'arbitrum',
     }
-    return chain ? [[name, createEvmEndpoint({ chain, routes, apis, recorded, ...ofTarget })] as const] : []
+    return chain ? [[name, createEvmEndpoint({ chain, routes, apis, recorded, decimals, ...ofTarget })] as const] : []
   })
-  const decimals = createDecimals()
-  const read = (bytes: Uint8Array) => {
-    const { bytes: own } = readCarried(bytes)
-    const message = readMessage(own)
-    return { own, token: addressOf(readBurn(message).token), route: routes.of(message) }
-  }
   const bridge: Bridge = {
     name: cctp,
     decode,
     content(bytes) {
       const { own, route } = read(bytes)
       return contentOf(own, route)
-    },
-    decimals(bytes) {
-      const { token: address, route } = read(bytes)
-      const chain = connected.get(route.source.chain)
-      return decimals(`${route.source.chain}/${address}`, async () => chain && { chain, address })
     },
     endpoints: new Map(endpoints),
     sources: logs.flatMap(({ name, source }) => (served.has(name) ? [source] : [])),

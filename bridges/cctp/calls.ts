@@ -2,10 +2,10 @@ import { Interface } from 'ethers'
 import type { Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
-import type { ChainName } from '../../domain/transfer/transfer.ts'
-import { decodeBytesArguments, decodeBytesCall, encodeBytesCall, selectorOf } from '../kit/calls.ts'
-import { provedBy, unproved } from '../kit/verdict.ts'
+import { decodeBytesArguments, decodeBytesCall, encodeBytesCall, provedBy, selectorOf, unproved } from '../kit/calls.ts'
+import type { ProvedSource } from '../port.ts'
 import type { Attested } from './attestation.ts'
+import { contentOf } from './routes.ts'
 import { proofRefusals, type Verify } from './verify.ts'
 
 export const receiveSelector = selectorOf('receiveMessage(bytes,bytes)')
@@ -30,12 +30,20 @@ export function decodeReceive(data: string): Attested | undefined {
 }
 
 export function createProveCall(verify: Verify) {
-  return async function proveCall({ to, data, value }: Intent): Promise<readonly ChainName[]> {
+  return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
     const received = decodeReceive(data)
     if (value !== '0') throw unproved('It carries coins.', { to, value })
     if (!received) throw unproved('It is no exactly encoded receiveMessage.', { to, selector: data.slice(0, 10) })
-    const { source, to: contracts } = await provedBy(() => verify(received), proofRefusals)
+    const {
+      source,
+      to: contracts,
+      content,
+    } = await provedBy(async () => {
+      const route = await verify(received)
+      return { ...route, content: contentOf(received.bytes, route) }
+    }, proofRefusals)
     if (to.toLowerCase() !== contracts.transmitter) throw unproved('It does not call the MessageTransmitter of the message.', { to })
-    return [source.chain]
+    const { recipient, token } = content
+    return [{ sourceChain: source.chain, parties: { recipient, token } }]
   }
 }

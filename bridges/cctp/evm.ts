@@ -20,6 +20,8 @@ export interface EvmEndpointOptions extends Omit<VerifyOptions, 'chain' | 'route
   readonly apis: AttestationApis
   /** Checks that most nodes show the message in a final source block. Throws `placedRefusals` and read errors. */
   readonly recorded: (carried: CarriedMessage, route: CctpRoute) => Promise<void>
+  /** See `Endpoint.accept`. */
+  readonly decimals?: (message: Uint8Array) => Promise<number | undefined>
 }
 
 export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
@@ -57,6 +59,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   return {
     chain: chain.name,
     verify: (bytes) => toVerdict(prove(bytes), refusals),
+    accept: (bytes) => prove(bytes).then(() => options.decimals?.(bytes)),
     validate: (transfer) => toVerdict(check(transfer), refusals),
     attest: attestation.attest,
     delivered,

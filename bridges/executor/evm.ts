@@ -4,9 +4,10 @@ import type { Intent } from '../../domain/lane/lane.ts'
 import type { Payment } from '../../domain/transfer/content.ts'
 import { mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
+import { provedBy, unproved } from '../kit/calls.ts'
 import type { PaidProduct } from '../kit/paid.ts'
 import type { Decode } from '../kit/published.ts'
-import { provedBy, toVerdict, unproved } from '../kit/verdict.ts'
+import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint, ProvedSource, RouteWithin, Verdict } from '../port.ts'
 import { selectorsOf } from './calls.ts'
 import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts'
@@ -119,7 +120,8 @@ function createRequests(options: ExecutorEndpointOptions) {
       const accepted = accept(message)
       const [verdict] = await Promise.all([kindOf(message).validate(message), verifyRequest(message)])
       if (verdict.kind === 'valid' && isLate(accepted)) demandInTime(accepted, await coinsDue(message, accepted))
-      return verdict
+      // The delivery of the product is not the delivery of the request, which has a price of its own.
+      return verdict.kind === 'valid' ? { kind: 'valid' } : verdict
     },
     async prove({ message, stage, coins }: PlannedCall, gasLimit: string | undefined, facts: Facts): Promise<readonly ProvedSource[]> {
       return provedBy(async () => {
@@ -133,7 +135,9 @@ function createRequests(options: ExecutorEndpointOptions) {
         // One payment pays for one delivery.
         if (await kind.delivered(message, 'majority-latest')) throw unproved('It is delivered.', facts)
         const { sourceChain, digest: payment } = decode(writeMessage(message))
-        return [{ bridge: executor, sourceChain, payment }, ...within(message)]
+        const { recipient, token } = kind.partiesOf(message)
+        const parties = { recipient, token, payee: addressOf(wanted.recipient ?? '') }
+        return [{ bridge: executor, sourceChain, payment, parties }, ...within(message)]
       }, keyRefusals)
     },
   }
@@ -205,14 +209,14 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     verify: (bytes) => toVerdict(verifyRequest(readMessage(bytes)), executorRefusals),
     async validate(transfer) {
       let own: Verdict = { kind: 'valid' }
-      const checked = validate(transfer).then((verdict) => (own = verdict))
+      const checked = validate(transfer).then((verdict) => void (own = verdict))
       const verdict = await toVerdict(checked, executorRefusals)
       return verdict.kind === 'valid' ? own : verdict
     },
     /** Undefined for a request that `accept` refuses, or that the attestation would make too large. */
     async attest(transfer) {
       const message = readOf(transfer)
-      const judged = await toVerdict((async () => accept(message))(), executorRefusals)
+      const judged = await toVerdict((async () => void accept(message))(), executorRefusals)
       const answer = judged.kind === 'valid' ? await kindOf(message).attest(message) : undefined
       return answer?.kind === 'attested' && answer.message.length > mostMessageBytes ? undefined : answer
     },

@@ -1,28 +1,15 @@
-import { id, Interface, type JsonFragmentType, ParamType } from 'ethers'
+import { id } from 'ethers'
 import { LRUCache } from 'lru-cache'
-import type { At } from '../../chains/port.ts'
-import type { ViewCall } from '../../domain/transfer/call-plan.ts'
-import { type ContractReader, read } from './contract-reader.ts'
-import type { Call, Shown } from './plugin.ts'
-
-/** Interfaces by `name(types):types of the answer`, made from JSON, because some names mean something in Solidity. */
-const interfaces = new LRUCache<string, Interface>({
-  max: 1_000,
-  memoMethod: (key) => {
-    const [signature = '', returns = ''] = key.split(':')
-    const inputs = jsonOf(signature.slice(signature.indexOf('(')))
-    return new Interface([{ type: 'function', name: nameOf(signature), inputs, outputs: jsonOf(`(${returns})`), stateMutability: 'view' }])
-  },
-})
-
-function jsonOf(types: string): readonly JsonFragmentType[] {
-  const { components = [] } = JSON.parse(ParamType.from(`tuple${types}`).format('json')) as JsonFragmentType
-  return components
-}
-
-function nameOf(signature: string): string {
-  return signature.slice(0, signature.indexOf('('))
-}
+import { type Facts, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { groupBy } from '../../domain/group-by.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { DeniableParties, ProvedSource } from '../port.ts'
+import type { ContractReader } from './contract-reader.ts'
+import type { Call, CallRule, Plugin, Route } from './plugin.ts'
+import { type ChainNames, type Proof, type Routed, signedRefusals } from './signed-messages.ts'
+import type { Refusals } from './verdict.ts'
+import { encodedAnswer, interfaces, nameOf, readView } from './views.ts'
 
 const isOfBytes = (signature: string) => signature.endsWith('(bytes)')
 
@@ -46,30 +33,6 @@ export function decodeCall(signature: string, data: string): readonly unknown[] 
   } catch {
     return undefined
   }
-}
-
-export function readView(chain: ContractReader, { contract, view, args, returns }: Omit<Shown, 'is'>, at: At) {
-  return read(chain, { abi: interfaces.memo(`${view}:${returns}`), to: contract, method: nameOf(view), args, at })
-}
-
-/** Throws errors of ethers if values do not fit their types. */
-export function encodeView({ contract, view, args, returns, is }: Shown): ViewCall {
-  const data = interfaces.memo(`${view}:${returns}`).encodeFunctionData(nameOf(view), [...args])
-  return { to: contract, data, is: encodedAnswer(view, returns, is) }
-}
-
-/** Whether the view answers `is`. Throws the errors of `read`. */
-export async function shows(chain: ContractReader, shown: Shown, at: At): Promise<boolean> {
-  const { view, returns, is } = shown
-  return encodedAnswer(view, returns, await readView(chain, shown, at)) === encodedAnswer(view, returns, is)
-}
-
-export async function allShow(chain: ContractReader, shown: readonly Shown[], at: At): Promise<boolean> {
-  return (await Promise.all(shown.map((one) => shows(chain, one, at)))).every(Boolean)
-}
-
-export function encodedAnswer(view: string, returns: string, values: readonly unknown[]): string {
-  return interfaces.memo(`${view}:${returns}`).encodeFunctionResult(nameOf(view), [...values])
 }
 
 const selectors = new LRUCache<string, string>({ max: 1_000, memoMethod: (signature) => id(signature).slice(0, 10) })
@@ -121,4 +84,98 @@ function word(value: number): string {
 
 function paddedDigits(length: number): number {
   return Math.ceil(length / 32) * wordDigits
+}
+
+export function unproved(detail: string, facts: Facts, cause?: unknown): RelayerError {
+  return new RelayerError('CALL_UNJUSTIFIED', { detail, facts, cause })
+}
+
+export async function provedBy<T>(check: () => Promise<T>, refusals: Refusals): Promise<T> {
+  try {
+    return await check()
+  } catch (error) {
+    if (!(error instanceof RelayerError) || refusals[error.code]?.kind !== 'rejected') throw error
+    throw unproved(`${error.code}: ${error.title}`, error.facts, error)
+  }
+}
+
+export function callsOf(routes: readonly Route[]): Readonly<Record<string, readonly string[]>> {
+  const contracts = groupBy(
+    routes.flatMap(({ calls }) => calls),
+    ({ contract }) => contract,
+  )
+  return Object.fromEntries([...contracts].map(([contract, own]) => [contract, [...new Set(own.map((rule) => selectorOf(rule.function)))]]))
+}
+
+interface ProofOptions<C> {
+  readonly chain: ContractReader
+  /** Includes routes to all chains, because the first route that fits a message owns it. */
+  readonly routes: readonly Route[]
+  readonly chainNames: ChainNames
+  readonly proof: Proof
+  /** Knows the parties of its messages. Absent: no code of the product runs. */
+  readonly product?: Pick<Plugin<C>, 'decode' | 'parties'>
+}
+
+/** Makes `Endpoint.proveCall` from the rules of the routes, without running the product's code for the proof. */
+export function createProveCall<C>({ chain, routes, chainNames, proof, product }: ProofOptions<C>) {
+  const own = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
+  return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
+    const [contract, selector] = [to.toLowerCase(), data.slice(0, 10).toLowerCase()]
+    const isCall = (rule: CallRule) => rule.contract === contract && selectorOf(rule.function) === selector
+    const rule = own.find(isCall)
+    if (value !== '0') throw unproved('It carries coins.', { to, value })
+    if (!rule) throw unproved('No route has this call.', { to, selector })
+    const [argument] = decodeCall(rule.function, data) ?? []
+    if (argument === undefined) throw unproved('It is not exactly encoded.', { to, selector })
+    if (rule.proof !== 'message') {
+      await proveState(chain, rule.proof, argument, { to, data })
+      return sourcesOf(
+        routes.filter((route) => route.to === chain.name && route.calls.some(isCall)),
+        chainNames,
+      )
+    }
+    const { routed, parties } = await provedBy(async () => {
+      const proved = await proof.readProved(argument as Uint8Array, routes, chainNames)
+      return { routed: proved, parties: product && partiesOf(product, proved) }
+    }, signedRefusals)
+    if (!routed.route.calls.some(isCall)) throw unproved('It is not the call of the route of this message.', { to, selector })
+    const { source } = routed.signed
+    return [parties ? { sourceChain: source, parties } : source]
+  }
+}
+
+function partiesOf<C>({ decode, parties }: Pick<Plugin<C>, 'decode' | 'parties'>, { signed, route }: Routed): DeniableParties | undefined {
+  const content = decode(signed, route)
+  if (content === undefined) return undefined
+  const { recipient, token } = parties({ ...signed, content })
+  return { recipient, token }
+}
+
+function sourcesOf(routes: readonly Route[], chainNames: ChainNames): readonly ChainName[] {
+  const sources = routes.flatMap(({ from }) => (from === 'accepted' ? [...chainNames.values()] : from.map(({ source }) => source)))
+  return [...new Set(sources)]
+}
+
+/**
+ * Proves a call without a message: the call must succeed, and a view must show a reason for the call. Anyone may send
+ * such a call, so the contract limits its effect.
+ */
+async function proveState(
+  chain: ContractReader,
+  { view, returns, isNot }: Exclude<CallRule['proof'], 'message'>,
+  argument: unknown,
+  { to, data }: Pick<Intent, 'to' | 'data'>,
+): Promise<void> {
+  const answer = await readView(chain, { contract: to, view, args: [argument], returns }, 'majority-latest')
+  const selector = data.slice(0, 10)
+  if (encodedAnswer(view, returns, answer) === encodedAnswer(view, returns, isNot))
+    throw unproved(`${view} shows no reason for it.`, { to, selector })
+  try {
+    await chain.call(to, data, 'majority-latest')
+  } catch (error) {
+    const { code, message } = toRelayerError(error)
+    if (code !== 'NODE_REFUSED') throw error
+    throw unproved(`It reverts on most nodes: ${message}`, { to, selector }, error)
+  }
 }

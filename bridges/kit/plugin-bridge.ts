@@ -4,16 +4,24 @@ import type { Revert } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
-import type { Vaa } from '../../domain/vaa.ts'
-import type { Bridge, Endpoint, NextStage, RevertMeaning } from '../port.ts'
-import { allShow, encodeCall, readView } from './calls.ts'
+import type { Bridge, Endpoint, NextStage, PlannedDelivery, RevertMeaning } from '../port.ts'
+import { callsOf, createProveCall, encodeCall } from './calls.ts'
 import type { ContractReader } from './contract-reader.ts'
 import { type DeliveryLog, type DeliveryReader, findDelivery, isLogOf } from './logs.ts'
-import type { Call, Message, Plugin, Route, Shown, SignedMessage, Stage } from './plugin.ts'
+import type { Call, Message, Plugin, Shown, SignedMessage, Stage } from './plugin.ts'
 import type { Decode } from './published.ts'
-import { callsOf, createProveCall, findRoute } from './routes.ts'
-import { type ChainNames, createAcceptance, type DemandAccepted, readSigned, signedRefusals, type Verify } from './signed-messages.ts'
+import {
+  type ChainNames,
+  createProof,
+  ofNobody,
+  type Proof,
+  readRouted,
+  type Routed,
+  signedRefusals,
+  type Verify,
+} from './signed-messages.ts'
 import { type Refusals, toVerdict } from './verdict.ts'
+import { allShow, readView } from './views.ts'
 
 interface CallOptions {
   /** If true, the call must pay the token without unwrapping it, so that no code of the recipient runs. */
@@ -40,6 +48,7 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   readonly refusals?: Refusals
   /** A log that every receipt of a delivery contains. Absent: nothing shows who delivered. */
   log?(message: Message<C>): DeliveryLog
+  /** Decimals of the amount, which are read once per token. Undefined if not known. Never throws. */
   decimals?(message: Message<C>): Promise<number | undefined>
   /** Worth of the fee, wei of the target's coin. Undefined: no price is configured, so the cost is not checked. */
   earned?(message: Message<C>): bigint | undefined
@@ -50,9 +59,7 @@ export type ConfiguredPlugin<C> = Plugin<C> & Pick<Product<C>, 'first'>
 const mostKept = 2_048
 const mostKeptBytes = 4_096
 
-interface Owned<C> {
-  readonly vaa: Vaa
-  readonly route: Route
+interface Owned<C> extends Routed {
   readonly message: Message<C>
   readonly parties: ReturnType<Product<C>['parties']>
 }
@@ -60,31 +67,25 @@ interface Owned<C> {
 export type PluginMessages<C> = ReturnType<typeof createPluginMessages<C>>
 
 export function createPluginMessages<C>(
-  { routes, decode, parties, decimals, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'parties' | 'decimals' | 'unrouted'>,
+  { routes, decode, parties, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'parties' | 'unrouted'>,
   chainNames: ChainNames,
 ) {
   function readOwned(bytes: Uint8Array): Owned<C> {
-    const { vaa, signed } = readSigned(bytes, chainNames)
-    const route = findRoute(routes, signed)
-    const content = route && decode(signed, route)
-    if (!route || content === undefined) throw unrouted(signed)
+    const { vaa, signed, route } = readRouted(bytes, routes, chainNames, unrouted)
+    const content = decode(signed, route)
+    if (content === undefined) throw unrouted(signed)
     const message = { ...signed, content }
-    return { vaa, route, message, parties: parties(message) }
+    return { vaa, signed, route, message, parties: parties(message) }
   }
   const kept = new LRUCache<string, Owned<C>>({ max: mostKept, memoMethod: (message) => readOwned(decodeBase64(message)) })
   /** Throws VAA_*, PAYLOAD_LENGTH, and PAYLOAD_KIND for a message that is not of this product. */
   const read = (message: string) => (message.length > (mostKeptBytes * 4) / 3 ? readOwned(decodeBase64(message)) : kept.memo(message))
   const readBytes = (bytes: Uint8Array) => read(encodeBase64(bytes))
-  const about: Pick<Bridge, 'content' | 'signedBy' | 'decimals'> = {
+  const about: Pick<Bridge, 'content' | 'signedBy'> = {
     content: (bytes) => readBytes(bytes).parties,
     signedBy: (bytes) => readBytes(bytes).vaa.guardianSetIndex,
-    ...(decimals && { decimals: (bytes) => decimals(readBytes(bytes).message) }),
   }
   return { read, readBytes, about }
-}
-
-function ofNobody({ emitterChain, emitter }: SignedMessage): RelayerError {
-  return new RelayerError('PAYLOAD_KIND', { facts: { emitterChain, emitter } })
 }
 
 /** Throws MESSAGE_TOO_LARGE and the errors of `PluginMessages.read`. */
@@ -133,18 +134,13 @@ export interface PluginEndpointOptions {
 /** A message without a route is declined and not rejected, because the config may get a route for it later. */
 const ownRefusals: Refusals = { ...signedRefusals, PAYLOAD_KIND: { kind: 'declined' } }
 
-type Proving = Pick<PluginEndpointOptions, 'chain' | 'verify'> & { readonly demandAccepted: DemandAccepted }
+interface Proving extends Pick<PluginEndpointOptions, 'verify'>, Pick<Endpoint, 'delivery'>, Pick<Proof, 'prove'> {}
 
-function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { chain, verify, demandAccepted }: Proving) {
+function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { verify, prove, delivery }: Proving) {
   const refusals = { ...ownRefusals, ...product.refusals }
 
-  async function prove({ vaa, message, route }: Owned<C>): Promise<void> {
-    if (route.to !== chain.name) throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, target: route.to } })
-    await verify(message.bytes, vaa)
-    await demandAccepted(route, message)
-  }
-
-  async function check(transfer: Transfer): Promise<void> {
+  /** Also makes the call, unless the state of the target decides which call is next. */
+  async function check(transfer: Transfer): Promise<PlannedDelivery | undefined> {
     const own = messages.read(transfer.message)
     const { emitter, emitterChain, sequence, digest } = own.message
     const isSource = emitter === transfer.emitter && String(emitterChain) === transfer.sourceId
@@ -152,13 +148,21 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { c
       throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
     await prove(own)
     product.admit?.(own.message)
+    if (product.next) return undefined
+    const planned = delivery(transfer)
+    return { ...planned, intent: await planned.call() }
   }
 
-  const accepts = async (message: Uint8Array) => prove(messages.readBytes(message))
+  async function accept(message: Uint8Array): Promise<number | undefined> {
+    const own = messages.readBytes(message)
+    await prove(own)
+    return product.decimals?.(own.message)
+  }
+
   return {
     verify: (message: Uint8Array) => toVerdict(verify(message), refusals),
-    // Absent if no route needs it: `accepts` runs plug-in code in the intake, and this code may fail.
-    ...(product.routes.some((route) => route.accepts) && { accepts: (message: Uint8Array) => toVerdict(accepts(message), refusals) }),
+    // Absent if nothing needs it: `accept` runs plug-in code in the intake, and this code may fail.
+    ...((product.decimals ?? product.routes.some((route) => route.accepts)) && { accept }),
     validate: (transfer: Transfer) => toVerdict(check(transfer), refusals),
   }
 }
@@ -167,7 +171,7 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
   const { chain, clock } = options
   const { name, routes, stages, delivered, next, log, earned, reverts = {} } = plugin
   const [firstStage = ''] = Object.keys(stages)
-  const demandAccepted = createAcceptance(chain)
+  const proof = createProof(chain, options.verify)
   const constants = keptReads((view: string) => readView(chain, JSON.parse(view), 'majority-latest'))
   const constant: CallOptions['constant'] = (view) => constants.get(JSON.stringify(view))
 
@@ -183,27 +187,29 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
     return own ? allShow(chain, (stage?.effect ?? delivered)(own.message), at) : false
   }
 
+  function delivery({ message: text }: Transfer, stage = firstStage): PlannedDelivery {
+    const { message, parties } = messages.read(text)
+    const { call, revertsOnceDone } = stageOf(stage)
+    const { recipient, token } = parties
+    return {
+      async call(payout) {
+        const { contract, ...rest } = await call(message, { wrapped: payout === 'wrapped', constant })
+        return { to: contract, data: encodeCall(rest), value: '0' }
+      },
+      parties: { bridge: name, targetChain: chain.name, recipient, token },
+      get earned() {
+        return earned?.(message)
+      },
+      revertsOnceDelivered: typeof revertsOnceDone === 'boolean' ? revertsOnceDone : revertsOnceDone(message),
+    }
+  }
+
   return {
     chain: chain.name,
-    ...createVerdicts(plugin, messages, { ...options, demandAccepted }),
+    ...createVerdicts(plugin, messages, { ...options, ...proof, delivery }),
     delivered: (transfer, at) => isShown(transfer, at),
     findDelivery: async (transfer) => log && findDelivery(chain, log(messages.read(transfer.message).message)),
-    delivery({ message: text }, stage = firstStage) {
-      const { message, parties } = messages.read(text)
-      const { call, revertsOnceDone } = stageOf(stage)
-      const { recipient, token } = parties
-      return {
-        async call(payout) {
-          const { contract, ...rest } = await call(message, { wrapped: payout === 'wrapped', constant })
-          return { to: contract, data: encodeCall(rest), value: '0' }
-        },
-        parties: { bridge: name, targetChain: chain.name, recipient, token },
-        get earned() {
-          return earned?.(message)
-        },
-        revertsOnceDelivered: typeof revertsOnceDone === 'boolean' ? revertsOnceDone : revertsOnceDone(message),
-      }
-    },
+    delivery,
     ...(next && {
       stages: {
         first: ({ message: text }: Transfer) => plugin.first?.(messages.read(text).message),
@@ -215,7 +221,7 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
       },
     }),
     calls: callsOf(routes.filter(({ to }) => to === chain.name)),
-    proveCall: createProveCall({ ...options, routes, demandAccepted }),
+    proveCall: createProveCall({ ...options, routes, proof, product: plugin }),
     explainRevert(revert) {
       if (typeof reverts === 'function') return reverts(revert)
       return reverts[revert.data.slice(0, 10).toLowerCase()] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: revert.reason }

@@ -4,12 +4,12 @@ import { fingerprint } from '../../chains/crypto/fingerprint.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type ChainName, unconfiguredSource } from '../../domain/transfer/transfer.ts'
-import { parseVaa, quorum, type Vaa } from '../../domain/vaa.ts'
+import { parseVaa, quorum, toHex, type Vaa } from '../../domain/vaa.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
-import { shows } from './calls.ts'
 import { type ContractReader, doubtedEveryMs, read, ttlMs } from './contract-reader.ts'
 import type { MessageView, Route, Shown, SignedMessage } from './plugin.ts'
 import type { Refusals } from './verdict.ts'
+import { shows } from './views.ts'
 
 export const signedRefusals = {
   MESSAGE_ENCODING: { kind: 'rejected' },
@@ -55,6 +55,45 @@ export function readSigned(bytes: Uint8Array, chainNames: ChainNames): { readonl
   const { emitterChain, emitter, sequence, payload } = vaa
   const source = chainNames.get(emitterChain) ?? unconfiguredSource(emitterChain)
   return { vaa, signed: { bytes, source, emitterChain, emitter, sequence, digest: digestOf(vaa), payload } }
+}
+
+/** A message belongs to the first route that fits. */
+function findRoute(routes: readonly Route[], { source, emitter, payload }: SignedMessage): Route | undefined {
+  return routes.find(({ from, where = {} }) => {
+    if (from !== 'accepted' && !from.some((one) => one.emitter === emitter && one.source === source)) return false
+    return Object.entries(where).every(([offset, bytes]) => {
+      const start = Number(offset)
+      return toHex(payload.subarray(start, start + bytes.length / 2)) === bytes
+    })
+  })
+}
+
+/** Throws PAYLOAD_KIND, or the error that `unrouted` makes, for a message of no route. */
+export function routeOf(routes: readonly Route[], signed: SignedMessage, unrouted = ofNobody): Route {
+  const route = findRoute(routes, signed)
+  if (route) return route
+  throw unrouted(signed)
+}
+
+export function ofNobody({ emitterChain, emitter }: SignedMessage): RelayerError {
+  return new RelayerError('PAYLOAD_KIND', { facts: { emitterChain, emitter } })
+}
+
+export interface Routed {
+  readonly vaa: Vaa
+  readonly signed: SignedMessage
+  readonly route: Route
+}
+
+/** As `readSigned`. Without a route, throws the error that `unrouted` makes. */
+export function readRouted(
+  bytes: Uint8Array,
+  routes: readonly Route[],
+  chainNames: ChainNames,
+  unrouted: (signed: SignedMessage) => RelayerError = ofNobody,
+): Routed {
+  const { vaa, signed } = readSigned(bytes, chainNames)
+  return { vaa, signed, route: routeOf(routes, signed, unrouted) }
 }
 
 const mostVerified = 4_096
@@ -141,7 +180,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
   }
 }
 
-export function createAcceptance(chain: ContractReader) {
+function createAcceptance(chain: ContractReader) {
   // A cached lie would last as long as the process, so most nodes are read.
   const accepted = keptReads(async (key: string) => shows(chain, JSON.parse(key) as Shown, 'majority-latest'), {
     lasting: (answer) => answer,
@@ -156,7 +195,26 @@ export function createAcceptance(chain: ContractReader) {
   }
 }
 
-export type DemandAccepted = ReturnType<typeof createAcceptance>
+/** Proves messages by the state of their target chain. */
+export function createProof(chain: ContractReader, verify: Verify, demandAccepted = createAcceptance(chain)) {
+  /** Throws MESSAGE_MISMATCH for another target chain, EMITTER_UNKNOWN, and the errors of `Verify`. */
+  async function prove({ vaa, signed, route }: Routed): Promise<void> {
+    if (route.to !== chain.name) throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, target: route.to } })
+    await verify(signed.bytes, vaa)
+    await demandAccepted(route, signed)
+  }
+  return {
+    prove,
+    /** Also throws the errors of `readRouted`. */
+    async readProved(...message: Parameters<typeof readRouted>): Promise<Routed> {
+      const routed = readRouted(...message)
+      await prove(routed)
+      return routed
+    },
+  }
+}
+
+export type Proof = ReturnType<typeof createProof>
 
 export interface DeliveredView extends MessageView {
   /** Absent: the contract that gets the message. */

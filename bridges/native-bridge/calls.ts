@@ -1,17 +1,18 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
-import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { ProvedSource } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import {
   type CompletionArguments,
   completionArguments,
+  contentOf,
   type NativeRoute,
   type NativeTransfer,
   transferOfCompletion,
   writeMessage,
 } from './message.ts'
 import { inTicks } from '../kit/contract-reader.ts'
-import { provedBy, unproved } from '../kit/verdict.ts'
+import { provedBy, unproved } from '../kit/calls.ts'
 import { refusals } from './verify.ts'
 
 const selector = nativeBridgeAbi.getFunction('completeBridgeTransfer')?.selector ?? ''
@@ -51,7 +52,7 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
 /** Makes `Endpoint.proveCall`. Checks the source's table, because the target trusts every account with RELAYER_ROLE. */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
-  return async function proveCall({ to, data, value }: Intent): Promise<readonly ChainName[]> {
+  return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
     const route = byTarget.get(to.toLowerCase())
     if (!route) throw unproved('It calls no target contract of a route.', { to })
     if (value !== '0') throw unproved('It carries coins.', { to, value })
@@ -63,10 +64,12 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
     if (!isOnce || transfers.length === 0) throw unproved('It completes nothing, or a transfer twice.', { to })
     const { sourceBridge } = route
     const sourceNetworkId = BigInt(route.sourceNetworkId)
-    await inTicks(transfers, (transfer) =>
-      provedBy(async () => verify(writeMessage({ ...transfer, sourceNetworkId, sourceBridge })), refusals),
-    )
-    return [route.sourceChain]
+    const messages = transfers.map((transfer) => ({ ...transfer, sourceNetworkId, sourceBridge }))
+    await inTicks(messages, (message) => provedBy(async () => verify(writeMessage(message)), refusals))
+    return messages.map((message) => {
+      const { recipient, token } = contentOf(message)
+      return { sourceChain: route.sourceChain, parties: { recipient, token } }
+    })
   }
 }
 

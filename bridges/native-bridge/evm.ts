@@ -22,12 +22,14 @@ interface EvmEndpointOptions {
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender' | 'nodes'>
   readonly routes: readonly ReadableRoute[]
   readonly verified?: VerifiedMessages | undefined
+  /** See `Endpoint.accept`. */
+  readonly decimals?: (message: Uint8Array) => Promise<number | undefined>
 }
 
 export type NativeEndpoint = ReturnType<typeof createEvmEndpoint>
 
 /** Throws CONFIG_INVALID if routes share a contract or end on another chain. */
-export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpointOptions) {
+export function createEvmEndpoint({ chain, routes: given, verified, decimals }: EvmEndpointOptions) {
   const stray = given.find(({ targetChain }) => targetChain !== chain.name)
   if (stray) throw new RelayerError('CONFIG_INVALID', { detail: `A route to ${stray.targetChain} is none to ${chain.name}.` })
   const routes = createRoutes(given.map((route) => ({ ...route, inbound: createInbound(chain, route.targetBridge.toLowerCase()) })))
@@ -47,6 +49,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
     chain: chain.name,
     batches: largest > 0 ? createSharedCalls(decode, largest) : undefined,
     verify: (bytes) => toVerdict(verify(bytes), refusals),
+    accept: (bytes) => verify(bytes).then(() => decimals?.(bytes)),
     validate: (transfer) => toVerdict(check(transfer), refusals),
     delivered: async (transfer, at) => isDelivered(chain, decode(transfer), at),
     async findDelivery(transfer) {

@@ -3,24 +3,27 @@ import { isPluginFailure, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { CallPlan, ViewCall } from '../../domain/transfer/call-plan.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { decodeBase64, hexlify } from 'ethers'
-import { encodeCall, encodeView } from '../kit/calls.ts'
+import { callsOf, createProveCall, encodeCall } from '../kit/calls.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
 import type { Message, Plugin, Route } from '../kit/plugin.ts'
 import { createPluginEndpoint, type PluginEndpointOptions, type PluginMessages, toTransfer } from '../kit/plugin-bridge.ts'
 import type { Decode } from '../kit/published.ts'
-import { callsOf, createProveCall, routeOf } from '../kit/routes.ts'
-import { type ChainNames, readSigned, signedRefusals, type Verify } from '../kit/signed-messages.ts'
+import { type ChainNames, createProof, readRouted, signedRefusals, type Verify } from '../kit/signed-messages.ts'
 import { toVerdict } from '../kit/verdict.ts'
+import { encodeView } from '../kit/views.ts'
 import type { Endpoint } from '../port.ts'
 
 /** The endpoint of a process that runs the plug-in. It also plans calls for processes that do not run it. */
 export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
   const endpoint = createPluginEndpoint(plugin, messages, options)
   const { stages } = endpoint
+  const { chain, chainNames, verify } = options
   const plan = ({ message }: Transfer, stage?: string) => planOf(plugin, messages.read(message).message, stage)
   return {
     ...endpoint,
     plan,
+    // Runs no code of the plug-in.
+    proveCall: createProveCall({ chain, chainNames, routes: plugin.routes, proof: createProof(chain, verify) }),
     delivery(transfer, stage) {
       const delivery = endpoint.delivery(transfer, stage)
       return { ...delivery, parties: { ...delivery.parties, bytes: bytesOf(plan(transfer, stage).to, transfer.message) } }
@@ -28,7 +31,8 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
       // Plans the call here, so that a failure of the plug-in becomes a wait.
-      return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), verdict)) : verdict
+      // The delivery is left out, because it lacks the `bytes` of `delivery`.
+      return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), { kind: 'valid' as const })) : verdict
     },
     ...(stages && {
       stages: {
@@ -84,8 +88,8 @@ function missing(stage = ''): never {
 /** A message that fits a route counts as the plug-in's, because the plug-in's code cannot be asked. */
 export function createRouteDecode(name: string, routes: readonly Route[], chainNames: ChainNames): Decode {
   return (bytes) => {
-    const { signed } = readSigned(bytes, chainNames)
-    return toTransfer(name, signed, routeOf(routes, signed).to)
+    const { signed, route } = readRouted(bytes, routes, chainNames)
+    return toTransfer(name, signed, route.to)
   }
 }
 
@@ -114,7 +118,7 @@ export function createRouteEndpoint({ name, failure, ...options }: RouteEndpoint
     findDelivery: async () => undefined,
     delivery: throws,
     calls: callsOf(routes.filter(({ to }) => to === chain.name)),
-    proveCall: createProveCall(options),
+    proveCall: createProveCall({ ...options, proof: createProof(chain, verify) }),
     explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
     hasEffect: ({ status }) => (status === 'success' ? undefined : false),
     planned: (plan) => ({ ...own, ...plannedParts(name, chain, plan) }),

@@ -1,6 +1,7 @@
 import { isErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { RevertMeaning } from '../port.ts'
-import { encodeCall, encodeView } from '../kit/calls.ts'
+import { encodeCall } from '../kit/calls.ts'
+import { encodeView } from '../kit/views.ts'
 import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/plugin.ts'
 
 /** Time limit (ms) for the promise of `next`. It cannot stop code that never returns. */

@@ -3,11 +3,11 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TariffRule, Tariff } from '../../domain/settings/tariff.ts'
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
 import { toHex } from '../../domain/vaa.ts'
-import { readView } from '../kit/calls.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
 import { createDecimals, type TokenPlace } from '../kit/decimals.ts'
 import type { CallRule, Message, Route } from '../kit/plugin.ts'
 import type { Product } from '../kit/plugin-bridge.ts'
+import { readView } from '../kit/views.ts'
 import { explainRevert } from './reverts.ts'
 
 export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName

@@ -1,5 +1,6 @@
 import { id } from 'ethers'
-import { encodeCall, readView } from '../../bridges/kit/calls.ts'
+import { encodeCall } from '../../bridges/kit/calls.ts'
+import { readView } from '../../bridges/kit/views.ts'
 import type { ConfiguredChain } from '../../chains/registry.ts'
 import type { ExecutorSettings } from '../../config/executor.ts'
 import type { Config } from '../../config/schema/schema.ts'

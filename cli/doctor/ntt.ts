@@ -1,4 +1,4 @@
-import { readView } from '../../bridges/kit/calls.ts'
+import { readView } from '../../bridges/kit/views.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'

@@ -1,4 +1,4 @@
-import type { Bridge, Bridges, Verdict } from '../../bridges/port.ts'
+import type { Bridge, Bridges, Endpoint } from '../../bridges/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import { haltOf, type Settings } from '../../domain/settings/settings.ts'
@@ -104,12 +104,13 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     const refusal = isRepeated ? refusals.get(id) : undefined
     if (refusal) throw refusal
     const endpoint = ofChain(bridge.endpoints, { chain: transfer.targetChain })
-    demandAccepted(refusals, id, await (endpoint.accepts?.(message) ?? endpoint.verify(message)))
-    const begin = async () => {
-      const decimals = await bridge.decimals?.(message)
-      const known = decimals === undefined ? copy : { ...copy, content: { ...content, decimals: String(decimals) } }
-      return startAccepted(bridge, transfer, options, known)
-    }
+    const decimals = await accepted(endpoint, message).catch((error: unknown) => {
+      // Remembers only refusals of emitters, because a later copy with this id may have good signatures.
+      if (error instanceof RelayerError && error.code === 'EMITTER_UNKNOWN') refusals.set(id, error)
+      throw error
+    })
+    const known = decimals === undefined ? copy : { ...copy, content: { ...content, decimals: String(decimals) } }
+    const begin = () => startAccepted(bridge, transfer, options, known)
     return isRepeated ? shared(copy.key, begin) : begin()
   }
 
@@ -134,14 +135,12 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   }
 }
 
-type Refusals = { set(id: string, refusal: RelayerError): void }
-
-/** Remembers only refusals of the emitter, because a later copy under this id may have good signatures. */
-function demandAccepted(refusals: Refusals, id: string, verdict: Verdict): void {
-  if (verdict.kind === 'valid') return
-  const refusal = new RelayerError(verdict.code, { detail: verdict.reason })
-  if (verdict.code === 'EMITTER_UNKNOWN') refusals.set(id, refusal)
-  throw refusal
+/** See `Endpoint.accept`. */
+async function accepted(endpoint: Endpoint, message: Uint8Array): Promise<number | undefined> {
+  if (endpoint.accept) return endpoint.accept(message)
+  const verdict = await endpoint.verify(message)
+  if (verdict.kind !== 'valid') throw new RelayerError(verdict.code, { detail: verdict.reason })
+  return undefined
 }
 
 /** Shares the start of a copy, because several spies send the same copy at the same time. */

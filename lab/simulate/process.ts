@@ -1,5 +1,5 @@
 import { createChainSteps, createLaneSteps } from '../../activities/index.ts'
-import type { LocalLane } from '../../activities/deps.ts'
+import type { AdmittedCall, LocalLane } from '../../activities/deps.ts'
 import { createLocalLane } from '../../activities/transfer/broadcast.ts'
 import type { Bridges } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
@@ -101,7 +101,7 @@ export class SimulatedProcess implements Worker {
       const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: options.bumpAfterBlocks, fees })
       this.#agents.push(agent)
       agent.start()
-      const deps = { bridges, chain, settings, fees, agent, slots: new StepSlots(config.window * slotsPerNonce) }
+      const deps = { bridges, chain, settings, fees, agent, slots: new StepSlots<AdmittedCall>(config.window * slotsPerNonce) }
       this.#queues.set(laneQueue(config.lane), createLaneSteps(deps) as unknown as Steps)
       if (options.local) localLanes.set(config.lane, createLocalLane(deps))
     }

@@ -1,6 +1,6 @@
 import type { Inclusion, MinedTransaction, Watch } from '../../chains/port.ts'
 import type { SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent, Attempt } from '../../domain/lane/lane.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { operatorTransactionPrefix } from '../../temporal/contracts/names.ts'
@@ -18,18 +18,25 @@ interface SigningCall {
   readonly tried?: readonly SignedHash[] | undefined
 }
 
-/** Why a signer refuses. `call`: for ever. `limit`: a cheaper call may pass. `halt`: until an operator ends it. */
-type SigningRefusal = 'call' | 'limit' | 'halt'
+/** Why a signer refuses. `call`: for ever. `limit`: a cheaper call may pass. `order`: until an operator ends it. */
+type SigningRefusal = 'call' | 'limit' | 'order'
+
+const ordered: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['HALTED', 'RECIPIENT_DENIED', 'TOKEN_DENIED'])
 
 type AttemptTimes = { at: number } & { -readonly [Time in 'acceptedAt' | 'includedAt' | 'reorgedAt']?: number }
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
 
+/** Whether an operator's order keeps the key from signing. The order may end. */
+export function isOrdered({ code }: RelayerError): boolean {
+  return ordered.has(code)
+}
+
 /** Why the signer refused. Undefined for any other error, after which the signer may sign the same transaction. */
 export function signingRefusal(error: unknown): SigningRefusal | undefined {
   if (!(error instanceof RelayerError)) return undefined
   if (error.code === 'CALL_UNJUSTIFIED') return 'call'
-  if (error.code === 'HALTED') return 'halt'
+  if (isOrdered(error)) return 'order'
   if (error.code !== 'SIGNING_REFUSED') return undefined
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
@@ -208,8 +215,8 @@ export class Attempts {
   #isRefusedForGood(place: number): boolean {
     const refusal = this.#refused.get(place)
     const facts = refusal?.facts
-    // A halt may end, and an earlier process may have signed the attempt before the halt.
-    if (signingRefusal(refusal) === 'halt') return false
+    // An order may end, and an earlier process may have signed the attempt before the order.
+    if (signingRefusal(refusal) === 'order') return false
     // Spending and data fees fall with time, so a refusal because of them may end.
     return facts !== undefined && !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { SharedCalls } from '../../bridges/port.ts'
 import { scriptedChain } from './scripted-chain.ts'
 import { acquire, type AcquireDeps } from '../../activities/transfer/acquire-nonce.ts'
 import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
@@ -35,6 +36,7 @@ function setting(attempt: number, meanwhile: (now: Now) => void, terms?: Terms) 
     release: async () => (seen.givenBack++, true),
   }
   const endpoint = fakeEndpoint({
+    batches: { largest: 20 } as SharedCalls,
     delivery: fakeDelivery({ call: async () => intent, parties: { ...fakeParties, recipient } }),
     async delivered() {
       seen.looks++

@@ -1,6 +1,6 @@
 import { concat, getBytes, toBeHex } from 'ethers'
 import { expect, test } from 'vitest'
-import { haltedBy } from '../../activities/checks/restrictions.ts'
+import { haltedBy } from '../../activities/route.ts'
 import { writeMessage } from '../../bridges/executor/message.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { nttSchema, receiversSchema, wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'

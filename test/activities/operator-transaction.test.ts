@@ -31,13 +31,13 @@ function setting(
   const pending: Partial<PendingTransaction> = {
     ...{ nonce: 4, unsigned: true, tried: [], state: { kind: 'pending', note: '' } },
     until: async () => false,
+    signAndSend: async () => void did.push('sign'),
   }
   const agent: Partial<LaneAgent> = {
     view: { era: 1, forgotten: [{ from: 1, to: 3, at: orderedAt + 1 }] } as unknown as LaneView,
     find: async () => ({ kind: 'acquired', pending: pending as PendingTransaction }),
     release: async () => (did.push('release'), true),
     cancel: async () => (did.push('cancel'), 'held'),
-    signAndSend: async () => void did.push('sign'),
   }
   const chain: Partial<Chain> = {
     agreedNonce: async () => agreed,

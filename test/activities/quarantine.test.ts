@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { withHeartbeats } from '../../activities/run-step.ts'
 import { createBroadcast } from '../../activities/transfer/broadcast.ts'
 import { createPrepare } from '../../activities/transfer/admit.ts'
-import type { Endpoint, Parties } from '../../bridges/port.ts'
+import type { Endpoint, Parties, SharedCalls } from '../../bridges/port.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
 import { laneId } from '../../domain/lane/lane.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
@@ -51,6 +51,7 @@ function setting({
   const metrics = createMetrics()
   const { logger, lines } = recordingLogger()
   const endpoint = fakeEndpoint({
+    batches: { largest: 20 } as SharedCalls,
     delivery: (transfer) =>
       fakeDelivery({
         call: async (payout) => (unwraps && payout ? wrappedCall : call),
@@ -66,7 +67,6 @@ function setting({
     find: async () => ({ kind: 'refused', why: 'none', detail: '' }),
     justify: async () => {},
     release: async () => {},
-    signAndSend: async ({ nonce }: { nonce: number }) => void signed.push(nonce),
     acquire: async () => {
       const nonce = signed.length
       return { kind: 'acquired', pending: pendingOf(nonce) }
@@ -83,7 +83,8 @@ function setting({
       logs: [],
     }
     const state = { kind: 'included', final, noop: false, receipt }
-    return { nonce, unsigned: true, attempts: 1, tried: [], state, until: async () => true }
+    const signAndSend = async () => void signed.push(nonce)
+    return { nonce, unsigned: true, attempts: 1, tried: [], state, signAndSend, until: async () => true }
   }
   const enqueued: string[] = []
   const retries: (number | undefined)[] = []

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { haltedBy } from '../../activities/checks/restrictions.ts'
+import { haltedBy } from '../../activities/route.ts'
 import { showsEffect } from '../../activities/checks/effect.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'

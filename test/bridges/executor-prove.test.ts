@@ -118,7 +118,13 @@ describe('A key signs only the call that a request paid for', () => {
     return { endpoint, intent: await endpoint.delivery(transferOf(one)).call() }
   }
 
-  const proved = [{ bridge: 'executor', sourceChain: 'ethereum', payment: expect.stringMatching(/^0x[0-9a-f]{64}$/) }, within]
+  const proved = [
+    {
+      ...{ bridge: 'executor', sourceChain: 'ethereum', payment: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+      parties: expect.objectContaining({ recipient: expect.any(String), token: expect.any(String) }),
+    },
+    within,
+  ]
 
   test('it signs the call, and plans no more gas than was paid for', async () => {
     const { endpoint, intent } = await planned(message())

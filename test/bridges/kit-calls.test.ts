@@ -1,7 +1,8 @@
 import { AbiCoder, concat, id, toBeHex } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { allShow, decodeCall, encodeCall, encodedAnswer, readView, shows } from '../../bridges/kit/calls.ts'
+import { decodeCall, encodeCall } from '../../bridges/kit/calls.ts'
+import { allShow, encodedAnswer, readView, shows } from '../../bridges/kit/views.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
 const coder = AbiCoder.defaultAbiCoder()

@@ -1,12 +1,11 @@
 import { concat, toBeHex } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeCall } from '../../bridges/kit/calls.ts'
+import { callsOf, createProveCall, encodeCall } from '../../bridges/kit/calls.ts'
 import type { CallRule, Plugin, Route } from '../../bridges/kit/plugin.ts'
 import { noLogs } from '../helpers/unused.ts'
 import { createPluginDecode, createPluginEndpoint, createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
-import { callsOf, createProveCall, routeOf } from '../../bridges/kit/routes.ts'
-import { readSigned } from '../../bridges/kit/signed-messages.ts'
+import { createProof, readSigned, routeOf } from '../../bridges/kit/signed-messages.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { codeOf } from '../helpers/refusals.ts'
 import { signVaa } from '../helpers/vaa.ts'
@@ -88,7 +87,7 @@ function proverWith({
       return data.startsWith(call(finish, word).data.slice(0, 10)) ? '0x' : toBeHex(waiting, 32)
     },
   }
-  return { asked, proveCall: createProveCall({ chain, routes: given, chainNames: names, verify }) }
+  return { asked, proveCall: createProveCall({ chain, routes: given, chainNames: names, proof: createProof(chain, verify) }) }
 }
 const refused = { code: 'CALL_UNJUSTIFIED' }
 

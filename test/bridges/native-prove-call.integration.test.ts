@@ -66,7 +66,10 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
   })
 
   test('a batch needs every row: one forged, one twice, or none, and it is not signed', async () => {
-    expect(await endpoint.proveCall(batchIntent(to, recorded))).toEqual([network.route.sourceChain])
+    const sources = recorded.map(({ recipient }) => {
+      return { sourceChain: network.route.sourceChain, parties: { recipient: `0x${recipient.slice(26)}` } }
+    })
+    expect(await endpoint.proveCall(batchIntent(to, recorded))).toMatchObject(sources)
     await refused(batchIntent(to, [...recorded.slice(0, 3), forge({ recipient: thief }, recorded[4]), recorded[5]!]))
     const rows = [recorded[0]!, recorded[0]!].map((row) => ({ ...row }))
     const twice = rows.map(({ id }) => id)

@@ -95,8 +95,8 @@ describe('NTT with its real contracts', () => {
   const changed = () => altered(open.bytes, open.bytes.length - 100, 9)
 
   test('a key signs the message of a transfer for its transceiver', async () => {
-    await expect(endpoint.proveCall(receive(open.bytes))).resolves.toEqual(['ethereum'])
-    await expect(endpoint.proveCall(receive(forged({})))).resolves.toEqual(['ethereum'])
+    await expect(endpoint.proveCall(receive(open.bytes))).resolves.toMatchObject([{ sourceChain: 'ethereum' }])
+    await expect(endpoint.proveCall(receive(forged({})))).resolves.toMatchObject([{ sourceChain: 'ethereum' }])
   })
 
   const forgeries: readonly (readonly [string, () => Partial<Intent>])[] = [

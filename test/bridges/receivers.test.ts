@@ -130,8 +130,11 @@ describe('A key signs only the call of a message and its route', () => {
   const good = { to: contract, data: encoded('executeVAAv1(bytes)', signed('0x01')), value: '0' }
 
   test('it signs the call', async () => {
-    await expect(proveCall(good)).resolves.toEqual(['ethereum'])
-    await expect(proveCall({ to: other, data: encoded('take(bytes)', signed('0x0200beef')), value: '0' })).resolves.toEqual(['ethereum'])
+    const parties = { recipient: contract, token: expect.any(String) }
+    await expect(proveCall(good)).resolves.toEqual([{ sourceChain: 'ethereum', parties }])
+    await expect(proveCall({ to: other, data: encoded('take(bytes)', signed('0x0200beef')), value: '0' })).resolves.toMatchObject([
+      { sourceChain: 'ethereum' },
+    ])
   })
 
   const changed = altered(signed('0x0100'), signed('0x0100').length - 1, 9)
@@ -157,7 +160,7 @@ describe('The check of a transfer', () => {
   const transfer = decode(signed('0x01'))
 
   test('accepts the transfer of its message', async () => {
-    expect(await endpointWith().validate(transfer)).toEqual({ kind: 'valid' })
+    expect(await endpointWith().validate(transfer)).toMatchObject({ kind: 'valid' })
   })
 
   test.each([

@@ -67,7 +67,11 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
     test('takes a well-signed message', async () => {
       const transfer = next()
       expect(await endpoint.verify(Buffer.from(transfer.message, 'base64'))).toMatchObject({ kind: 'valid' })
-      expect(await endpoint.validate(transfer)).toMatchObject({ kind: 'valid' })
+      const verdict = await endpoint.validate(transfer)
+      expect(verdict).toMatchObject({ kind: 'valid' })
+      const made = verdict.kind === 'valid' ? verdict.delivery : undefined
+      const asked = endpoint.delivery(transfer)
+      if (made) expect({ ...made, call: undefined }).toEqual({ ...asked, call: undefined, intent: await asked.call() })
     })
 
     test('rejects every forgery, before an id is taken and after', async () => {
@@ -104,7 +108,8 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
     test('proves the calls that deliver, and no other: a key signs what this proves', async () => {
       const transfer = next()
       const intent = await endpoint.delivery(transfer).call()
-      expect(await endpoint.proveCall(intent)).toEqual([transfer.sourceChain])
+      const { recipient, token } = endpoint.delivery(transfer).parties
+      expect(await endpoint.proveCall(intent)).toEqual([{ sourceChain: transfer.sourceChain, parties: { recipient, token } }])
       await endpoint.proveCall({ ...intent, to: intent.to.toUpperCase().replace('0X', '0x') })
       const forged = harness
         .forgeries()

@@ -1,6 +1,6 @@
 import type { SignedMessages } from '../../bridges/kit/emitter-sources.ts'
 import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
-import { allShow } from '../../bridges/kit/calls.ts'
+import { allShow } from '../../bridges/kit/views.ts'
 import { wormholeTokenBridge } from '../../bridges/wormhole-token-bridge/token-bridge.ts'
 import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Bridge, Verdict } from '../../bridges/port.ts'
 import { signedBy } from '../../bridges/kit/signed-messages.ts'
 import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
 import { createSubmitter } from '../../intake/submit/submitter.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
@@ -9,11 +10,13 @@ import { unused } from '../helpers/unused.ts'
 import { signVaa, transferPayload } from '../helpers/vaa.ts'
 import { onEveryChain } from '../helpers/on-every-chain.ts'
 
-function setting(verdicts: { readonly verify: Verdict; readonly accepts?: Verdict }) {
+function setting({ verify, accept }: { readonly verify: Verdict; readonly accept?: RelayerError }) {
   const name = 'wormhole-token-bridge'
   const asked: string[] = []
-  const methods = Object.entries(verdicts).map(([method, verdict]) => [method, async () => (asked.push(method), verdict)])
-  const endpoints = onEveryChain(Object.fromEntries(methods))
+  const endpoints = onEveryChain({
+    verify: async () => (asked.push('verify'), verify),
+    ...(accept && { accept: async () => (asked.push('accept'), Promise.reject(accept)) }),
+  })
   const { decode } = tokenBridgeMessages(new Map([[2, 'ethereum']]))
   const message = { decode, content: () => ({}), signedBy }
   const bridge = { name, ...message, endpoints } as unknown as Bridge
@@ -28,24 +31,22 @@ test('a message that no step can carry is refused before it is decoded', async (
   expect([await submitLong(), asked]).toEqual(['MESSAGE_TOO_LARGE', []])
 })
 
-const rejected = (code: 'EMITTER_UNKNOWN' | 'VAA_SIGNATURE_INVALID'): Verdict => ({ kind: 'rejected', code, reason: '' })
-
 test('a repeated message of an unregistered emitter costs reads once, unless a person submits it', async () => {
-  const { asked, submit } = setting({ verify: { kind: 'valid' }, accepts: rejected('EMITTER_UNKNOWN') })
+  const { asked, submit } = setting({ verify: { kind: 'valid' }, accept: new RelayerError('EMITTER_UNKNOWN') })
   for (let time = 0; time < 100; time++) expect(await submit('skip')).toBe('EMITTER_UNKNOWN')
-  expect(asked).toEqual(['accepts'])
+  expect(asked).toEqual(['accept'])
   expect(await submit('ask')).toBe('EMITTER_UNKNOWN')
   expect(asked).toHaveLength(2)
 })
 
 test('a message with bad signatures is checked each time, since a copy with the same id may have good ones', async () => {
-  const { asked, submit } = setting({ verify: { kind: 'valid' }, accepts: rejected('VAA_SIGNATURE_INVALID') })
+  const { asked, submit } = setting({ verify: { kind: 'valid' }, accept: new RelayerError('VAA_SIGNATURE_INVALID') })
   for (let time = 0; time < 3; time++) expect(await submit('skip')).toBe('VAA_SIGNATURE_INVALID')
-  expect(asked).toEqual(['accepts', 'accepts', 'accepts'])
+  expect(asked).toEqual(['accept', 'accept', 'accept'])
 })
 
 test('a message of a bridge without emitters is verified before it is started', async () => {
-  const { asked, submit } = setting({ verify: rejected('VAA_SIGNATURE_INVALID') })
+  const { asked, submit } = setting({ verify: { kind: 'rejected', code: 'VAA_SIGNATURE_INVALID', reason: '' } })
   expect(await submit('skip')).toBe('VAA_SIGNATURE_INVALID')
   expect(asked).toEqual(['verify'])
 })

@@ -40,8 +40,10 @@ async function setting(
 
 async function askedAfter(code: ErrorCode, own: Parameters<typeof setting>[1] = {}) {
   const { agent, pending, asked } = await setting(() => Promise.reject(new RelayerError(code)), own)
-  await expect(agent.signAndSend(pending)).rejects.toMatchObject({ code })
-  return { asked, driven: agent.load.pending }
+  const error = await pending.signAndSend().catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code })
+  const isFree = await agent.giveUp(pending, error)
+  return { asked, driven: agent.load.pending, isFree }
 }
 
 test('a call whose nonce this process drives gets it again, even if its key refuses the call now', async () => {
@@ -51,16 +53,16 @@ test('a call whose nonce this process drives gets it again, even if its key refu
 })
 
 test('a nonce whose call the key refuses is given back once', async () => {
-  expect(await askedAfter('CALL_UNJUSTIFIED')).toEqual({ asked: ['release'], driven: 0 })
+  expect(await askedAfter('CALL_UNJUSTIFIED')).toEqual({ asked: ['release'], driven: 0, isFree: true })
 })
 
 test('a nonce whose call the key refuses is filled if another try may have sent the call', async () => {
-  expect(await askedAfter('SIGNING_REFUSED', { maybeSent: true })).toEqual({ asked: ['fill'], driven: 1 })
-  expect(await askedAfter('HALTED', { maybeSent: true })).toEqual({ asked: ['fill'], driven: 1 })
-  expect(await askedAfter('SIGNING_REFUSED', { released: 'held' })).toEqual({ asked: ['release', 'fill'], driven: 0 })
+  expect(await askedAfter('SIGNING_REFUSED', { maybeSent: true })).toEqual({ asked: ['fill'], driven: 1, isFree: false })
+  expect(await askedAfter('HALTED', { maybeSent: true })).toEqual({ asked: ['fill'], driven: 1, isFree: false })
+  expect(await askedAfter('SIGNING_REFUSED', { released: 'held' })).toEqual({ asked: ['release', 'fill'], driven: 0, isFree: false })
 })
 
 test('a nonce is not filled while the signing service is offline, since another process may sign its call', async () => {
-  expect(await askedAfter('SIGNER_OFFLINE', { maybeSent: true })).toEqual({ asked: [], driven: 1 })
-  expect(await askedAfter('SIGNER_OFFLINE', { released: 'held' })).toEqual({ asked: ['release'], driven: 0 })
+  expect(await askedAfter('SIGNER_OFFLINE', { maybeSent: true })).toEqual({ asked: [], driven: 1, isFree: false })
+  expect(await askedAfter('SIGNER_OFFLINE', { released: 'held' })).toEqual({ asked: ['release'], driven: 0, isFree: false })
 })

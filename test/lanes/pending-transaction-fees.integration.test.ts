@@ -76,7 +76,7 @@ describe('A pending transaction under a policy', () => {
     const call = { intent, owner: { intentId: 'reverts/1', callHash: callHash(intent) }, first: { ...first, gasLimit: '100000' } }
     const pending = await acquired(agent, request('reverts', call))
     const hold = vi.spyOn(setting.chain, 'send').mockResolvedValueOnce({ kind: 'refused', error: 'ambiguous', message: 'no answer' })
-    await agent.signAndSend(pending)
+    await pending.signAndSend()
     hold.mockRestore()
     expect(pending.tried).toMatchObject([{ fate: 'signed', to: address }])
     expect(pending.tried[0]).not.toHaveProperty('acceptedAt')
@@ -177,7 +177,9 @@ describe('A pending transaction under a policy', () => {
     }
     const agent = await setting.agent(setting.signer, { bumpAfterBlocks: 1_000 })
     const pending = await acquired(agent, request('refused'))
-    await expect(agent.signAndSend(pending)).rejects.toMatchObject({ code: 'SIGNING_REFUSED' })
+    const refusal = await pending.signAndSend().catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ code: 'SIGNING_REFUSED' })
+    expect(await agent.giveUp(pending, refusal)).toBe(true)
     expect(await ledger()).toMatchObject({ next: 0, counts: { released: 1 } })
     refusing = false
     const next = await signedAndSent(agent, request('allowed for now'))

@@ -16,18 +16,23 @@ function step() {
 
 const never = new AbortController().signal
 
+async function runLocal<T>(slots: StepSlots, id: string, run: () => Promise<T>): Promise<T | undefined> {
+  const slot = slots.takeLocal(id)
+  return slot && run().finally(slot.free)
+}
+
 describe('The slots of a key', () => {
   fakeTime()
 
   test('queued and local steps together never exceed the slots', async () => {
     const slots = new StepSlots(2)
     const [near, queued, late] = [step(), step(), step()]
-    void slots.runLocal('a', near.run)
+    void runLocal(slots, 'a', near.run)
     void slots.runQueued(never, queued.run)
     const third = slots.runQueued(never, late.run)
     await vi.advanceTimersByTimeAsync(60_000)
     expect(late.seen.began).toBe(false)
-    expect(await slots.runLocal('b', step().run)).toBeUndefined()
+    expect(await runLocal(slots, 'b', step().run)).toBeUndefined()
     near.end()
     await vi.advanceTimersByTimeAsync(0)
     expect(late.seen.began).toBe(true)
@@ -38,9 +43,9 @@ describe('The slots of a key', () => {
   test('a promised slot is kept for its transfer, and for no other', async () => {
     const slots = new StepSlots(1)
     expect(await slots.promise('a')).toBe(true)
-    expect(await slots.runLocal('b', step().run)).toBeUndefined()
+    expect(await runLocal(slots, 'b', step().run)).toBeUndefined()
     const kept = step()
-    const ran = slots.runLocal('a', kept.run)
+    const ran = runLocal(slots, 'a', kept.run)
     expect(kept.seen.began).toBe(true)
     kept.end()
     expect(await ran).toBe('done')
@@ -50,7 +55,7 @@ describe('The slots of a key', () => {
   test('an admission waits a second for a slot, behind the steps of the queue', async () => {
     const slots = new StepSlots(1)
     const [first, queued] = [step(), step()]
-    void slots.runLocal('a', first.run)
+    void runLocal(slots, 'a', first.run)
     const early = slots.promise('b')
     void slots.runQueued(never, queued.run)
     first.end()
@@ -83,7 +88,7 @@ describe('The slots of a key', () => {
   test('a step of the queue that is cancelled while it waits meets that itself, and its slot is not lost', async () => {
     const slots = new StepSlots(1)
     const [first, cancelled] = [step(), step()]
-    const ran = slots.runLocal('a', first.run)
+    const ran = runLocal(slots, 'a', first.run)
     const cancel = new AbortController()
     const waiting = slots.runQueued(cancel.signal, cancelled.run)
     cancel.abort()
@@ -94,12 +99,12 @@ describe('The slots of a key', () => {
     first.end()
     await ran
     expect(await slots.promise('b')).toBe(true)
-    expect(await slots.runLocal('c', step().run)).toBeUndefined()
+    expect(await runLocal(slots, 'c', step().run)).toBeUndefined()
   })
 
   test('a step that fails frees its slot', async () => {
     const slots = new StepSlots(1)
-    await expect(slots.runLocal('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    await expect(runLocal(slots, 'a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await slots.promise('b')).toBe(true)
   })
 })

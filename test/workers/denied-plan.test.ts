@@ -65,7 +65,7 @@ test.each(rules)('a key does not sign a forged plan past the denied %s %s: %s', 
   const { now, sign } = keyOf(endpoint)
   expect(await sign(1)).toBe('signed')
   now.settings = denied(what, value)
-  expect(await sign(2)).toBe(isDenied ? 'SIGNING_REFUSED' : 'signed')
+  expect(await sign(2)).toBe(isDenied ? { recipient: 'RECIPIENT_DENIED', token: 'TOKEN_DENIED' }[what] : 'signed')
   // A denial must not keep the key from raising the fee of a signed call.
   expect(await sign(1)).toBe('signed')
 })
@@ -75,7 +75,7 @@ test.each(rules)('a step with a forged plan ends a transfer of the denied %s %s:
   expect(denial?.kind).toBe(isDenied ? 'declined' : undefined)
 })
 
-test("the calls of Portage's own products are not searched, because their steps know the parties", async () => {
+test("the calls of Portage's own products are not searched, because their proofs name the parties", async () => {
   const { planned: _, ...own } = endpoint
   const { now, sign } = keyOf(own)
   now.settings = denied('recipient', alice)

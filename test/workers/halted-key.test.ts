@@ -3,18 +3,21 @@ import { withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { ProvedSource } from '../../bridges/port.ts'
 import type { SignedTransaction } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
-import { type HaltScope, noSettings, type Settings } from '../../domain/settings/settings.ts'
+import { type DenyRule, type HaltScope, noSettings, type Settings } from '../../domain/settings/settings.ts'
 import { unread } from '../../temporal/client/settings/settings-watch.ts'
 import { signingPolicy } from '../../workers/roles/signer.ts'
 import { self } from '../helpers/limited-key.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
 const contract = `0x${'a1'.repeat(20)}`
-const [fromEthereum, fromBase, fromBoth] = ['0x11111111', '0x22222222', '0x33333333'] as const
+const [fromEthereum, fromBase, fromBoth, toAlice] = ['0x11111111', '0x22222222', '0x33333333', '0x44444444'] as const
+const alice = `0x${'a7'.repeat(20)}`
+const [payee, token] = [`0x${'a8'.repeat(20)}`, `2/${'c3'.repeat(32)}`]
 const sources: Record<string, readonly ProvedSource[]> = {
   [fromEthereum]: ['ethereum'],
   [fromBase]: ['base'],
   [fromBoth]: ['ethereum', 'base', { bridge: 'cctp', sourceChain: 'polygon' }],
+  [toAlice]: ['base', { sourceChain: 'ethereum', parties: { recipient: alice, payee, token } }],
 }
 
 /** A key of bsc, and a bridge that proves calls from these sources. */
@@ -45,7 +48,9 @@ function setting() {
     )
   const halt = (...scopes: readonly HaltScope[]) =>
     (now.settings = { ...noSettings, halts: scopes.map((scope) => ({ scope, by: 'ops', reason: 'a test', at: 0 })) })
-  return { now, sign, check, halt }
+  const deny = (...rules: readonly Pick<DenyRule, 'kind' | 'value'>[]) =>
+    (now.settings = { ...noSettings, denied: rules.map((rule) => ({ ...rule, by: 'ops', reason: 'a test', at: 0 })) })
+  return { now, sign, check, halt, deny }
 }
 
 test.each<[HaltScope, ...string[]]>([
@@ -81,6 +86,26 @@ test('a call that was signed with its nonce before the halt gets higher fees, so
   expect(await sign(fromEthereum, 7)).toBe('signed')
   halt({})
   expect([await sign(fromEthereum, 7, '20'), await sign(fromEthereum, 8)]).toEqual(['signed', 'HALTED'])
+})
+
+test.each([
+  ['recipient', alice, 'RECIPIENT_DENIED'],
+  ['recipient', `bsc/${alice}`, 'RECIPIENT_DENIED'],
+  ['recipient', payee, 'RECIPIENT_DENIED'],
+  ['token', token, 'TOKEN_DENIED'],
+  ['recipient', `base/${alice}`, 'passed'],
+  ['recipient', contract, 'passed'],
+] as const)('a key judges the denied %s %s by the parties that the proof of the call names: %s', async (kind, value, wanted) => {
+  const { sign, check, deny } = setting()
+  expect(await check(toAlice)).toBe('passed')
+  deny({ kind, value })
+  expect([await check(toAlice), await check(fromEthereum)]).toEqual([wanted, 'passed'])
+  expect(await sign(toAlice)).toBe(wanted === 'passed' ? 'signed' : wanted)
+  deny()
+  expect(await sign(toAlice, 7)).toBe('signed')
+  deny({ kind, value })
+  // The call was signed with this nonce before, so its fee may be raised.
+  expect(await sign(toAlice, 7, '20')).toBe('signed')
 })
 
 test('no delivery is signed before the settings are read, and the refusal is an outage', async () => {

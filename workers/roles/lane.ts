@@ -1,7 +1,7 @@
 import { createBatchRouting } from '../../activities/batch/batch-routing.ts'
 import { createLaneSteps } from '../../activities/index.ts'
 import { createLocalLane } from '../../activities/transfer/broadcast.ts'
-import type { LocalLane } from '../../activities/deps.ts'
+import type { AdmittedCall, LocalLane } from '../../activities/deps.ts'
 import { chainFamilies } from '../../chains/registry.ts'
 import { chainOf, idOf } from '../../config/chains.ts'
 import { makeDataFolder } from '../../config/data-folder.ts'
@@ -99,7 +99,7 @@ export async function createLaneWorker(
   const batches = new BatchTracker({ client, agent, logger })
   const batchRouting = largestBatch > 0 ? createBatchRouting({ ...steps, agent, batches }) : undefined
   const most = lane.window * slotsPerNonce + largestBatch * batchesOfSlots
-  const deps = { ...steps, agent, batchRouting, slots: new StepSlots(most) }
+  const deps = { ...steps, agent, batchRouting, slots: new StepSlots<AdmittedCall>(most) }
   const worker = await createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: laneQueue(config.lane),
     activities: createLaneSteps(deps),

@@ -77,7 +77,7 @@ async function proveCall(
   for (const { bridge, proveCall: prove } of provers) {
     try {
       const sources = await prove(call, gasLimit)
-      return sources.map((one) => ({ ...(typeof one === 'string' ? { bridge, sourceChain: one } : one), targetChain }))
+      return sources.map((one) => ({ bridge, ...(typeof one === 'string' ? { sourceChain: one } : one), targetChain }))
     } catch (thrown) {
       const error = toRelayerError(thrown)
       refusal = refusal?.retriable ? refusal : error

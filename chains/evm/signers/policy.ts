@@ -6,7 +6,6 @@ import { createSpendingLog, type Exceeded, firstExceeded } from './spending-log.
 import { LRUCache } from 'lru-cache'
 import { denialOf, haltOf } from '../../../domain/settings/settings.ts'
 import { forms, isOf } from '../../../domain/text/forms.ts'
-import type { TransferRoute } from '../../../domain/transfer/transfer.ts'
 import { fingerprint } from '../../crypto/fingerprint.ts'
 import { createPaidCalls, type Payment } from './paid-calls.ts'
 
@@ -210,20 +209,20 @@ function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | '
   }
 }
 
-/** Checks halts and denials for the signed call itself, because a transfer in Temporal may be forged. */
+/** Checks halts and denials for the signed call itself, because a transfer or an order in Temporal may be forged. */
 function demandOpen(
   { settings, packages }: Pick<SigningPolicy, 'settings' | 'packages'>,
-  routes: readonly TransferRoute[],
+  routes: readonly ProvedRoute[],
   { to, data }: Pick<Proposed, 'to' | 'data'>,
 ): void {
   const now = settings()
-  for (const route of routes) {
+  for (const { parties, ...route } of routes) {
     const halt = haltOf(now, route)
     if (halt) throw new RelayerError('HALTED', { detail: `halted by ${halt.by}: ${halt.reason}`, facts: { ...route } })
     const { bridge, targetChain } = route
-    const denial = packages.has(bridge) ? denialOf(now, { targetChain, recipient: to, token: '', bytes: data.slice(2) }) : undefined
-    if (denial)
-      throw new RelayerError('SIGNING_REFUSED', { detail: `The call names a denied party: ${denial.reason}`, facts: { bridge, to } })
+    const named = packages.has(bridge) ? { recipient: to, token: '', bytes: data.slice(2) } : parties
+    const denial = named && denialOf(now, { targetChain, ...named })
+    if (denial) throw new RelayerError(denial.code, { detail: denial.reason, facts: { bridge, to } })
   }
 }
 

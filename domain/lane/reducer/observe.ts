@@ -2,7 +2,7 @@ import { reusable, unmined, reviewFunds } from '../entries.ts'
 import type { Entry, LaneState, ForgottenNonces, Observed, Remembered } from '../lane.ts'
 import { inBlock } from '../storage/pack.ts'
 import { openFallen, withoutFinal } from '../storage/pages.ts'
-import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
+import type { Observation, RolledBack } from '../messages.ts'
 
 /** Highest number of entries that a node's false answer can add to the ledger. */
 const coveredLimit = 1_000
@@ -142,33 +142,13 @@ function withRange(known: readonly ForgottenNonces[], { from, to, at }: Forgotte
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]
 }
 
-/** Repairs a reset or restored ledger. A chain nonce below a final one is from another chain, and changes nothing. */
-export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
-  const latest = observe?.latest ?? state.observed?.latest
-  if (!known || state.replaced || known.era !== state.era) return state
-  if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
-  const more = known.granted > state.counts.granted
-  // If both granted equally often, a lower `next` means returned nonces, and a higher `next` a reset of the ledger.
-  if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
-  const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
-  const { synced, observed, counts } = state
-  const entries = more ? withoutReusable(state) : state.entries
-  const reconciled = {
-    ...state,
-    next,
-    entries: synced && observed ? covered(entries, next, observed) : entries,
-    counts: { ...counts, granted: known.granted },
-  }
-  return rememberForgotten(state, reconciled, now)
-}
-
 /** Stops grants until a process reports the account. A ledger that was reset does not know its last answers. */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }
 
 /** Makes reusable nonces `inherited`, because the run that a reset removed may have granted them again. */
-function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
+export function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
   const { latest = 0, height = 0 } = observed ?? {}
   // An entry in a block must have no heights, because it may be packed before the next report.
   const since = ({ nonce }: Entry) => (nonce < latest ? inBlock : { sinceBlock: height })
@@ -176,8 +156,4 @@ function withoutReusable({ entries, observed }: LaneState): LaneState['entries']
     .filter(reusable)
     .map((entry) => ({ ...entry, grantedTo: '', maybeSent: true, fill: 'inherited' as const, ...since(entry) }))
   return { ...entries, ...Object.fromEntries(inherited.map((entry) => [entry.nonce, entry])) }
-}
-
-function aboveEntries({ entries, pages = [], observed }: LaneState): number {
-  return Math.max(observed?.latest ?? 0, ...pages.map(({ to }) => to), ...Object.values(entries).map(({ nonce }) => nonce + 1))
 }

@@ -3,7 +3,7 @@ import { count, done, put, refuse, type Step } from '../entries.ts'
 import { find, grant, release, fill, withdraw } from './grant.ts'
 import type { Attempt, LaneState, Raise } from '../lane.ts'
 import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, RolledBack } from '../messages.ts'
-import { observe, reconcileKnown } from './observe.ts'
+import { covered, observe, rememberForgotten, withoutReusable } from './observe.ts'
 import { obey } from './operate.ts'
 import { openFor, openUnmined } from '../storage/pages.ts'
 import { fillOrders, raiseOrders, view } from '../view.ts'
@@ -25,6 +25,30 @@ export function apply(
   }
   const response = { answers, orders: fillOrders(current), raises: raiseOrders(current), view: view(current) }
   return { state: current, response, rolledBack: seen.rolledBack }
+}
+
+/** Repairs a reset or restored ledger. A chain nonce below a final one is from another chain, and changes nothing. */
+export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
+  const latest = observe?.latest ?? state.observed?.latest
+  if (!known || state.replaced || known.era !== state.era) return state
+  if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
+  const more = known.granted > state.counts.granted
+  // If both granted equally often, a lower `next` means returned nonces, and a higher `next` a reset of the ledger.
+  if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
+  const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
+  const { synced, observed, counts } = state
+  const entries = more ? withoutReusable(state) : state.entries
+  const reconciled = {
+    ...state,
+    next,
+    entries: synced && observed ? covered(entries, next, observed) : entries,
+    counts: { ...counts, granted: known.granted },
+  }
+  return rememberForgotten(state, reconciled, now)
+}
+
+function aboveEntries({ entries, pages = [], observed }: LaneState): number {
+  return Math.max(observed?.latest ?? 0, ...pages.map(({ to }) => to), ...Object.values(entries).map(({ nonce }) => nonce + 1))
 }
 
 function answer(state: LaneState, request: LaneRequest, now: number, fromEarlierRun: boolean): Step {

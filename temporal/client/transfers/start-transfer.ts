@@ -10,7 +10,7 @@ import { chainQueue, searchAttributes } from '../../contracts/names.ts'
 import { reversalId, type Reversal } from '../../contracts/reversal.ts'
 import type { TransferInput } from '../../contracts/transfer.ts'
 import type { TemporalClient } from '../connection/client.ts'
-import { detailOf, fromTemporal, ifGone, isTooLarge } from '../connection/errors.ts'
+import { detailOf, fromTemporal, ifGone, isAlreadyStarted, isTooLarge } from '../connection/errors.ts'
 import { startUnlessTaken } from '../calls/workflow-calls.ts'
 import { contentMemo, startedAtMemo, stateOf, toRow } from './transfer-list.ts'
 import type { transfersWith } from './transfer-queries.ts'
@@ -24,13 +24,15 @@ export async function startTransfer(
 ): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
   const summary = `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`
-  const options = startOptions(id, { input, content, summary })
-  const started = startUnlessTaken(client, 'transfer', { ...options, workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' })
-  const isNew = await started.catch((error: unknown) => {
+  const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY', workflowIdConflictPolicy: 'FAIL' } as const
+  try {
+    await client.workflow.start('transfer', { ...startOptions(id, { input, content, summary }), ...policies })
+    return 'started'
+  } catch (error) {
+    if (isAlreadyStarted(error)) return 'known'
     if (isTooLarge(error)) throw new RelayerError('MESSAGE_TOO_LARGE', { detail: detailOf(error), facts: { transfer: id }, cause: error })
     throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
-  })
-  return isNew ? 'started' : 'known'
+  }
 }
 
 /** Replaces a rejected run, which a stranger may have started with a wrong message. The caller has verified `input`. */

@@ -1,0 +1,38 @@
+import type { Chain, Receipt } from '../../chains/port.ts'
+import { gasPaid } from '../../domain/fees/fees.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { RoundCall, StepDeps } from '../deps.ts'
+import { endpointOf } from '../route.ts'
+import { agreed } from './effect.ts'
+
+/** Counts a loss, unless by a closed gate. Strangers write revert texts, so no text decides. Never throws. */
+export async function recordLoss(
+  deps: Pick<StepDeps, 'bridges' | 'losses'> & { readonly chain: Pick<Chain, 'hasCode'> },
+  transfer: Transfer,
+  receipt: Receipt,
+  {
+    shared,
+    call,
+    isUseless = receipt.status === 'reverted',
+  }: { readonly shared: boolean; readonly call?: RoundCall; readonly isUseless?: boolean },
+): Promise<void> {
+  if (!deps.losses || !isUseless) return
+  try {
+    const endpoint = endpointOf(deps, transfer, call)
+    const { parties } = endpoint.delivery(transfer)
+    const loss = { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() }
+    const delivered = await agreed(endpoint, transfer, 'agreed-latest')
+    if (delivered && shared) deps.losses.explainBatch(receipt.hash)
+    if (delivered) deps.losses.addOutrun(parties, loss)
+    if (delivered !== false) return
+    const gate = await endpoint.reserve?.(transfer, receipt.from)
+    endpoint.release?.(transfer)
+    if (gate && gate.kind !== 'open') return
+    const isContract = !shared && (await deps.chain.hasCode(parties.recipient, receipt.block.height))
+    const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss, isContract)
+    for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)
+  } catch (error) {
+    // The loss is counted when the call is final.
+    deps.losses.reports?.uncounted(transfer, receipt.hash, error)
+  }
+}

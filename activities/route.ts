@@ -1,0 +1,97 @@
+import type { Endpoint, Parties } from '../bridges/port.ts'
+import type { Chain } from '../chains/port.ts'
+import { laneAddress, type LaneId } from '../domain/lane/lane.ts'
+import { denialOf, haltOf } from '../domain/settings/settings.ts'
+import { type ChainName, ofChain, type Transfer, type TransferRoute } from '../domain/transfer/transfer.ts'
+import type { LaneStatusCache } from '../lanes/ledger/open-lanes.ts'
+import type { BroadcastResult, Waiting } from '../temporal/contracts/transfer-steps.ts'
+import { quarantineOf } from './checks/losses.ts'
+import type { RoundCall, StepDeps } from './deps.ts'
+
+const haltedMs = 5_000
+
+/** A transfer's bridge on its target, with call and effect of the stage, if any. Throws TARGET_CHAIN_UNSUPPORTED. */
+export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, { stage, plan }: RoundCall = {}): Endpoint {
+  const { bridge, targetChain: chain } = transfer
+  const own = ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })
+  const endpoint = (plan && own.planned?.(plan)) ?? own
+  const { stages } = endpoint
+  if (!stages || stage === undefined) return endpoint
+  return {
+    ...endpoint,
+    delivery: (one) => endpoint.delivery(one, stage),
+    delivered: (one, at) => stages.passed(one, stage, at),
+    findDelivery: async () => undefined,
+  }
+}
+
+export function chainOf({ chains }: Pick<StepDeps, 'chains'>, { targetChain: chain }: Transfer): Chain {
+  return ofChain(chains, { chain })
+}
+
+export function lanesOf({ lanes }: Pick<StepDeps, 'lanes'>, { targetChain: chain }: Pick<Transfer, 'targetChain'>): LaneStatusCache {
+  return ofChain(lanes, { chain })
+}
+
+export function haltedBy(deps: Pick<StepDeps, 'settings' | 'bridges'>, transfer: Transfer): Waiting | undefined {
+  const { halts } = deps.settings()
+  const isOfSource = halts.some(({ scope: { chain, sourceChain } }) => (chain ?? sourceChain) !== undefined)
+  const own = isOfSource ? { ...transfer, sourceChain: sourceOf(deps, transfer) } : transfer
+  const routes = halts.length > 0 ? [own, ...routesWithin(deps, transfer)] : []
+  const [halt] = routes.flatMap((route) => haltOf({ halts }, route) ?? [])
+  return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
+}
+
+/** The transfer's source, decoded from the message. Anyone with access to Temporal can write `transfer.sourceChain`. */
+export function sourceOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, sourceChain }: Transfer): ChainName {
+  try {
+    return bridges.get(bridge)?.decode(Buffer.from(message, 'base64')).sourceChain ?? sourceChain
+  } catch {
+    // No key signs a call with a message that cannot be decoded.
+    return sourceChain
+  }
+}
+
+/** Routes of other bridges' messages that the transfer's message asks to deliver. */
+export function routesWithin({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, targetChain }: Transfer): readonly TransferRoute[] {
+  try {
+    const routes = bridges.get(bridge)?.within?.(Buffer.from(message, 'base64')) ?? []
+    return routes.map((route) => ({ ...route, targetChain }))
+  } catch {
+    // No key signs a call with a message that cannot be decoded.
+    return []
+  }
+}
+
+export type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
+
+export interface Admitted {
+  readonly transfer: Transfer
+  readonly parties: Parties
+  /** Time of an operator's last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
+  readonly retriedAt?: number | undefined
+  readonly seenAt?: number | undefined
+  /** True if the call runs no code of the recipient (`PlannedDelivery.call`), so earlier reverts do not matter. */
+  readonly isWrapped?: boolean
+}
+
+export async function restrictionOf(
+  deps: Pick<StepDeps, 'settings' | 'bridges' | 'losses'> & { readonly chain: Pick<Chain, 'hasCode'> },
+  endpoint: Endpoint,
+  admitted: Admitted,
+  lane: LaneId,
+): Promise<NoSlot | undefined> {
+  const { transfer, parties, isWrapped } = admitted
+  const policy = haltedBy(deps, transfer) ?? denialOf(deps.settings(), parties) ?? yieldToOthers(deps, admitted)
+  const known = policy ?? (isWrapped ? undefined : await quarantineOf(deps, admitted))
+  const gate = known ?? (await endpoint.reserve?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
+  if (gate.kind === 'open') return undefined
+  endpoint.release?.(transfer)
+  // Another process, which does not know these losses, may admit the transfer. `retryInMs` makes the transfer wait.
+  const again = known?.kind === 'waiting' && known.code !== 'HALTED' ? { retryInMs: known.retryInMs } : {}
+  return { kind: 'no-slot', code: gate.code, reason: gate.reason, ...again }
+}
+
+function yieldToOthers({ losses }: Pick<StepDeps, 'losses'>, { parties, seenAt, retriedAt }: Admitted): Waiting | undefined {
+  return seenAt === undefined || retriedAt !== undefined ? undefined : losses?.waitForOthers(parties, seenAt)
+}
