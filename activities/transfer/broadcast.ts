@@ -3,6 +3,7 @@ import { gasPaid } from '../../domain/fees/fees.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import type { StepSlots } from '../../lanes/step-slots.ts'
+import { isOrdered } from '../../lanes/transaction/attempts.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { failpoint } from '../../observability/failpoints.ts'
 import type { TimedStep } from '../../observability/step-times.ts'
@@ -97,13 +98,17 @@ async function deliver(deps: BroadcastDeps, input: BroadcastInput, { context, en
   return batch ? asMember(batch, result) : result
 }
 
-/** Signs and sends. If the key refuses because of an order that is newer than the admission, gives the nonce back. */
+/**
+ * Signs and sends. If the key refuses because of an order that is newer than the admission, gives the nonce back. A
+ * nonce that cannot go back is followed, because an earlier process may have sent the call before the order.
+ */
 async function signAndSend(agent: LaneAgent, pending: PendingTransaction): Promise<NoSlot | undefined> {
   try {
     await pending.signAndSend()
     return undefined
   } catch (error) {
     if (await agent.giveUp(pending, error)) return noSlotIfOrdered(error)
+    if (error instanceof RelayerError && isOrdered(error)) return undefined
     throw error
   }
 }

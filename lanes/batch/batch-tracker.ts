@@ -1,3 +1,4 @@
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { BatchEnd } from '../../temporal/contracts/batch.ts'
@@ -15,6 +16,7 @@ import { batchIntentId, batchPrefix } from '../../temporal/contracts/names.ts'
 import type { LaneAgent } from '../agent.ts'
 import { laneCall } from '../deps.ts'
 import type { NonceRequest, Refused } from '../ledger/nonce-requests.ts'
+import { isOrdered } from '../transaction/attempts.ts'
 import type { PendingTransaction, PendingTransactionState } from '../transaction/pending-transaction.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
@@ -120,9 +122,12 @@ export class BatchTracker {
       if (fresh) agent.batchCounts.signed += 1
       if (fresh) agent.batchCounts.members += members.length
     } catch (error) {
-      if (pending.unsigned) await this.#giveUp(batch, error instanceof Error ? error.message : String(error))
-      else this.#drive(batch)
-      throw error
+      // An earlier process may have sent the batch before the order.
+      const isFollowed = error instanceof RelayerError && isOrdered(error) && pending.grantedTo === undefined
+      if (isFollowed || !pending.unsigned) this.#drive(batch)
+      else await this.#giveUp(batch, error instanceof Error ? error.message : String(error))
+      if (!isFollowed) throw error
+      return []
     }
     this.#drive(batch)
     return []

@@ -123,7 +123,7 @@ export class PendingTransaction {
 
   /** Signs all recorded attempts, so that each hash is watched, and sends the best one. Throws the signer's errors. */
   async signAndSend(): Promise<void> {
-    if (!this.unsigned) return
+    if (!this.unsigned || !this.unmined) return
     await this.#exclusively(async () => {
       failpoint('after-grant')
       await this.#sign()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { catalogue, type Code, causeCatalogue, isCauseCode } from '../../domain/catalogue/catalogue.ts'
+import { catalogue, type Code, causeCatalogue, isCauseCode, isErrorCode } from '../../domain/catalogue/catalogue.ts'
 import { type CauseRow, type Row, severities } from '../../domain/catalogue/row.ts'
 import { markdownTable, wrapped } from './markdown.ts'
 
@@ -61,6 +61,7 @@ function page(code: Code, row: Row & Partial<CauseRow>, alerts: readonly AlertRu
     `# ${code}`,
     wrapped(title),
     ...(meaning === undefined ? [] : [wrapped(meaning)]),
+    wrapped(`**Symptom:** ${symptoms(code, alerts)}.`),
     ...(does === undefined ? [] : [wrapped(`**Meanwhile:** ${does}`)]),
     wrapped(`**You:** ${linked(remedy.replace(`: ${runbookOf(code)}`, ''))}`),
     ...(next.length === 0 ? [] : [['```sh', ...next, '```'].join('\n')]),
@@ -71,6 +72,15 @@ function page(code: Code, row: Row & Partial<CauseRow>, alerts: readonly AlertRu
 
 function itemOf({ alert, labels, annotations, for: time }: AlertRule): string {
   return `- \`${alert}\` (${labels.severity}${time ? `, after ${time}` : ''}): ${plain(annotations.summary)}`
+}
+
+function symptoms(code: Code, alerts: readonly AlertRule[]): string {
+  const shown = [
+    ...(isCauseCode(code) ? ['`portage stuck`, the page and `GET /v1/stuck`'] : []),
+    ...(isErrorCode(code) ? ['errors, transfers and log lines'] : []),
+    ...(isCauseCode(code) || isErrorCode(code) || code === 'PROCESS_NOT_READY' ? [] : ['log lines']),
+  ]
+  return [...shown.map((where) => `${where} show \`${code}\``), ...alerts.map(({ alert }) => `the alert \`${alert}\` fires`)].join('; ')
 }
 
 /** Turns paths of documents into links from docs/runbooks. */

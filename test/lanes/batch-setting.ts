@@ -1,3 +1,4 @@
+import type { Signer } from '../../chains/signing-port.ts'
 import { createBatchRouting, type BatchRouting } from '../../activities/batch/batch-routing.ts'
 import type { BatchAnswer, BatchCandidate } from '../../activities/batch/build-batch.ts'
 import { createLaneSteps } from '../../activities/index.ts'
@@ -33,7 +34,7 @@ export interface BatchSetting {
   readonly network: NativeBridgeNetwork
   readonly ledgers: Ledgers
   readonly config: LaneConfig
-  process(settings?: () => Settings): Promise<LaneProcess>
+  process(settings?: () => Settings, signer?: Signer): Promise<LaneProcess>
   stop(): Promise<void>
 }
 
@@ -53,10 +54,10 @@ export async function startBatchSetting(): Promise<BatchSetting> {
     network,
     ledgers,
     config,
-    async process(settings = () => noSettings) {
+    async process(settings = () => noSettings, signer = network.relayer) {
       const { bridge, endpoint } = createNativeBridge(network, { batch: 20 })
       const bridges: Bridges = new Map([[bridge.name, bridge]])
-      const agent = new LaneAgent({ chain, signer: network.relayer, ledger: ledgers.client(config), logger, config, bumpAfterBlocks: 3 })
+      const agent = new LaneAgent({ chain, signer, ledger: ledgers.client(config), logger, config, bumpAfterBlocks: 3 })
       agent.start()
       await until(() => agent.view?.synced, { timeoutMs: 60_000, everyMs: 20, what: 'the lane to be synced' })
       const batches = new BatchTracker({ client, agent, logger })

@@ -4,6 +4,7 @@ import { createConfirmEnd } from '../../activities/transfer/confirm-end.ts'
 import type { BatchAnswer } from '../../activities/batch/build-batch.ts'
 import { chainTime } from '../../chains/heads.ts'
 import { idOf, type NativeTransfer, readMessage, toTransfer } from '../../bridges/native-bridge/message.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Signer } from '../../chains/signing-port.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { listBatches } from '../../temporal/client/transfers/batches.ts'
@@ -237,6 +238,26 @@ describe('Batches of a lane', () => {
     expect(found.map((each) => each?.id)).toEqual(found.map(() => batch!.id))
     expect((await inPool()).map(({ hash }) => hash)).toEqual([before!.hash])
     expect(await ends(batch!)).toMatchObject({ state: 'done', txHash: before!.hash })
+    expect(await delivered(transfers)).toEqual([true, true, true, true])
+  })
+
+  test('a signed batch stays in the pool for a process whose key refuses a member that was denied since', async () => {
+    const transfers = await setting.network.transfers(...amounts(4))
+    const [batch] = batchesOf(await one.enqueueAll(transfers))
+    const [before] = await inPool()
+    one.agent.stop()
+    const { address } = setting.network.relayer
+    one = await setting.process(undefined, { address, sign: () => Promise.reject(new RelayerError('RECIPIENT_DENIED')) })
+    const found = await Promise.all(transfers.map((each) => one.routing.find(one.endpoint, each, candidateOf(each).intentId)))
+    expect(found.map((each) => each?.id)).toEqual(found.map(() => batch!.id))
+    expect((await inPool()).map(({ hash }) => hash)).toEqual([before!.hash])
+    const ended = ends(batch!)
+    let isEnded = false
+    void ended.then(() => (isEnded = true))
+    // A process that signs nothing reads the account only at some blocks.
+    const mined = async () => isEnded || (await setting.network.target.mine(), false)
+    await until(mined, { ...waitLimit, what: 'the batch to end' })
+    expect(await ended).toMatchObject({ state: 'done', txHash: before!.hash })
     expect(await delivered(transfers)).toEqual([true, true, true, true])
   })
 
