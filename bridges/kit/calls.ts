@@ -7,7 +7,7 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { DeniableParties, ProvedSource } from '../port.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { Call, CallRule, Plugin, Route } from './plugin.ts'
-import { type ChainNames, type Proof, type Routed, signedRefusals } from './signed-messages.ts'
+import { type ChainNames, ofNobody, type Proof, type Routed, signedRefusals } from './signed-messages.ts'
 import type { Refusals } from './verdict.ts'
 import { encodedAnswer, interfaces, nameOf, readView } from './views.ts'
 
@@ -145,9 +145,10 @@ export function createProveCall<C>({ chain, routes, chainNames, proof, product }
   }
 }
 
-function partiesOf<C>({ decode, parties }: Pick<Plugin<C>, 'decode' | 'parties'>, { signed, route }: Routed): DeniableParties | undefined {
+function partiesOf<C>({ decode, parties }: Pick<Plugin<C>, 'decode' | 'parties'>, { signed, route }: Routed): DeniableParties {
   const content = decode(signed, route)
-  if (content === undefined) return undefined
+  // The deny-list cannot judge such a message.
+  if (content === undefined) throw ofNobody(signed)
   const { recipient, token } = parties({ ...signed, content })
   return { recipient, token }
 }

@@ -1,7 +1,7 @@
 import { decodeBase64, encodeBase64 } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import type { Revert } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { isPluginFailure, RelayerError } from '../../domain/catalogue/errors.ts'
 import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
 import type { Bridge, Endpoint, NextStage, PlannedDelivery, RevertMeaning } from '../port.ts'
@@ -150,7 +150,8 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { v
     product.admit?.(own.message)
     if (product.next) return undefined
     const planned = delivery(transfer)
-    return { ...planned, intent: await planned.call() }
+    // The message is verified by now, so a failure of the plug-in's own code is left to the caller.
+    return { ...planned, intent: await planned.call().catch(undefinedIfPluginFailed) }
   }
 
   async function accept(message: Uint8Array): Promise<number | undefined> {
@@ -165,6 +166,10 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { v
     ...((product.decimals ?? product.routes.some((route) => route.accepts)) && { accept }),
     validate: (transfer: Transfer) => toVerdict(check(transfer), refusals),
   }
+}
+
+function undefinedIfPluginFailed(error: unknown): undefined {
+  if (!isPluginFailure(error)) throw error
 }
 
 export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {

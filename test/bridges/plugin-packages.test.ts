@@ -266,6 +266,17 @@ describe('A process with a key', () => {
     for (const one of [keyless, planned]) expect(one.delivery({ message: text } as never).parties.bytes).toBe(bytes)
   })
 
+  test('waits as verified if the plug-in makes no call, so that a copy with newer signatures is kept', async () => {
+    const plugin = await made({ stages: `{ deliver: { call: () => { throw new Error('oh') }, revertsOnceDone: true } }` })
+    const message = Buffer.from(bytesOf('0x0102')).toString('base64')
+    const options = { chain: { name: 'bsc' }, chainNames: names, verify: async () => {}, clock: Date.now } as never
+    const endpoint = createPackageEndpoint(plugin, createPluginMessages(plugin, names), options)
+    const { digest } = read(plugin)
+    const verdict = await endpoint.validate({ message, digest, emitter, sourceId: '2', sequence: '7' } as never)
+    expect(verdict).toMatchObject({ kind: 'wait', code: 'PLUGIN_FAILED' })
+    expect(verdict).not.toHaveProperty('unverified')
+  })
+
   test('gets a plan that does not have the message', async () => {
     const plugin = await made({})
     const message = read(plugin, `0x01${'ab'.repeat(2_000)}`)
