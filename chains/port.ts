@@ -201,7 +201,11 @@ export interface Chain {
    * authorization used it, or if nodes pruned the state. Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
-  /** Whether most nodes show another block of this height, or a head 128 blocks lower. Throws NODES_DISAGREE. */
+  /**
+   * Whether most nodes show another block of this height, or no block there and a head at least 128 blocks lower. With
+   * a finality tag, this head is the finalized one. A low head proves nothing while most nodes sync. Throws
+   * NODES_DISAGREE.
+   */
   denies(block: BlockRef): Promise<boolean>
   /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block, and throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>

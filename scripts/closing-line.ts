@@ -24,7 +24,7 @@ export default class ClosingLine implements Reporter {
     ])
     write('PORTAGE_RERUN', [...failed.flatMap(rerunLines), ...(unhandled ? ['an error outside the tests'] : [])])
     const skipped = counts.skipped > 0 ? `${counts.skipped} skipped\n` : ''
-    // Printed at the exit, because the default reporter prints its summary in the present turn.
+    // Printed at the exit, because the default reporter prints its summary during this turn of the event loop.
     process.on('exit', () => process.stdout.write(`\n${skipped}${counts.passed} passed, ${counts.failed} failed\n`))
   }
 }

@@ -13,7 +13,7 @@ const mostTestFiles = 40
 
 const git = (...args: string[]): string[] => execFileSync('git', args, { encoding: 'utf8' }).split('\n').filter(Boolean)
 
-/** The test files that changed, and the folders of test/ that mirror changed folders. */
+/** The unit-test files that changed, and the folders of test/ that mirror changed folders. */
 export function testsOf(files: readonly string[], exists: (path: string) => boolean = existsSync): string[] {
   const isUnitTest = (file: string) =>
     /^test\/.*\.test\.ts$/.test(file) && !/\.integration\.|^test\/(contract|e2e|faults|replay|lab)\//.test(file)

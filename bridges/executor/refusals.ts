@@ -12,7 +12,10 @@ export const executorRefusals: Refusals = {
   EXECUTOR_EXPIRED: { kind: 'declined' },
 }
 
-/** Refusals before a key signs: a declined request is never signed. */
+/**
+ * The refusals of `prove`. `declined` becomes `rejected`, because `provedBy` refuses to sign (CALL_UNJUSTIFIED) only
+ * for `rejected`.
+ */
 export const keyRefusals: Refusals = Object.fromEntries(
   Object.entries(executorRefusals).map(([code, { kind }]) => [code, { kind: kind === 'declined' ? 'rejected' : kind }]),
 )

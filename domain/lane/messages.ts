@@ -18,7 +18,11 @@ export type LaneRequest = { readonly id: string } & Ask
 export type Ask =
   /** Nonce for an intent. A draining lane, or one below its minimum balance, serves operator transactions only. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /** A caller that gives `callHash` may send this call. If the nonce has another call, the answer is `conflict`. */
+  /**
+   * Finds the intent's nonce. With `callHash`, the caller wants to sign: from then on the ledger assumes that the call
+   * may have been sent (`maybeSent`), and it answers `conflict` if the nonce has another call. Without `callHash`, the
+   * caller only looks.
+   */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** Records the attempt unless the nonce has one with this `index`. The answer lists all attempts. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }

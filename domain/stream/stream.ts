@@ -81,9 +81,9 @@ export interface OutsideNumbers {
   /** Near intervals were joined to save bytes (`boundedOutside`), so some of the numbers are resolved. */
   readonly condensed?: true
   /**
-   * At most this many of the numbers are in `counts` already, but the state does not show which. A completed number
-   * first lowers `counted`, so that none is counted twice. At 0, `counts` may have the rest as exceptions. Absent:
-   * `counts` has none of the numbers.
+   * How many of these numbers `counts` may already include as completed. The state does not show which ones they are.
+   * The next completions lower `counted` and are not counted again. At 0, `counts` may still include numbers under
+   * other outcomes. Absent: `counts` includes none of the numbers.
    */
   readonly counted?: number
   readonly packed: PackedIntervals

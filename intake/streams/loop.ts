@@ -11,7 +11,7 @@ type Subscribe = (listener: () => void) => () => unknown
 
 /**
  * True: more work is due now. False: the step worked, and the loop waits. Undefined: the step did no work, and the loop
- * waits. Undefined does not end a logged failure.
+ * waits. After a failure, the loop logs that it works again only once a step returns true or false.
  */
 export type Step = () => Promise<boolean | undefined>
 

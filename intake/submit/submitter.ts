@@ -66,7 +66,10 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   const restarted = boundedMap<string, true>(recentSize, recentMs)
   /** Refusals of unregistered emitters, so that repeated messages do not query the nodes each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
-  /** Copies that transfers have adopted. They are not offered again, because each offer wakes the transfer. */
+  /**
+   * Copies of messages, signed by a newer guardian set, that the messages' transfers have adopted. Such a copy is not
+   * offered again, because each offer wakes the transfer.
+   */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
   const shared = createSharedStarts()
 

@@ -105,7 +105,10 @@ function isBefore(a: Scheduled, b: Scheduled): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order)
 }
 
-/** Resolves when all microtasks have run, also those that microtasks add. Node runs them before the next tick. */
+/**
+ * Resolves when all microtasks have run, also those that microtasks add. Call it from a microtask (after an `await`):
+ * only then does Node run the microtasks before `nextTick`.
+ */
 export function microtasks(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve))
 }

@@ -56,7 +56,10 @@ export class BatchTracker {
     this.#entries = keptRead(() => batchEntries(deps.client, deps.agent.lane), { fromStart: listedMs })
   }
 
-  /** Records a batch, gets its nonce and sends it. `unfit`, called right before signing, returns members to drop. */
+  /**
+   * Records a batch, gets its nonce and sends it. Right before signing, `unfit` names members that must not be in the
+   * batch. If there are any, nothing is signed, and the nonce is given back.
+   */
   async send(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<SentBatch> {
     const { agent } = this.#deps
     const id = `${batchPrefix(agent.lane)}${randomBytes(6).toString('hex')}`

@@ -6,7 +6,7 @@ const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-non
 
 /** A transaction without inclusion is sent again after this many blocks, because pools may evict it. */
 const resendAfterBlocks = 5
-/** Interval of sending, ms, on chains where a higher fee replaces nothing (OpenZeppelin on Arbitrum: 20 s). */
+/** Interval of repeated sends, ms, on chains where a higher fee replaces nothing (OpenZeppelin on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
 /** A call is hopeless once all nodes have refused it for good at this number of blocks. */
 const agreedBlocks = 2

@@ -114,7 +114,10 @@ The same with Temporal's own tool:
   },
 } satisfies Record<string, OrderSpec>
 
-/** Orders for transfers need level write, orders for keys sign, and all others admin (docs/operate/access.md). */
+/**
+ * Levels: `write` for transfers, audits, checkpoints, and orders to streams that only read again or start transfers.
+ * `sign` for lanes, payments and the other orders to streams. `admin` for all others (docs/operate/access.md).
+ */
 export const orders = {
   ...transferOrders,
   ...laneOrders,

@@ -3,7 +3,7 @@ export const transferOrderTexts = {
   retry: {
     verb: 'Retry',
     summary: 'Try a transfer again now, even after its deadline',
-    details: 'A transfer that waits or is parked wakes. A closed transfer that is not delivered starts again.',
+    details: 'Portage wakes a waiting or parked transfer, and starts a closed transfer again if it is not delivered.',
     asked: 'Asked for: the transfer is tried again now.',
   },
   cancel: {

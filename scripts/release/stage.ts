@@ -29,9 +29,9 @@ const { resolve } = createRequire(import.meta.url)
  */
 const installed = ['@temporalio/core-bridge', 'zod']
 /**
- * Packages with small native parts, which are shipped unchanged. Of secp256k1, only the parts that run are shipped. npm
- * would also run the package's install script and install `elliptic`, which has an open advisory and is never loaded
- * (chains/crypto/secp256k1.ts).
+ * The native signing library and its loader. The tarball has copies of their files that run, and a package.json without
+ * scripts and dependencies. If npm installed secp256k1, it would run its install script and install `elliptic`, which
+ * has an open advisory and is never loaded (chains/crypto/secp256k1.ts).
  */
 const shipped = [
   { name: 'secp256k1', files: ['bindings.js', 'lib', 'prebuilds', 'LICENSE'] },

@@ -10,7 +10,10 @@ export interface OperatorTransactionInput extends Order {
   intent: Intent
   /** For an automatic top-up: nothing is sent unless the balance of `address` is below `minimum` (wei). */
   onlyBelow?: { address: string; minimum: string }
-  /** By default 1. Automatic top-ups of a lane share a workflow id, so each has its own first round. */
+  /**
+   * By default 1. All automatic top-ups of a lane have the same workflow id, and the id of an intent is the workflow id
+   * with the round. So each top-up begins with a new round. Otherwise its intent would have the id of an earlier one.
+   */
   firstRound?: number
   progress?: OperatorTransactionProgress
 }

@@ -47,7 +47,7 @@ describe('the spending of a key', () => {
     ])
   })
 
-  test('spending outlives the process, is shared with others of the key, and is recorded before signing', async () => {
+  test('spending is shared by processes with one folder, outlives them, and is recorded before signing', async () => {
     let now = start
     const open = () => keyWith(hourly, { spendingFolder: join(folder, 'lane'), clock: () => now })
     const [one, other] = [open(), open()]

@@ -72,7 +72,7 @@ describe('errors of the YAML', () => {
     const listen = (warning: Error) => said.push(warning)
     process.on('warning', listen)
     expect(refusal('? [HUNTER2secret]\n: x\n')).not.toContain('HUNTER2secret]')
-    // Node reports unhandled rejections in a later turn of the event loop.
+    // Node emits a process warning after the present call, so the test waits before it stops listening.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     process.off('warning', listen)
     expect(said).toEqual([])

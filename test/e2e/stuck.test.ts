@@ -90,8 +90,9 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     await expect
       .poll(() => cli('stuck'), { timeout: 90_000, interval: 200 })
       .toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing is stuck \(read /) })
-    // Only the process knows whether its spy subscription is open. It expects only messages that are later by the
-    // chain's clock, so also wait for a later block.
+    // The command cannot see whether the spy subscription is open, but GET /v1/stuck runs in the process that has it. A
+    // message counts as missed only if it is later than the subscription by the chain's clock, so the test also waits
+    // for a later block.
     await answer('nothing to be stuck by GET /v1/stuck', ({ causes }) => causes.length === 0, stuckByApi)
     const { anvil } = stage.devnet.chains.bsc
     const latestAt = async () =>

@@ -43,8 +43,8 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
   // PORTAGE_E2E_BROADCAST=queue runs all rows through the queues, and =auto runs none through them.
   test.each(deaths)('%s (time %i, broadcast %s): %s', async (failpoint, at, form) => {
     const doomed = await startDoomed(stage, failpoint, 'kill', at, { configure: broadcasting(form) })
-    // A ledger that gets many requests at once needs few updates. More transfers make it continue as new while some of
-    // them wait for a nonce.
+    // Requests that arrive together share one update, so the ledger's history grows slowly. Four times as many
+    // transfers make the ledger continue as new while some transfers still wait for a nonce.
     const sent = await sendCoins(stage, failpoint === 'lane-continue-as-new' ? 4 * count : count)
     await died(stage, doomed)
     expect(await inFlight(stage, sent)).toBeGreaterThan(0)

@@ -62,7 +62,7 @@ describe('the lock file', () => {
     expect(locked.filter(([, one]) => 'resolved' in one).map(([place]) => place)).toEqual([])
   })
 
-  test('set-up and image install exactly what it has', () => {
+  test('set-up and image install exactly what the lock file has', () => {
     for (const file of ['scripts/setup.mjs', 'Dockerfile']) {
       const text = readFileSync(join(root, file), 'utf8')
       expect(text).not.toMatch(/npm install|'npm', \['install'/)

@@ -50,7 +50,7 @@ export function createFinalityTag(
       idle = isRise ? 0 : idle + 1
       if (isRise || (nodes.readers > 1 && idle % idlePolls === 0)) {
         asking ??= ask(own).finally(() => (asking = undefined))
-        // Awaits only the first height, because `onRise` reports later ones.
+        // Awaits only the first height, because `onRise` reports later ones. With one node, awaits every height.
         if (agreed === undefined || nodes.readers === 1) await asking
       }
       return agreed

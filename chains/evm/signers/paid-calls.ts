@@ -16,8 +16,9 @@ type Call = Pick<Proposed, 'data' | 'value'>
 const isPaid = ({ data, value }: Call) => data !== '0x' && BigInt(value) > 0n
 
 /**
- * Keeps one payment from paying twice, because every nonce that signs its call may be mined. A payment gets another
- * nonce only if its last nonce was final before the new proof. The proof then shows whether that nonce paid.
+ * Signs a paid call for one nonce at a time: a call signed for two nonces could be mined twice, and pay its coins
+ * twice. The call may be signed for another nonce only if the earlier nonce was final before the call was proved again.
+ * The new proof then shows whether the earlier nonce delivered.
  */
 export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'finalNonce' | 'lane'>) {
   /** Payment → the nonce that signs for it. `users` counts its signatures, made or in progress. */

@@ -51,7 +51,10 @@ export class SpendingCounter {
     return sum
   }
 
-  /** Checks even an attempt that adds nothing: a parallel attempt may have been counted and then refused. */
+  /**
+   * Also checks an attempt that adds nothing. Its nonce may be counted because of a parallel attempt that was then
+   * refused. Refused attempts stay counted, so the sum may exceed the limit already.
+   */
   exceeded(limits: SigningLimits, cost: bigint, nonce: number | undefined, nowMs: number): Exceeded | undefined {
     const added = this.added(cost, nonce)
     return firstExceeded(limits, [

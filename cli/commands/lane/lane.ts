@@ -81,7 +81,7 @@ export const laneCommand: CommandSpec = {
         }),
     },
     batches: {
-      description: 'Open calls of the lane that deliver several transfers each. --json also lists the transfers of each call.',
+      description: 'The open batches of a lane: calls that deliver several transfers each. --json also lists the transfers of each batch.',
       options: withClosed,
       examples: ['portage lane batches 0x52908400098527886e0f7030069857d2e4169ee7 --chain ethereum --closed 10'],
       run: (call: Call<LaneOptions & { closed: number }>, name: string) =>

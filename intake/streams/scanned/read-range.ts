@@ -66,7 +66,9 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
   while (!stopping.aborted && streamClient.era === era) {
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
-    // A placed stream has no completions. Only the target shows that a number seen ahead of the cursor has ended.
+    // These numbers may be delivered already, so the target is read for them. In a placed stream, these are also
+    // numbers below `next` (recorded before the cursor reached them), because no completion event reports their
+    // delivery.
     const isOld = (number: string) => !live || (source.config.placed === true && compare(number, state.next) < 0)
     const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (isOld(number) && !asked.has(number))
     const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))

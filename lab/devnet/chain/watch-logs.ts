@@ -20,7 +20,6 @@ export type RawLog = Mined['logs'][number] & { blockHash: string; transactionHas
 
 export type WatchedLog = RawLog & { readonly timestamp: number }
 
-/** Reports each log once its block has reached a level, and again only after a reorg. */
 export interface Watcher {
   /** Resolves after the present poll. */
   stop(): Promise<void>
@@ -33,8 +32,9 @@ interface Watched {
 }
 
 /**
- * Watches the logs of one contract from the first block on. Each level reads only its own blocks, so a reorg of newer
- * blocks cannot produce a false log.
+ * Watches the logs of one contract from the first block on. Reports each log at each level: when its block becomes
+ * latest, safe and finalized. A log is reported again at the same level only after a reorg. Each level reads only its
+ * own blocks, so a reorg of newer blocks cannot produce a false log.
  */
 export function watchLogs(
   watched: Watched,

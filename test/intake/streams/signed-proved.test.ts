@@ -164,7 +164,7 @@ describe('a run of the message that the guardians signed', () => {
 
   test.each([undefined, null, 5, { state: 'rejected', reason: 5 }])('a run with the result %j does not stop the report', async (result) => {
     const { recorded } = await auditWith([{ ...own, ended: 'rejected', result }], 'open')
-    // A stranger's run may have any result. A reason that is no text is left out.
+    // A stranger's run may have any result. If its reason is not a text, the state is recorded instead.
     expect(recorded.filter(({ kind }) => kind === 'closed')).toEqual(
       result instanceof Object ? [{ kind: 'closed', number: '1', outcome: 'rejected', reason: 'rejected' }] : [],
     )

@@ -14,7 +14,7 @@ const core = new Interface([
 
 describe('the devnet', () => {
   let devnet: Devnet
-  /** Transfers of all four kinds in both directions. Those from bsc come first, and even ones pay a fee. */
+  /** Four transfers from bsc, then four from ethereum, one of each kind. The first and third of each four pay a fee. */
   let sent: SentTransfer[]
 
   beforeAll(async () => {

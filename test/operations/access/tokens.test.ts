@@ -78,7 +78,7 @@ describe('invalid tokens are refused without a reason', () => {
     expect(refused).toMatchObject({ code: 'ACCESS_TOKEN_INVALID', facts: {}, cause: undefined })
   })
 
-  test('a token that lives longer than revocations are kept is invalid', async () => {
+  test('a token is invalid if its lifetime is longer than the time for which revocations are kept', async () => {
     const now = Date.now()
     const made = (ms: number) => signToken(key, 'default', { name: 'alice', level: 'admin', expiresAt: now + ms }, now)
     const [longest, longer] = [await made(longestTokenMs), await made(longestTokenMs + 1_000)]

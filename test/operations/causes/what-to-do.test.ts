@@ -51,7 +51,7 @@ describe('lanes', () => {
     expect(row).toMatchObject({ since: '2026-11-22T11:58:40.000Z', what: expect.stringContaining('Last sign of one: 80 s ago.') })
   })
 
-  test('an idle ledger knows an old height, so a nonce that it gives then is no older than its next report', () => {
+  test("the age of a nonce counts from the ledger's next report: an idle ledger grants it at an old height", () => {
     const attempt = { kind: 'call', gasLimit: '21000', maxFee: '2000000000', tip: '1' } as const
     const entry = { nonce: 5, grantedTo: 'a', maybeSent: true, sinceBlock: 900, claimedBlock: 1_000, attempts: [attempt] }
     const codes = (state: Parameters<typeof ledger>[0]) =>
