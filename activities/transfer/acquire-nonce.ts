@@ -13,6 +13,7 @@ import type { PendingTransaction } from '../../lanes/transaction/pending-transac
 import { defaultFailoverTimes } from '../../temporal/contracts/failover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
+import type { BatchCandidate } from '../batch/build-batch.ts'
 import { isDelivered } from '../checks/effect.ts'
 import type { AdmittedCall, StepDeps } from '../deps.ts'
 import { endpointOf, type NoSlot, restrictionOf } from '../route.ts'
@@ -45,20 +46,15 @@ export async function acquire(
   admitted?: AdmittedCall,
 ): Promise<Acquisition> {
   const { transfer, lane, intentId, retriedAt, seenAt, mode } = input
-  const { agent, batchRouting: routing } = deps
+  const { agent } = deps
   const isOfInput = admitted?.message === transfer.message && admitted.callHash === input.callHash
   const { endpoint, parties, intent, isWrapped } = isOfInput ? admitted : await recordedCall(deps, input)
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   const maybeSent = mode !== 'new' || info.attempt > 1
   const isSeen = effectReader(deps.chain, endpoint, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
   const request = requestOf(input, intent)
-  if (maybeSent) {
-    const held = await agent.find(request, signal)
-    if (held.kind === 'acquired') return held
-    if (held.why !== 'none') return refused(held)
-    const batch = await routing?.find(endpoint, transfer, intentId)
-    if (batch) return { kind: 'acquired', pending: batch.pending, batch }
-  }
+  const known = maybeSent && (await findHeld(deps, input, { request, endpoint, signal }))
+  if (known) return known
   const candidate = { ...request, intentId, transfer, parties, maybeSent, trustedMs, retriedAt, seenAt, isWrapped }
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
@@ -69,14 +65,8 @@ export async function acquire(
   const restricted = await restriction()
   if (restricted) return restricted
 
-  // A batch has one price for all members, so a transfer with its own fee limit goes alone.
-  const { maxFeePerGas, maxFeePerTransaction } = transfer.terms ?? {}
-  const isAlone = !endpoint.batches || (maxFeePerGas ?? maxFeePerTransaction) !== undefined || deps.losses?.goesAlone(parties)
-  const shared = isAlone
-    ? undefined
-    : await routing?.enqueue(candidate, endpoint, { signal, timeoutMs: waitForBatchMs }).catch(noSlotIfOrdered)
-  if (shared?.kind === 'member') return { kind: 'acquired', pending: shared.batch.pending, batch: shared.batch }
-  if (shared && shared.kind !== 'alone') return shared.kind === 'refused' ? refused(shared) : shared
+  const shared = await share(deps, endpoint, candidate, signal)
+  if (shared) return shared
   const acquired = await agent.acquire(request, { signal, timeoutMs: deps.forNonceMs ?? 60_000 }).catch(noSlotIfOrdered)
   if (acquired.kind === 'no-slot') return acquired
   if (acquired.kind === 'refused') return refused(acquired)
@@ -87,6 +77,41 @@ export async function acquire(
   if (!stop) return acquired
   await agent.release(pending)
   return stop
+}
+
+interface Finding {
+  readonly request: NonceRequest
+  readonly endpoint: Endpoint
+  readonly signal: AbortSignal
+}
+
+/** Finds the nonce or the batch that an earlier step of this round got. */
+async function findHeld(
+  { agent, batchRouting }: AcquireDeps,
+  { transfer, intentId }: BroadcastInput,
+  { request, endpoint, signal }: Finding,
+): Promise<Acquisition | undefined> {
+  const held = await agent.find(request, signal)
+  if (held.kind === 'acquired') return held
+  if (held.why !== 'none') return refused(held)
+  const batch = await batchRouting?.find(endpoint, transfer, intentId)
+  return batch && { kind: 'acquired', pending: batch.pending, batch }
+}
+
+/** Delivers in a batch. Undefined if the transfer must go alone. */
+async function share(
+  { batchRouting, losses }: AcquireDeps,
+  endpoint: Endpoint,
+  candidate: BatchCandidate,
+  signal: AbortSignal,
+): Promise<Acquisition | undefined> {
+  // A batch has one price for all members, so a transfer with its own fee limit goes alone.
+  const { maxFeePerGas, maxFeePerTransaction } = candidate.transfer.terms ?? {}
+  if (!endpoint.batches || (maxFeePerGas ?? maxFeePerTransaction) !== undefined || losses?.goesAlone(candidate.parties)) return undefined
+  const shared = await batchRouting?.enqueue(candidate, endpoint, { signal, timeoutMs: waitForBatchMs }).catch(noSlotIfOrdered)
+  if (!shared || shared.kind === 'alone') return undefined
+  if (shared.kind === 'member') return { kind: 'acquired', pending: shared.batch.pending, batch: shared.batch }
+  return shared.kind === 'refused' ? refused(shared) : shared
 }
 
 /** Makes the call whose hash the admission recorded. Throws LANE_CONFLICT if the bridge now makes another call. */

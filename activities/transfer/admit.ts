@@ -1,12 +1,13 @@
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
-import type { Intent } from '../../domain/lane/lane.ts'
+import type { Revert } from '../../chains/port.ts'
+import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Admission, AdmitInput, KeylessSteps, Passed, Ready, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { settled, showsEffect } from '../checks/effect.ts'
-import { priceCall } from '../checks/price-call.ts'
+import { priceCall, type Priced } from '../checks/price-call.ts'
 import { quarantineOf } from '../checks/losses.ts'
 import type { AdmittedCall, StepDeps } from '../deps.ts'
 import { chainOf, endpointOf, haltedBy, lanesOf } from '../route.ts'
@@ -134,31 +135,37 @@ async function prepareUnless(
   if (priced.kind === 'impossible') return priced
   if (priced.kind === 'wait') return { ...priced, kind: 'waiting', retryInMs: dearMs }
   if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
-  if (priced.kind === 'reverts') {
-    const meaning = target.endpoint.explainRevert(priced.revert, transfer)
-    if (meaning.kind === 'delivered') return settled(deps, transfer)
-    const { code, reason } = meaning
-    return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
-  }
+  if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, transfer, priced.revert)
   if (quarantine) return quarantine
   if (earned !== undefined && earned < priced.cost) {
     const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
     return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }
   }
-  const { parkAfter, shadow } = deps
-  const plan = target.endpoint.plan?.(transfer, stage)
+  const call = { endpoint: target.endpoint, parties: delivery.parties, message: transfer.message, intent, isWrapped }
+  return prepared(deps, transfer, { lane, stage, priced, call })
+}
+
+interface Preparing {
+  readonly lane: LaneId
+  readonly stage: string | undefined
+  readonly priced: Extract<Priced, { kind: 'priced' }>
+  readonly call: Omit<AdmittedCall, 'callHash'>
+}
+
+function prepared({ parkAfter, shadow }: StepDeps, transfer: Transfer, { lane, stage, priced, call }: Preparing): Prepared | Stopped {
+  const { endpoint, intent } = call
+  const plan = endpoint.plan?.(transfer, stage)
   const staged = { ...(stage !== undefined && { stage }), ...(plan && { plan }), ...(parkAfter && { parkAfter }) }
   const ready: Ready = { ...priced.first, kind: 'ready', lane, callHash: callHash(intent), ...staged }
   if (shadow) return shadow(transfer, ready, { intent, costWei: priced.cost })
-  const call = {
-    endpoint: target.endpoint,
-    parties: delivery.parties,
-    message: transfer.message,
-    callHash: ready.callHash,
-    intent,
-    isWrapped,
-  }
-  return { kind: 'prepared', ready, call }
+  return { kind: 'prepared', ready, call: { ...call, callHash: ready.callHash } }
+}
+
+function afterRevert(deps: StepDeps, endpoint: Endpoint, transfer: Transfer, revert: Revert): Promise<Stopped> | Stopped {
+  const meaning = endpoint.explainRevert(revert, transfer)
+  if (meaning.kind === 'delivered') return settled(deps, transfer)
+  const { code, reason } = meaning
+  return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
 }
 
 /** The next of several calls. Undefined if one call delivers. */

@@ -38,6 +38,9 @@ const acts: Readonly<Record<Exclude<PlannedKind, NodeKind>, Act>> = {
   payment,
 }
 
+const mostTries = 3
+const againMs = 4_000
+
 export type Attacked = Partial<Record<AttackKind, number>>
 
 /** Carries out the plan and counts the attacks in `attacked`. Resolves after the last attack. */
@@ -52,14 +55,20 @@ export async function attackAll(scene: AttackScene, plan: readonly PlannedAttack
   for (const nodes of Object.values(scene.devnet.nodes)) for (const node of nodes) node.clear()
 }
 
+/** An attack may lack traffic or a ledger. So a kind that was never carried out is tried again. */
 async function attackOnce(scene: AttackScene, attack: PlannedAttack, attacked: Attacked): Promise<void> {
   const tell = (what: string) => scene.say(`${new Date().toISOString()} ${attack.kind} on ${attack.chain}: ${what}`)
-  try {
-    tell(isOfNode(attack) ? await lyingNode(scene, attack) : await acts[attack.kind as keyof typeof acts](scene, attack))
-    attacked[attack.kind] = (attacked[attack.kind] ?? 0) + 1
-  } catch (error) {
-    // An attack that failed to start shows nothing about Portage, so the attack is not counted in `attacked`.
-    tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
+  for (let tries = 1; tries <= mostTries; tries++) {
+    try {
+      tell(isOfNode(attack) ? await lyingNode(scene, attack) : await acts[attack.kind as keyof typeof acts](scene, attack))
+      attacked[attack.kind] = (attacked[attack.kind] ?? 0) + 1
+      return
+    } catch (error) {
+      // An attack that failed to start shows nothing about Portage, so the attack is not counted in `attacked`.
+      tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    if (attacked[attack.kind]) return
+    await scene.wait(againMs)
   }
 }
 
