@@ -9,6 +9,8 @@ import { createNodeSet } from './node-set.ts'
 
 /** Time (ms) that slower nodes get after one node has answered. The same as in chainlink-evm. */
 const graceMs = 5_000
+/** Further time (ms) for a node's time-out to be counted as its failure, so that the next call does not wait for the node, too. */
+const noticeMs = 250
 
 export type NodeAnswer<T> =
   | { readonly node: string; readonly name: string; readonly ok: true; readonly result: T }
@@ -144,7 +146,7 @@ async function askMany<T>(
   const answers: NodeAnswer<T>[] = []
   const ended = new AbortController()
   const end = () => ended.abort()
-  const endAfter = (ms: number) => void pause(Math.min(ms, timeoutMs), ended.signal).then(end)
+  const endAfter = (ms: number) => void pause(Math.min(ms, timeoutMs + noticeMs), ended.signal).then(end)
   let answered = 0
   const each = nodes.map(async (node) => {
     const answer = await ask(node, call)
