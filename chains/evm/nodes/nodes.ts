@@ -9,7 +9,7 @@ import { createNodeSet } from './node-set.ts'
 
 /** Time (ms) that slower nodes get after one node has answered. The same as in chainlink-evm. */
 const graceMs = 5_000
-/** Further time (ms) for a node's time-out to be counted as its failure, so that the next call does not wait for the node, too. */
+/** Further time (ms) until a node's time-out is counted as a failure. Then the next call does not wait for the node. */
 const noticeMs = 250
 
 export type NodeAnswer<T> =
