@@ -14,7 +14,7 @@ import type { StepSlots } from '../lanes/step-slots.ts'
 import type { StepTimes } from '../observability/step-times.ts'
 import type { BroadcastInput, BroadcastResult, Ready } from '../temporal/contracts/transfer-steps.ts'
 
-/** The call that an admission of this process has made. The local broadcast need not ask the bridge again. */
+/** The call that this process made when it admitted the transfer: its local broadcast need not ask the bridge again. */
 export interface AdmittedCall extends Pick<PlannedDelivery, 'parties'>, Pick<Transfer, 'message'>, Pick<Ready, 'callHash'> {
   readonly endpoint: Endpoint
   readonly intent: Intent
@@ -37,7 +37,7 @@ export interface StepDeps {
   readonly lanes: ReadonlyMap<ChainName, LaneStatusCache>
   readonly settings: () => Settings
   readonly fees: FeePolicyResolver
-  /** ms for which a transfer leaves its nonce with a lane that is forbidden or unserved. */
+  /** ms for which a transfer with a nonce waits for a forbidden or unserved lane, before it goes to another lane. */
   readonly abandonAfterMs: number
   readonly parkAfter?: ParkLimits | undefined
   readonly shadow?: Shadow | undefined
@@ -51,7 +51,7 @@ export interface StepDeps {
   readonly haltRoute?: HaltRoute
 }
 
-/** The call of a round: its stage, if the delivery takes several calls, and the plan of a plug-in package. */
+/** Identifies a round's call: by its stage, if a delivery takes several calls, and by the plan of a plug-in package. */
 export interface RoundCall {
   readonly stage?: string | undefined
   readonly plan?: Ready['plan'] | undefined

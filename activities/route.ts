@@ -42,12 +42,12 @@ export function haltedBy(deps: Pick<StepDeps, 'settings' | 'bridges'>, transfer:
   return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
 }
 
-/** The transfer's source, decoded from the message. Anyone with access to Temporal can write `transfer.sourceChain`. */
+/** The transfer's source, from the message, because anyone with access to Temporal can write `transfer.sourceChain`. */
 export function sourceOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, sourceChain }: Transfer): ChainName {
   try {
     return bridges.get(bridge)?.decode(Buffer.from(message, 'base64')).sourceChain ?? sourceChain
   } catch {
-    // No key signs a call with a message that cannot be decoded.
+    // The unverified name does no harm, because no key signs a call whose message cannot be decoded.
     return sourceChain
   }
 }
@@ -58,7 +58,7 @@ export function routesWithin({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, m
     const routes = bridges.get(bridge)?.within?.(Buffer.from(message, 'base64')) ?? []
     return routes.map((route) => ({ ...route, targetChain }))
   } catch {
-    // No key signs a call with a message that cannot be decoded.
+    // The empty list does no harm, because no key signs a call whose message cannot be decoded.
     return []
   }
 }
@@ -87,7 +87,7 @@ export async function restrictionOf(
   const gate = known ?? (await endpoint.reserve?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
   if (gate.kind === 'open') return undefined
   endpoint.release?.(transfer)
-  // Another process, which does not know these losses, may admit the transfer. `retryInMs` makes the transfer wait.
+  // `retryInMs` makes the transfer wait. Otherwise a process that does not know these losses could admit it at once.
   const again = known?.kind === 'waiting' && known.code !== 'HALTED' ? { retryInMs: known.retryInMs } : {}
   return { kind: 'no-slot', code: gate.code, reason: gate.reason, ...again }
 }

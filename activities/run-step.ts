@@ -4,7 +4,7 @@ import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 
-/** Times of heartbeats as shares of the time-out: up to the first one, and between later ones. */
+/** Times of heartbeats as shares of the time-out: until the first heartbeat, and between later heartbeats. */
 const firstShare = 0.5
 const everyShare = 0.3
 

@@ -5,7 +5,7 @@ import type { ChainName } from './transfer/transfer.ts'
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
-/** Longest lifetime of a token, ms. A revocation that is older may be deleted. */
+/** Longest lifetime of a token, ms. An older revocation may be deleted, because its token has expired. */
 export const longestTokenMs = 366 * 24 * 3_600_000
 
 /** The chains and lanes that a token's orders may concern. Without a list, all chains or all lanes are allowed. */

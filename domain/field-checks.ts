@@ -18,7 +18,7 @@ export function ofForm(form: Form): Check {
 }
 
 export const whole = rule((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number')
-/** A time, ms since the epoch, up to ECMAScript's latest Date. Formatting a later time would throw. */
+/** A time, ms since the epoch, up to ECMAScript's latest Date, because formatting a later time would throw. */
 export const time = rule(
   (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= 8_640_000_000_000_000,
   'a time in ms',

@@ -113,7 +113,7 @@ export class LaneAgent {
     return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
   }
 
-  /** Gets a nonce if the lane is open and one is free in time. Throws LANE_UNREACHABLE, errors of `checkSigning`. */
+  /** Gets a nonce, if the lane is open and has one in time. Throws LANE_UNREACHABLE, errors of `checkSigning`. */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
     if (pending) return { kind: 'acquired', pending }
@@ -141,8 +141,8 @@ export class LaneAgent {
   }
 
   /**
-   * Call this after `signAndSend` has failed. Gives the nonce back, which resolves to true. If the lane must use the
-   * nonce and the key refuses the call, a no-op fills the nonce.
+   * Call this after `signAndSend` has failed. Resolves to true if the nonce could be given back. Otherwise the lane
+   * must use the nonce: if the key refuses the call, a no-op fills the nonce.
    */
   async giveUp(pending: PendingTransaction, failure: unknown): Promise<boolean> {
     const isFree = await this.release(pending)

@@ -1,7 +1,10 @@
 import type { LaneView } from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 
-/** Shares of the ledger's nonce limit. A warning comes above the first, again only after a fall below the second. */
+/**
+ * Shares of the ledger's limit of nonces. Above the first share, a warning is logged. It is logged again only after a
+ * fall below the second.
+ */
 const [warnAbove, overBelow] = [0.8, 0.7]
 
 export type Alerts = ReturnType<typeof createAlerts>

@@ -9,7 +9,10 @@ export interface Waiting {
 /** Time in which a waiter rises by one priority, ms, so that none starves. */
 const ageingMs = 10_000
 
-/** Ranks waiters by priority number, which falls with time, then by their source's last service, then by deadline. */
+/**
+ * Ranks waiters by priority number, which falls with time, then by the turn in which their source was last served, then
+ * by deadline.
+ */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()

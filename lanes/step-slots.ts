@@ -1,16 +1,16 @@
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/** ms for which a promised slot is kept. The workflow task that schedules the step may take this long. */
+/** ms for which a promised slot is kept, because the workflow task that schedules the step may take this long. */
 const promisedMs = 10_000
-/** Longest wait of an admission for a slot, ms. During the wait, the workflow handles no queries and no signals. */
+/** Longest wait of an admission for a slot, ms. It is short, because the workflow answers no queries meanwhile. */
 const longestWaitMs = 1_000
-/** After this many unused promises in a row, another process probably gets the steps. */
+/** After this many unused promises in a row, another process probably gets the steps, so promises stop for `restMs`. */
 const missesInARow = 5
 const restMs = 15_000
 
 /**
- * Broadcast slots of one key. A step from the queue waits for a slot. A local step needs a promised or free one.
- * `Kept`: what an admission keeps for the local step.
+ * Broadcast slots of one key. A step from the queue waits for a slot. A local step does not wait: it needs a promised
+ * or a free slot. `Kept`: what an admission keeps for the local step.
  */
 export class StepSlots<Kept = unknown> {
   readonly size: number
@@ -25,7 +25,10 @@ export class StepSlots<Kept = unknown> {
     this.size = size
   }
 
-  /** Promises a slot to the transfer's next local step for ten seconds. False if no slot is free within a second. */
+  /**
+   * Promises a slot to the transfer's next local step for ten seconds. False if no slot is free within a second, if the
+   * transfer has a promise already, or for a time after too many unused promises.
+   */
   async promise(transferId: string, kept?: Kept): Promise<boolean> {
     if (Date.now() < this.#restsUntil || this.#promised.has(transferId)) return false
     if (!(await this.#take(this.#admissions, { timeoutMs: longestWaitMs }))) return false

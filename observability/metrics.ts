@@ -12,7 +12,7 @@ export interface MetricDefinition<Label extends string = string, Kind extends Me
 
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>
 
-/** Methods of metrics. `reset` serves a total counted elsewhere: a collector resets the counter and adds the total. */
+/** Methods of metrics. `reset` is for totals that are counted elsewhere: a collector resets, and adds the total. */
 interface MetricsByKind<Label extends string> {
   readonly counter: { inc(labels: Labels<Label>, by?: number): void; reset(): void }
   readonly gauge: { set(labels: Labels<Label>, value: number): void; inc(labels: Labels<Label>, by?: number): void }

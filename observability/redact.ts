@@ -10,13 +10,16 @@ const assignmentPattern =
   /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;)}]+/gi
 
 const bearerPattern = /\bbearer\s+[\w.~+/=-]+/gi
-/** Candidates for Basic credentials: removed only if base64 of a text with a colon (`user:password`). */
+/** Candidates for Basic credentials. They are removed only if they decode to a text with a colon (`user:password`). */
 const basicPattern = /\bbasic\s+([\w+/-]+=*)/gi
 
 /** Names of secret fields, except names that say where a secret is (`whereaboutsName`). */
 const secretName = /pass(word|phrase)|secret|mnemonic|private|credential|authorization|api[-_]?key|bearer|cookie/i
 const whereaboutsName = /(file|variable|path)$/i
-/** Fields that are secret if the value has the form of a private key. Hashes have this form too, but are no secrets. */
+/**
+ * Fields that are secret if the value has the form of a private key. Other fields may have hashes of this form, which
+ * are no secrets.
+ */
 const keyName = /key|seed|signer/i
 const keyLike = /^(0x)?[0-9a-f]{64}$/i
 

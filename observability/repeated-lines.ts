@@ -4,13 +4,16 @@ export interface Line {
   readonly fields: Record<string, unknown>
 }
 
-/** Lines with equal level, message and these fields are repetitions. Nonces and heights differ too often. */
+/**
+ * Lines with equal level, message and these fields are repetitions. Nonces and heights are left out, because they
+ * nearly always differ.
+ */
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
   ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route'],
   ...['from', 'to', 'numbers', 'bridge', 'receiver', 'place', 'name'],
-  // The first of several transfers. A line about other transfers is no repetition.
+  // The first of several transfers. If it differs, the line is about other transfers, and is no repetition.
   ...['lowest'],
 ] as const
 

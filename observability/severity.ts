@@ -3,7 +3,7 @@ import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } fro
 /** Only a stack shows where these errors come from, so the log has it. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
-/** Level and fields of an error's log line. An outage is a warning, and a refusal has the level debug. */
+/** Level and fields of an error's log line. Outages and unexpected errors are warnings. Others have the level debug. */
 export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown) {
   if (unexpected.has(code)) return { level: 'warn', fields: { code, error: thrown } } as const
   return { level: errorCatalogue[code].isOutage ? 'warn' : 'debug', fields: { code, reason: withoutRemedy(code, message) } } as const

@@ -1,6 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
-/** At most `most` entries or, with `sizeOf`, total size. `forMs` 0: no expiry. LRUCache's `max` would allocate all. */
+/**
+ * A map of at most `most` entries or, with `sizeOf`, of this total size. With `forMs` 0, entries do not expire.
+ * LRUCache's `max` would allocate the memory for all entries.
+ */
 export function boundedMap<K extends {}, V extends {}>(most: number, forMs = 0, sizeOf: (value: V) => number = () => 1): LRUCache<K, V> {
   return new LRUCache({ maxSize: most, sizeCalculation: sizeOf, ttl: forMs })
 }

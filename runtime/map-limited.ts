@@ -1,4 +1,4 @@
-/** Like `Promise.all`, with at most `most` running calls. After a failure, rejects once running calls have ended. */
+/** Like `Promise.all`, with at most `most` running calls. After a failure, waits for running calls, then rejects. */
 export async function mapLimited<T, R>(items: readonly T[], most: number, run: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   // An error in one worker closes the shared generator, which ends the other workers. An array's iterator would go on.

@@ -1,6 +1,6 @@
 import { pause } from './wait.ts'
 
-/** Shares reads: each call gets a read that starts after it. Reads start at least `everyMs` (ms) apart. */
+/** Shares reads: each call gets a read that starts after the call. Reads start at least `everyMs` (ms) apart. */
 export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Promise<T> {
   let next: Promise<T> | undefined
   let notBefore = 0

@@ -50,14 +50,17 @@ export async function lane(input: contract.LaneInput): Promise<void> {
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
-/** Whether the request for nonces is an earlier run's. After a reset, Temporal applies those in another order. */
+/**
+ * Whether the request for nonces was sent to an earlier run. After a reset, Temporal applies such requests in another
+ * order.
+ */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
 }
 
 function notifyOwner({ intentId, nonce }: RolledBack): void {
-  // The signal fails if the owner has closed. Recovery starts a transfer again that closed without an outcome.
+  // The signal may fail because the owner has closed. If it closed without an outcome, recovery starts it again.
   getExternalWorkflowHandle(workflowOf(intentId))
     .signal(rolledBackSignal, { intentId, nonce })
     .catch(() => {})

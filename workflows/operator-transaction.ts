@@ -18,7 +18,7 @@ const checksPerRun = 200
 /** Sends one intent until it is final. An intent with an unknown fate is not sent again, because it could pay twice. */
 export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
   const { cancelRequested } = CancellationScope.current()
-  // A cancel by Temporal, recorded as an order, interrupts no step: the use of the nonce decides how the workflow ends.
+  // A cancel by Temporal becomes an order, and interrupts no step: the use of the nonce decides how the workflow ends.
   return CancellationScope.nonCancellable(() => sendUntilFinal(input, cancelRequested))
 }
 
@@ -72,7 +72,7 @@ function send(
 ): Promise<LaneStepResult> {
   const { round, held, earlier, cancelledBy, orderedAt } = progress
   const intentId = intentIdOf(workflowInfo().workflowId, round)
-  // Prevents a second payment: the step only looks for a nonce of this intent, and asks for no new one.
+  // If the intent may have been sent, the step only looks for its nonce. A new nonce could cause a second payment.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
   const call = { lane, intentId, intent, lookUpOnly, held, earlier, orderedAt, onlyBelow, cancel: cancelledBy !== undefined }

@@ -9,7 +9,10 @@ const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval:
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /** An audit checks every transfer of a day. While an audit runs, the schedule starts no second audit. */
+  /**
+   * The time-out is long, because an audit checks every transfer of a day. While it runs, the schedule starts no second
+   * audit.
+   */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
@@ -17,13 +20,16 @@ export const policies = {
 /** The time-out is longer than the longest wait for a nonce and the longest wait for a block together. */
 const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
-/** If no worker takes a task within `laneTaskMs`, the lane is busy, or no process has its key. */
+/** A task fails if no worker takes it within `laneTaskMs`: the lane is busy, or no process has its key. */
 export function broadcastPolicy() {
   const { heartbeatMs, laneTaskMs } = failoverTimesOf(workflowInfo().memo)
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
 }
 
-/** The step is tried once and at once, because a slot is reserved. After a failure, the lane's queue gets the step. */
+/**
+ * The step is tried only one time and without a wait, because a slot is reserved. After a failure, the lane's queue
+ * gets the step.
+ */
 export function localBroadcastPolicy() {
   const { heartbeatMs } = failoverTimesOf(workflowInfo().memo)
   return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const

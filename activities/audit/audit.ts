@@ -35,10 +35,10 @@ interface Progress {
 
 const listed = 200
 const heartbeatMs = 5_000
-/** Age above which runs are checked for being stuck, ms. Nearly all runs end earlier. */
+/** Age above which runs are checked for being stuck, ms, because nearly all runs end earlier. */
 const youngestMs = 30_000
 const readsAtOnce = 20
-/** Highest number of cached transfers. Transfers never change, and later audits need them again. */
+/** Highest number of transfers in the cache. A transfer never changes, so a later audit need not read it again. */
 const mostCached = 20_000
 const blocksToWait = 5
 const leastWaitMs = 10_000
@@ -109,12 +109,16 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   for (const { run } of missing.filter((_, index) => reads[index] === false)) {
     const latest = await latestRun(deps.client, run.workflowId)
     if (latest === 'running') report.underway += 1
-    // Runs without an outcome are checked in the next phase. All other outcomes are an operator's or a policy's.
+    // If the newest run has no outcome, the next phase checks it. An outcome other than delivered stays: an operator or
+    // a policy decided it.
     if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
   }
 }
 
-/** Undefined if the read fails: anyone can list an unreadable transfer. Throws NODE_UNAVAILABLE, which concerns all. */
+/**
+ * Undefined if the read fails, because anyone can list a transfer that cannot be read. Throws NODE_UNAVAILABLE, because
+ * then every read would fail.
+ */
 async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading

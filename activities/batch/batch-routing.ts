@@ -32,7 +32,8 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
     const known = batchers.get(key)
     if (known) return known
     const flush = createBatchBuilder({ ...deps, shared, endpoint })
-    // A call that the key refuses would keep its whole batch from being signed.
+    // Candidates are checked before they join: one call that the key refuses would keep a whole batch from being
+    // signed.
     const check = (candidate: BatchCandidate) => agent.checkSigning(candidate)
     const batcher = new Batcher({ most, ...batchWaits(chain.blockTimeMs, deps.fullBatchMs), alone, check, flush })
     batchers.set(key, batcher)

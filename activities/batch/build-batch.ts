@@ -14,7 +14,7 @@ import { type Admitted, type NoSlot, restrictionOf } from '../route.ts'
 
 export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
   readonly intentId: string
-  /** True if an earlier try may have sent a call, which the ledger may have forgotten. */
+  /** True if an earlier try may have sent a call that the ledger no longer knows. */
   readonly maybeSent?: boolean
   /** ms for which a read that shows no effect is trusted. */
   readonly trustedMs: number
@@ -38,7 +38,7 @@ interface BatchBuilderDeps extends BatchDeps {
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
 }
 
-/** Longest wait for a batch's nonce, ms. After a minute, the `batch` workflow looks for the nonce itself. */
+/** Longest wait for a batch's nonce, ms: less than the minute after which `batch` itself looks for the nonce. */
 const nonceMs = 20_000
 /** Refusals that concern the whole route, so that halving the batch would not help. */
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
@@ -75,7 +75,7 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/** Why the key refuses the batch's call. The key may still sign half of the batch. Throws read errors. */
+/** Why the key refuses the batch's call for good. It may still sign half of the batch. Throws retriable errors. */
 async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
   try {
     await agent.checkSigning(call)
@@ -103,7 +103,7 @@ async function send(
   const sent = await deps.batches.send(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      // A call of an earlier try may be in the new block.
+      // An earlier try may have sent a call that a block since the last read contains. Then the effects are read again.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
       const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))
@@ -137,7 +137,7 @@ async function check(
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/** Undefined if the candidate stays in the batch. After a permanent error, its own admission judges the error. */
+/** Undefined if the candidate stays. On a permanent error it leaves, and its own admission judges the error. */
 async function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const read = async (): Promise<BatchAnswer | undefined> => {
     try {

@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache'
 
 const mostKept = 10_000
 const mostBatches = 1_000
-/** Longest quarantine of a recipient, ms. After the quarantine, its losses still count for the same time. */
+/** Longest quarantine of a recipient, ms. For this time after one, a new loss makes the next quarantine longer. */
 const longestWaitMs = 60 * 60_000
 /** ms in which a reverted batch's transfers are delivered alone, which reveals the faulty one. */
 const batchMs = 60 * 60_000
@@ -20,7 +20,7 @@ const hourMs = 60 * minuteMs
 export const budgetsPerChain = 4n
 /** ms in which pending calls to contracts get into a block, after contracts have begun to wait. */
 const pendingMs = 2 * minuteMs
-/** ms for which other relayers may deliver first, while their deliveries make Portage's calls revert. */
+/** Calls that were sent before contracts had to wait are in a block after this time, ms. */
 export const othersFirstMs = 60_000
 
 /** A transaction that reverted although its simulation succeeded. `paid` is in wei, `now` in ms since the epoch. */
@@ -68,19 +68,25 @@ export class Losses {
   readonly reports: LossReports | undefined
   #changes = 0
 
-  /** @param tokenBudget wei per hour, separately for recipients without code, contracts, batches and other relayers */
+  /**
+   * @param tokenBudget wei per hour that a token may lose, counted separately for recipients without code, for
+   * contracts, for batches, and for calls that other relayers outran
+   */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
     this.reports = reports
   }
 
-  /** Grows with each loss. While it is the same, no new transfer must wait. */
+  /** Grows with each loss. While it is the same, losses make no further transfer wait. */
   get changes(): number {
     return this.#changes
   }
 
-  /** Adds a loss. Contracts can choose to revert, so their losses count separately, and delay no other recipients. */
+  /**
+   * Adds a loss. Contracts can choose to revert, so a token's losses to contracts are counted apart from its other
+   * losses. The chain's budget counts both.
+   */
   add(parties: Parties, loss: Loss, hadCode = false): readonly Quarantine[] {
     if (!this.#isNew(parties, loss, 'reverted')) return []
     const { paid, now } = loss
@@ -99,7 +105,10 @@ export class Losses {
     return found
   }
 
-  /** Whether contracts waited since `since`. A recipient admitted later had no code then (EIP-7702 may add code). */
+  /**
+   * Whether contracts have had to wait since `since`. If so, a recipient that was admitted later had no code at that
+   * time, even if it has code now (EIP-7702).
+   */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)
     const before = costs.filter(([minute]) => (minute + 1) * minuteMs <= since)
@@ -186,7 +195,7 @@ export class Losses {
     return { until: last + this.#recipientWaitMs(count), reason }
   }
 
-  /** The wait of a token over its budget. Over the chain's budget, every token with a recent loss waits. */
+  /** The wait of a token over its budget. If the chain is over its budget, tokens with losses in the last hour wait. */
   #waitOfToken(parties: Parties, isContract: boolean, now: number, retriedAt = -Infinity): Wait | undefined {
     const losses = this.#tokens.get(tokenKey(parties, isContract))
     if (!losses || losses.last <= retriedAt) return undefined
@@ -237,7 +246,10 @@ function withCost(costs: HourlyCosts | undefined, paid: bigint, now: number): Ho
   return kept.set(minute, (kept.get(minute) ?? 0n) + paid)
 }
 
-/** The last hour's costs (`sum`, wei) if above the budget, and the time until which they are (ms since the epoch). */
+/**
+ * If the last hour's costs are above the budget: their `sum`, wei, and the time until which they are above it, ms since
+ * the epoch.
+ */
 function aboveBudget(
   costs: HourlyCosts | undefined,
   budget: bigint,

@@ -48,7 +48,10 @@ export async function priceCall(
   return { kind: 'priced', cost, first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
 }
 
-/** Returns `gas`, or `atMost` if the call fits only without the gas factor's reserve. Undefined: needs more. */
+/**
+ * Returns the gas limit: `gas` or, if the call fits only without the reserve of the gas factor, `atMost`. Undefined if
+ * the call needs more.
+ */
 async function withinGas(gas: string, atMost: bigint | undefined, withoutFactor: () => Promise<Simulation>): Promise<string | undefined> {
   if (atMost === undefined || BigInt(gas) <= atMost) return gas
   const exact = await withoutFactor()

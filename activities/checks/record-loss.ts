@@ -5,7 +5,10 @@ import type { RoundCall, StepDeps } from '../deps.ts'
 import { endpointOf } from '../route.ts'
 import { agreed } from './effect.ts'
 
-/** Counts a loss, unless by a closed gate. Strangers write revert texts, so no text decides. Never throws. */
+/**
+ * Counts the loss of a useless transaction, unless a closed gate of the bridge explains it. Decides by reads only,
+ * because strangers can write the revert's text. Never throws.
+ */
 export async function recordLoss(
   deps: Pick<StepDeps, 'bridges' | 'losses'> & { readonly chain: Pick<Chain, 'hasCode'> },
   transfer: Transfer,

@@ -10,7 +10,10 @@ import { LRUCache } from 'lru-cache'
 /** Largest assumed difference between the clocks of the chain and of Temporal, ms. */
 const clockSlackMs = 10 * 60_000
 const atOnce = 8
-/** Longest search, ms, below the step's time-out. The next search has the answers of this one. */
+/**
+ * Longest search, ms, below the step's time-out. A search that takes longer goes on in the next try, which reuses its
+ * answers.
+ */
 const searchMs = 100_000
 const mostKept = 50_000
 
@@ -21,7 +24,10 @@ export type Order = Pick<SendOperatorTransactionInput, 'lane' | 'intent'> & { re
 export interface Search {
   readonly chain: Chain
   readonly known: FinalNonces
-  /** Number of resets of the lane's ledger. After a reset, the lane may be on another chain. */
+  /**
+   * Number of resets of the lane's ledger. Answers from before a reset are not used, because the lane may be on another
+   * chain.
+   */
   readonly era: number
   readonly signal: AbortSignal
   readonly forMs?: number
@@ -33,7 +39,7 @@ interface NonceUser {
   readonly height: number
 }
 
-/** Caches by which transaction, and when, a final nonce was used. Missing answers are not cached. */
+/** Caches which transaction used a final nonce, and when. Missing answers are not cached. */
 export class FinalNonces {
   readonly #answers: LRUCache<string, Promise<unknown>>
 

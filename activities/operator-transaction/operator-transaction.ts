@@ -54,11 +54,12 @@ async function run(one: Try): Promise<Result> {
   if (acquired.kind !== 'acquired') return acquired
   const { pending } = acquired
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
-    // The process that got this nonce died before it checked the members. A withdrawn member must not be delivered.
+    // The process that got this nonce died before it checked the members, and one of them is not free. A withdrawn
+    // member must not be delivered.
     await agent.cancel(input.intentId)
     return resultOf(one, pending)
   }
-  // An earlier process may have sent the transaction. This process follows the transaction even if it may not sign it.
+  // Even if this process may not sign the transaction, it follows it, because an earlier process may have sent it.
   await pending.signAndSend().catch(async (error: unknown) => {
     await agent.giveUp(pending, error)
     throwUnlessSentBefore(one, error)
@@ -68,7 +69,7 @@ async function run(one: Try): Promise<Result> {
   return resultOf(one, pending)
 }
 
-/** Only the first try throws permanent errors. A later try may follow a transaction that was already sent. */
+/** Throws retriable errors always, and permanent ones only if no earlier try can have sent the transaction. */
 function throwUnlessSentBefore({ input, context }: Try, error: unknown): void {
   if (!input.lookUpOnly && !input.held && context.info.attempt === 1) throw error
   if (toRelayerError(error).retriable) throw error
@@ -88,7 +89,7 @@ async function resultOf(one: Try, pending: PendingTransaction): Promise<Result> 
 /** Reads the result from the chain, because the ledger forgets final nonces. `lost`: no nonce is known. */
 async function findFinal(one: Try): Promise<Result> {
   const { input } = one
-  // Runs of the workflow before a reset may have held other nonces.
+  // Before a reset of the workflow, its runs may have held other nonces.
   for (const earlier of input.earlier ?? []) {
     const result = await verdict(one, earlier)
     if (result.kind === 'final' || result.kind === 'pending') return result
@@ -137,9 +138,10 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   if (lookUpOnly || info.attempt > 1) {
     const found = await agent.find(call, signal)
     if (found.kind === 'acquired') return (await madeInstead(one, found.pending)) ?? found
-    // The nonce may be final, or a lost ledger may have granted the nonce. So the result is read from the chain.
+    // The ledger may have forgotten the nonce, because it is final or because an earlier ledger granted it. So the
+    // result is read from the chain.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held))) return findFinal(one)
-    // A transaction of an earlier try may be final. The workflow decides, because the workflow knows what was signed.
+    // A transaction of an earlier try may be final already. Only the workflow knows what was signed, so it decides.
     if (found.why === 'none') return { kind: 'none' }
     return refused(found)
   }
@@ -160,7 +162,7 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has learnt of nonces that it did not give; they are being read' }
 }
 
-/** Another payment may have raised the balance while the automatic top-up waited. */
+/** An automatic top-up may have waited, and another payment may have raised the balance in the meantime. */
 async function isStillBelow({ chain, input: { onlyBelow } }: Try): Promise<boolean> {
   return !onlyBelow || BigInt(await chain.balanceOf(onlyBelow.address)) < BigInt(onlyBelow.minimum)
 }

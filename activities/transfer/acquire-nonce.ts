@@ -19,7 +19,10 @@ import type { AdmittedCall, StepDeps } from '../deps.ts'
 import { endpointOf, type NoSlot, restrictionOf } from '../route.ts'
 import type { Context } from '@temporalio/activity'
 
-/** Share of the heartbeat time-out for which a read is trusted. After this time, another process may have the step. */
+/**
+ * A read of the effect is trusted for this share of the heartbeat time-out. Later, another process may have taken over
+ * the step.
+ */
 const trustedShare = 0.8
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
@@ -36,8 +39,8 @@ export type Acquisition =
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
 /**
- * Checks restrictions before the wait, and again after it if they may have changed. If the transfer already holds a
- * nonce, uses it in any case.
+ * Gets a nonce. Checks restrictions before the wait for the nonce, and again after it if they may have changed. If the
+ * transfer already holds a nonce, uses this nonce without these checks.
  */
 export async function acquire(
   deps: AcquireDeps,
@@ -59,7 +62,8 @@ export async function acquire(
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
-  // No nonce to follow: final without the effect, or lost with the ledger. So the call needs a new simulation.
+  // There is no nonce to follow: it is final without the effect, or was lost with the ledger. So a new round simulates
+  // the call again.
   if (mode === 'follow') return { kind: 'withdrawn' }
   const before = basisOf(deps)
   const restricted = await restriction()
@@ -139,7 +143,10 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
   }
 }
 
-/** Returns a reader of the effect. It reads at each block if an unrecorded call may have been sent. */
+/**
+ * Returns a reader of the effect. After a read, it answers false without another read for `trustedMs`. If an unrecorded
+ * call may have been sent, it reads at each new block.
+ */
 function effectReader(
   chain: Chain,
   endpoint: Endpoint,
@@ -156,7 +163,7 @@ function effectReader(
   }
 }
 
-/** Restrictions depend on these values, on the bridge's gate and on the time. Time only ends restrictions. */
+/** The values that can bring new restrictions, apart from the bridge's gate. Time alone only ends restrictions. */
 function basisOf({ settings, losses }: AcquireDeps): readonly unknown[] {
   return [settings(), losses?.changes]
 }
@@ -166,8 +173,8 @@ function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
 }
 
 /**
- * The key judges halts and the deny-list by the call. A call without a message may come from several sources, so it
- * waits for all of them. Throws other errors.
+ * Turns the key's refusal because of a halt or a deny rule into a wait. The key judges by the call alone. A call
+ * without a message may come from several sources, so a halt of any of them makes it wait. Throws other errors.
  */
 export function noSlotIfOrdered(error: unknown): NoSlot {
   if (!(error instanceof RelayerError) || !isOrdered(error)) throw error

@@ -35,7 +35,10 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
     })
 }
 
-/** Other answers release the bridge's reservation. An error keeps it, because the step is tried again. */
+/**
+ * After these answers the transfer keeps the bridge's reservation. All other answers release it. An error keeps it,
+ * because the step is tried again.
+ */
 const goingOn: ReadonlySet<string> = new Set<(Admission | Passed)['kind']>(['passed', 'ready', 'unsettled'])
 
 async function admissionStep<T extends Admission | Passed>(
@@ -102,7 +105,8 @@ interface Prepared {
 }
 
 /**
- * Step 3. If the contract reverts a second delivery, a successful simulation proves that the effect is absent.
+ * Step 3. If the contract reverts a second delivery, the effect is read only after a simulation that reverts, because a
+ * successful one proves that the effect is absent.
  * @param firstStage see `Stages.first`
  */
 async function prepareUnless(
@@ -211,7 +215,7 @@ export async function promiseSlot(
   const height = chain.heads.current?.latest.height
   const isFast = height !== undefined && chain.blockTimeMs + chain.msToFinality(height + 1) <= fastFinalityMs
   if (!slots || !isFast || endpoint.batches?.groupOf(transfer)) return ready
-  // The call of a stage or of a plan has another endpoint, so the broadcast asks for it.
+  // The call of a stage or of a plan has another endpoint, so it is not kept, and the broadcast asks for it.
   const kept = ready.stage === undefined && ready.plan === undefined ? call : undefined
   return (await slots.promise(transferId(transfer), kept)) ? { ...ready, local: true } : ready
 }

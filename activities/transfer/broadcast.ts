@@ -31,7 +31,10 @@ const laneCheckMs = 3_000
 
 type Included = Extract<PendingTransactionState, { kind: 'included' }>
 
-/** Step 4: gets a nonce, signs, sends, follows to a block or finality. After a crash, it signs the same bytes. */
+/**
+ * Step 4: gets a nonce, signs, sends, and follows the transaction into a block or to finality. After a crash, signs the
+ * same bytes.
+ */
 export function createBroadcast(deps: BroadcastDeps): BeatingStep<BroadcastInput, BroadcastResult> {
   return async (input, context, enter) => {
     const { slots } = deps
@@ -99,8 +102,9 @@ async function deliver(deps: BroadcastDeps, input: BroadcastInput, { context, en
 }
 
 /**
- * Signs and sends. If the key refuses because of an order that is newer than the admission, gives the nonce back. A
- * nonce that cannot go back is followed, because an earlier process may have sent the call before the order.
+ * Signs and sends. If the key refuses because of an order that is newer than the admission, gives the nonce back. If
+ * the nonce cannot go back, returns undefined, and the nonce is followed, because an earlier process may have sent the
+ * call before the order.
  */
 async function signAndSend(agent: LaneAgent, pending: PendingTransaction): Promise<NoSlot | undefined> {
   try {
@@ -139,9 +143,9 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
-    // The loss is recorded before it is final. Until then, many more transfers could go to the same recipient.
+    // Recorded before the block is final. Until then, many more transfers could be lost to the same recipient.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
-    // A batch without an effect has used its nonce even before finality, so its members need not wait.
+    // The batch used its nonce without an effect. So its members are admitted again, and need not wait for finality.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
       await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)

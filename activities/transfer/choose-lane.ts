@@ -13,10 +13,10 @@ import { lanesOf } from '../route.ts'
 /** Wait while no lane takes work, ms, short so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
 const unwatchedMs = 15_000
-/** Limits of the wait for a watched gate, ms. The watcher wakes transfers earlier, unless it is gone. */
+/** Limits of a transfer's own wait for a watched gate, ms. Normally the watcher wakes the transfer earlier. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
-/** Shortest time from the opening of a gate to a transfer's own check, ms. The watcher should be first. */
+/** A transfer checks a gate by itself at least this time after its opening, ms, so that the watcher comes first. */
 const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'gates' | 'openLanes'>
@@ -50,12 +50,12 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
   }
   const left = open.find((lane) => avoid.includes(lane))
   if (left === undefined) return unauthorizedGate(deps, target, unauthorized)
-  // If this gate kept the avoided lane from granting a nonce, the transfer waits for the gate.
+  // Only avoided lanes are open. If the bridge's gate is the reason why they granted no nonce, the transfer awaits it.
   const gate = await reserve(left)
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
 }
 
-/** The transfer waits for the role if only a missing role at the bridge keeps all lanes from working. */
+/** If the lanes cannot work only because they lack a role at the bridge, the transfer waits for this role. */
 async function unauthorizedGate(
   deps: Deps,
   { endpoint, lanes }: Pick<Target, 'endpoint' | 'lanes'>,
@@ -71,7 +71,7 @@ async function unauthorizedGate(
 }
 
 export async function noLane(deps: Deps, transfer: Transfer, lanes: Target['lanes']): Promise<Stopped> {
-  // If a lane is open, the transfer has just left it. A watcher would wake the transfer at once.
+  // If a lane is open, the transfer has just left it. No watch begins, because it would wake the transfer at once.
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
@@ -87,7 +87,8 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
     const lanes = lanesOf(deps, { targetChain: chain })
     const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
     const unserved = { lane, open: false, why: 'unserved', detail: 'the config has no such lane' } as const
-    // A worker with an older config may serve the lane's queue. So the transfer leaves after `abandonAfterMs` only.
+    // A worker with an older config may still serve a lane that this config lacks. So the transfer leaves it only after
+    // `abandonAfterMs`.
     return { lane: lanes.lanes.includes(lane) ? await lanes.status(lane) : unserved, others, abandonAfterMs: deps.abandonAfterMs }
   }
 }

@@ -12,7 +12,7 @@ import { createConfirm } from './confirm.ts'
 
 export interface EndDeps extends StepDeps {
   readonly heldNonces: HeldNonces
-  /** Like `heldNonces`, but refused messages share the reads of ledgers. */
+  /** Like `heldNonces`, but all refused messages share its reads of ledgers. */
   readonly sharedHeldNonces: HeldNonces
   readonly withdraw: Withdraw
 }
@@ -34,8 +34,9 @@ type Rejection = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 export type Refuse = (transfer: Transfer, refusal: Rejection) => Promise<Stopped>
 
 /**
- * Refuses a transfer once none of its nonces can be mined: a forgotten run may have sent a call. For an invalid
- * message, no effect is read and nothing is withdrawn, because strangers choose its fields.
+ * Refuses a transfer only when none of its nonces can be mined any more, because a run that Temporal has forgotten may
+ * have sent a call. For an invalid message, no effect is read and nothing is withdrawn, because strangers choose its
+ * fields. A message with outdated signatures (`awaitNewSignatures`) is refused at once.
  */
 export function createRefuse(deps: EndDeps): Refuse {
   return async (transfer, refusal) => {
@@ -50,7 +51,8 @@ export function createRefuse(deps: EndDeps): Refuse {
     const open = await openNonces(chain, [], ledgers)
     if (!open) return wait(`${what} once the nodes agree on what is final of its lanes`)
     if (refusal.kind === 'declined') {
-      // A single node need not agree: it would answer twice, a block apart, and strangers could fill all admissions.
+      // With a single node, no agreement is required: the node would have to answer twice, a block apart, and
+      // strangers' messages could fill all admissions meanwhile.
       const effect = await withdrawAndConfirm(deps, transfer, ledgers, !hasOneNode(chain))
       if (effect.kind === 'delivered') return effect
       if (effect.kind === 'unsettled' && open.length === 0)
@@ -84,7 +86,7 @@ async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: Ledge
   const agreed = await chain.agreedNonce(address)
   const highest = Math.max(-1, ...known)
   if (highest >= agreed) return { lane, nonce: highest }
-  // The ledger forgets a nonce that one process has seen as final. Here most nodes must show the nonce as final.
+  // The ledger forgets a nonce as soon as one process has seen it as final. But here, most nodes must show it as final.
   if (wasThere.length > 0 && finalized > agreed) return { lane, nonce: finalized - 1 }
   const isKnown = wasThere.some(({ nonce }) => nonce !== undefined)
   // After a wipe, the nonces of an earlier ledger are unknown, so all nonces of the account must be final.

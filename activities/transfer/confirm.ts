@@ -6,7 +6,10 @@ import { recordLoss } from '../checks/record-loss.ts'
 import type { StepDeps } from '../deps.ts'
 import { chainOf, endpointOf } from '../route.ts'
 
-/** Step 5: whether the finalized state shows the effect. `unsettled` until the nodes agree on a final answer. */
+/**
+ * Step 5: whether the finalized state shows the effect. Most nodes must agree on `reverted` and, with
+ * `requireAgreement`, on `gone`. Until then, the answer is `unsettled`.
+ */
 export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
   return async (input) => {
     const { transfer, stage } = input
@@ -38,7 +41,7 @@ async function confirmCall(deps: StepDeps, input: ConfirmInput): Promise<Confirm
 
 type OwnTransaction = Extract<Confirmation, { kind: 'delivered' | 'unsettled' }> | { readonly kind: 'useless'; readonly receipt: Receipt }
 
-/** Portage's transaction. Undefined if in no block, or without effect in a block that is not final. */
+/** Reads Portage's transaction. Undefined if it is in no block, or has no effect in a block that is not final. */
 async function readLanded(
   deps: StepDeps,
   { transfer, stage, waitMs, seenAt }: ConfirmInput,

@@ -12,7 +12,7 @@ export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T>
   return { halves: [], size: Math.min(size, most), most }
 }
 
-/** Records the result of a batch. If the whole route fails, record nothing: a gate handles that failure. */
+/** Records the result of a batch. Do not call it for a failure of the whole route, which a gate handles. */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0
@@ -20,7 +20,8 @@ export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'comp
   // A larger batch is tried only after a full batch of new transfers has succeeded.
   if (result === 'completed') return { halves, most, size: isNew && batch.length === size ? Math.min(most, size * 2) : size }
   if (result === 'failed' && batch.length === 1) return { halves, most, size }
-  // A failed half locates a bad transfer. Only a failed new batch may be too large.
+  // Later batches get smaller only if a new batch did not succeed, because it may have been too large. A failed half
+  // only shows where a bad transfer is.
   const smaller = isNew ? Math.max(1, Math.floor(batch.length / 2)) : size
   const middle = Math.ceil(batch.length / 2)
   const split = result === 'failed' ? [batch.slice(0, middle), batch.slice(middle)] : []

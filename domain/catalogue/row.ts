@@ -51,7 +51,7 @@ export function outage(title: string, remedy: string): ErrorRow {
   return retry(title, remedy, { isOutage: true })
 }
 
-/** An error that no retry can cure. If a retry could help, use `retry`: this error may park the transfer. */
+/** An error that no retry can cure, so it may park the transfer. If a retry could help, use `retry`. */
 export function fatal(title: string, remedy: string, facts: Omit<ErrorRow, keyof Row | 'retriable' | 'waitsForItself'> = {}): ErrorRow {
   return { title, remedy, retriable: false, ...facts }
 }

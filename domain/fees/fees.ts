@@ -53,7 +53,8 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const cap = least(configured, terms)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
-  // The submission's limit must allow one raise. Otherwise each rise of the base fee would cost a no-op.
+  // If the submission's limit is the lowest one, it must leave room for one raise. Otherwise each rise of the base fee
+  // would cost a no-op.
   const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
   if (cap < wanted) {
     const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''
@@ -121,10 +122,13 @@ export function bumpFees(previous: readonly Fees[], market: Fees, percent = defa
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Highest multiple of the market's or, if higher, the first attempt's fee (FeeLimitMultiplier of Optimism's txmgr). */
+/**
+ * Raises end at this multiple of the market's fee or, if higher, of the first attempt's (FeeLimitMultiplier of
+ * Optimism's txmgr).
+ */
 const limitFactor = 5n
 
-/** Whether raises must end. Without a limit, a nonce that is stuck for another reason would cost ever more. */
+/** Whether raises must end. Without a limit, a nonce that is stuck for other reasons than fees would cost ever more. */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -250,7 +254,7 @@ export interface FeeDefaults {
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** Gas always has a limit: a stranger's token may burn it. At equal scopes, the settings overrule the config. */
+/** Calls always have a gas limit: a stranger's token may burn gas. At equal scopes, settings overrule the config. */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {

@@ -3,7 +3,7 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Limit of nonces in the ledger: 20 per second with 15 minutes to finality. A full ledger grants none. */
+/** Highest number of nonces in the ledger: 20 per second with 15 minutes to finality. A full ledger grants none. */
 const mostKept = 20_000
 /** Limit of packed entries, bytes. Fee raises and a deep reorg need the rest of the 2 MiB that a state may have. */
 const mostBytes = 1_572_864
@@ -50,7 +50,7 @@ export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }
 
-/** Cost of the entry's most expensive attempt, wei. Any of the attempts may be mined. */
+/** Cost of the entry's most expensive attempt, wei, because any of its attempts may be mined. */
 export function entryCost(entry: Entry): bigint {
   const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
   return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
@@ -94,7 +94,10 @@ export function knowsAllNonces(state: LaneState, now: number): boolean {
   return synced && !isInherited && known.length >= next - (observed?.finalized ?? 0)
 }
 
-/** Finds a nonce that a later round holds for the same call. A late step must not get a second nonce. */
+/**
+ * Finds the nonce that a later round of the workflow holds for the same call, because a late step of an earlier round
+ * must not get a second nonce.
+ */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {
@@ -146,7 +149,7 @@ export function funded(
   return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
-/** Marks the lane as broke if its balance is below the minimum, its lowest nonce's cost, or a refused grant's cost. */
+/** Marks the lane as broke while its balance is below the minimum, its lowest nonce's cost, or a refused grant's. */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)

@@ -117,7 +117,10 @@ export interface Remembered extends Observed {
   readonly reportedSince?: number
 }
 
-/** An operator ends an `operator` pause. Portage ends an `unauthorized` pause when the key has the missing role. */
+/**
+ * Only an operator ends an `operator` pause. Portage ends an `unauthorized` pause when the key has the missing role,
+ * and an operator may end it earlier.
+ */
 export type PauseKind = 'operator' | 'unauthorized'
 
 export interface Pause {
@@ -128,7 +131,7 @@ export interface Pause {
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/** Entries in packed form: 70 bytes each instead of 320. A deep reorg needs all of their fields. */
+/** Entries in packed form: 70 bytes each instead of 320. All fields are kept, because a deep reorg needs them. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
@@ -176,12 +179,12 @@ export interface LaneState {
   /** A final block that the chain lost. The lane grants and sends nothing until an operator resets the lane. */
   readonly replaced?: FinalBlock
   readonly republish?: Republish
-  /** Number of resets. After a reset, processes forget their knowledge of the ledger. */
+  /** Number of resets. When it has changed, processes forget their knowledge of the ledger. */
   readonly era: number
   /** Hashes of the newest 1,024 withdrawn intents. The ledger refuses a late request for such an intent. */
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
-  /** Time of the last external use of the key that the ledger noticed, ms since the epoch, by the ledger's clock. */
+  /** Time when the ledger last noticed a use of the key outside Portage, ms since the epoch, by the ledger's clock. */
   readonly externalAt?: number
   readonly pages?: readonly Page[]
   readonly orders?: readonly GivenOrder[]

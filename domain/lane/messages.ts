@@ -9,14 +9,16 @@ export interface Observation extends ledger.Observed {
   readonly since: number
   /** Most nodes' transaction count of the account, including the pool. Absent if the ledger is `synced` already. */
   readonly pending?: number
-  /** True if most nodes show a reorg of final blocks. Only then may `finalized` fall. `next` never falls. */
+  /** True if most nodes show a reorg of final blocks. Only then may `finalized` fall, but `next` still does not. */
   readonly undone?: boolean
 }
 
 export type LaneRequest = { readonly id: string } & Ask
 
 export type Ask =
-  /** Nonce for an intent. A draining lane, or one below its minimum balance, serves operator transactions only. */
+  /**
+   * Asks for an intent's nonce. A lane that drains or is below its minimum balance serves operator transactions only.
+   */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
   /**
    * Finds the intent's nonce. With `callHash`, the caller wants to sign: from then on the ledger assumes that the call
@@ -24,15 +26,22 @@ export type Ask =
    * caller only looks.
    */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
-  /** Records the attempt unless the nonce has one with this `index`. The answer lists all attempts. */
+  /**
+   * Records the attempt, unless the nonce has one with this `index`, or needs the other kind of attempt (call, no-op).
+   * The answer lists all attempts.
+   */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
    * `leave` withdraws the intent only if it has no nonce. `cancel` fills the intent's nonce with a no-op. `abandon`
-   * gives an unmined nonce to the lane, if the lane is forbidden or had no report for `withoutWorkerMs`.
+   * gives an unmined nonce to the lane, if the lane is forbidden or had no report for `withoutWorkerMs`. On a replaced
+   * chain, `leave` and `abandon` withdraw every intent.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
-  /** Fills this nonce with a no-op. Refused to operators if the nonce has an owner: use `cancelNonce`. */
+  /**
+   * Fills this nonce with a no-op. If the nonce has an owner, an operator's request is refused: operators use
+   * `cancelNonce`.
+   */
   | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason } & Named)
   | OperatorAsk
   /** A process sends its config. A window that `setWindow` set stays until the window in the config changes. */
@@ -48,7 +57,7 @@ interface Named {
 export type OperatorAsk = Named & OperatorOrder
 
 type OperatorOrder =
-  /** Replaces the call of the nonce's owner with a no-op. Once the no-op is mined, the owner tries again. */
+  /** Replaces the call of the nonce's owner with a no-op. When the no-op is mined, the owner tries again. */
   | { readonly kind: 'cancelNonce'; readonly nonce: number }
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
@@ -87,7 +96,7 @@ export interface ApplyRequest {
 /** An order to a process to fill a nonce with a no-op. Every answer repeats the order until the nonce is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
-  /** The call that the no-op replaces, if known. If this call is mined, Portage itself used the nonce. */
+  /** The call that the no-op replaces, if known. If it is mined instead, the nonce was not used outside Portage. */
   readonly callHash?: string
 }
 
@@ -116,9 +125,12 @@ export interface LaneView
   readonly keptLimit: number
   /** Number of grants, which never falls. (`next` falls when nonces are returned.) */
   readonly granted: number
-  /** Run id of the answering ledger. After a reset, older ids get no nonce. Absent in answers to queries. */
+  /**
+   * Run id of the ledger that answers. After a reset, a request with an older id gets no nonce. Absent in answers to
+   * queries.
+   */
   readonly run?: string
-  /** Height at which `finalized` was first reported. A lower account nonce later means that final blocks were lost. */
+  /** Height at which `finalized` was first reported. If a later block has a lower nonce, final blocks were lost. */
   readonly finalizedAt?: number
   readonly lowestSince?: number
 }

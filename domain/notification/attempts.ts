@@ -15,7 +15,10 @@ export const attemptSchedule: AttemptSchedule = {
   restsMs: [5 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs],
 }
 const longestRestMs = hourMs
-/** After an outage, notifications with few tries are sent at once. Those with more may have caused the outage. */
+/**
+ * After an outage, notifications with fewer tries than this are sent at once. Those with more wait, because they may
+ * have caused it.
+ */
 const triesUntilAlone = 3
 
 /** A receiver's answer. `taken`: 2xx. `gone`: 410. `failed`: no answer, or a wait. `refused`: another status. */

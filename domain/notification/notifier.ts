@@ -57,7 +57,7 @@ export interface NotifierState {
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/** Limits of items. `holding` takes 100 KB, enough for a thousand parked transfers and all other conditions. */
+/** Highest numbers of items. `holding` takes up to 100 KB: a thousand parked transfers and all other conditions. */
 export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
 export function newNotifier(from: number): NotifierState {
@@ -127,7 +127,7 @@ export type NotifierOrder =
   | { readonly kind: 'raise'; readonly notification: Notification }
 
 const mostRaised = 2_000
-/** Types that a signal may raise. With others, a stranger's signal could make Portage sign an invented delivery. */
+/** Types that signals may raise. With other types, a stranger's signal could make Portage sign an invented delivery. */
 export const raisedTypes: readonly Notification['type'][] = ['lane.spending_high', 'lane.topped_up']
 const mostAheadMs = 24 * 3_600_000
 
@@ -152,7 +152,7 @@ export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at
     }
     case 'test': {
       const test = { id: order.id, type: 'notification.test', at, data: { by: order.order.by, reason: order.order.reason } } as const
-      // Without `failure`, the test is sent at once, and shows whether the receiver is back.
+      // `failure` is removed, so that the test is sent at once and shows whether the receiver is back.
       return { ...noted, failure: undefined, pending: [test, ...noted.pending].slice(0, notifierLimits.pending) }
     }
   }

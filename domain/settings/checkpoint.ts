@@ -43,7 +43,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
       refused += 1
     }
   }
-  // A process may know these settings from before the wipe. If the version does not fall, the process sees no change.
+  // The version stays as high as before the wipe, so that processes that still know these settings see no change.
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 

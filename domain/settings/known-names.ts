@@ -22,7 +22,7 @@ export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownN
   for (const [index, order] of orders.entries()) {
     const listsRevoked = order.kind === 'addToken' && revoked.has(order.token.jti)
     const removes = order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
-    // A revoked token may name chains and lanes that the config no longer has.
+    // A token that is listed only to be revoked may name chains and lanes that the config no longer has.
     if (listsRevoked) continue
     const author = { by: 'x', reason: 'x', orders: [order] }
     if (!removes || applySettingsOrders(settings, author, 0) === settings) assertOrder(order, `orders[${index}]`, known, settings)

@@ -12,7 +12,7 @@ export function assertSettingsOrders(request: SettingsOrders): void {
   if (length === 0 || length > 100) throw new Error('orders: must have 1 to 100 orders')
 }
 
-/** Highest numbers of rows. Every answer contains all settings, and must stay far below the server's limit of 2 MB. */
+/** Highest numbers of rows. They keep answers, which contain all settings, far below the server's limit of 2 MB. */
 const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tariff: 500, tokens: 200 } as const
 
 export function assertSettingsFit(settings: Settings): void {

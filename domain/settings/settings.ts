@@ -120,7 +120,10 @@ export function denialOf(
 /** Fewest hex digits of an address that is searched for. A shorter one occurs by chance: 0x…01 is also the number 1. */
 const leastSearched = 24
 
-/** Whether the bytes contain the rule's address. A recipient's chain is the target, a token's chain its origin. */
+/**
+ * Whether the bytes contain the rule's address. If a recipient's rule names a chain, this must be the target. The chain
+ * of a token's rule is the token's origin, so it is not compared.
+ */
 function isAmong(bytes: string, { kind, value }: DenyRule, targetChain: ChainName): boolean {
   if (bytes === '') return false
   const [, chain, digits = ''] = /^(?:([a-z0-9-]{1,64})\/)?(?:0x)?([0-9a-f]{40,64})$/.exec(value) ?? []

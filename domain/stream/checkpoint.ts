@@ -30,10 +30,13 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
   }
 }
 
-/** Begins a stream (MIP-61's BOOTSTRAP), to backfill from `completedHeight`. Throws an Error with the field's name. */
+/**
+ * Begins a stream from its checkpoint (MIP-61's BOOTSTRAP), with a backfill from `completedHeight`. Throws an Error
+ * that names the field.
+ */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
   assertCheckpoint(value, config.stream)
-  // The numbers of another contract or network belong to other transfers.
+  // In another contract or network, the same numbers belong to other transfers.
   if (value.origin !== config.origin) throw new Error(`origin: must be ${config.origin}`)
   const { completedNumber: number, completedHeight: height, cursor, exceptions } = value
   const base = cursor && { base: cursor.height }

@@ -40,8 +40,9 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
 }
 
 /**
- * Keeps the lists within `limits`. If there are too many gaps, the two closest become one gap with the open numbers
- * between them, and an audit corrects this gap. A placed stream instead reads the blocks of its lowest gap again.
+ * Keeps the lists within `limits`. If there are too many gaps, the two closest become one gap that includes the open
+ * numbers between them, and an audit corrects this gap later. A placed stream instead reads the blocks of its lowest
+ * gap again.
  */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }

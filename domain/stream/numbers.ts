@@ -13,7 +13,10 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/** Number of transfers that may still be opened. Parked numbers, and numbers outside the window, take no room. */
+/**
+ * Number of transfers that may still be opened. Parked numbers in `open` do not count against `maxOpen`, only against
+ * the limit of the list. Numbers outside the window count against neither.
+ */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -53,7 +56,7 @@ export function isResolved(state: StreamState, number: string): boolean {
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
 }
 
-/** Finds the number's `counted` (see `OpenNumber`): in `open`, in a gap, or outside the window. */
+/** Returns the number's `counted` (see `OpenNumber`), whether it is in `open`, in a gap, or outside the window. */
 export function countedOf({ open, gaps, outside }: StreamState, number: string): OpenNumber['counted'] {
   const holder = open.find((one) => one.number === number) ?? gapAt(gaps, BigInt(number)) ?? outsideReason({ outside }, number)
   return holder?.counted === undefined ? undefined : holder.counted > 0 ? 1 : 0
@@ -95,7 +98,8 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   const isNew = hasNumber(unread(draft.state), number) || hasGap(draft.state.gaps, BigInt(number))
   if (!isNew && !known && !isOutside) return
   const { placed } = draft.state.config
-  // The stream has read this block before, and does not know which of the block's numbers have ended since then.
+  // The stream has read this block before. It does not know whether the number has ended and was counted since then, so
+  // it does not count it again.
   const isAgain = placed && isNew && compare(number, draft.state.next) < 0
   const end = endOf(finding, number)
   const counted = known ? known.counted : countedOf(draft.state, number)
@@ -140,7 +144,10 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/** Turns resolved numbers into gaps, also below a trusted watermark. Exceptions stay. The result may exceed limits. */
+/**
+ * Turns resolved numbers into gaps, also below a trusted watermark. Exceptions stay. Call `bounded` afterwards, because
+ * the result may exceed limits.
+ */
 export function reopen(state: StreamState, from: string, to: string, at: number, why: GapState = 'undone'): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state

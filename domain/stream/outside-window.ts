@@ -25,7 +25,7 @@ interface Unpacked {
   readonly size: bigint
 }
 
-/** Caches unpacked intervals, which each request needs several times. Objects of this type never change. */
+/** Caches an object's unpacked intervals, because each request needs them several times, and objects never change. */
 const unpacked = new WeakMap<OutsideNumbers, Unpacked>()
 
 function unpackedOf(numbers: OutsideNumbers): Unpacked {
@@ -40,7 +40,10 @@ function unpackedOf(numbers: OutsideNumbers): Unpacked {
 const intervalsOf = (numbers: OutsideNumbers): Intervals => unpackedOf(numbers).intervals
 const sizeOf = (numbers: OutsideNumbers): number => Number(unpackedOf(numbers).size)
 
-/** Sets `counted`, at most `size`, the count of the numbers. A `counted` of 0 stays 0 (see `OutsideNumbers`). */
+/**
+ * Sets `counted`, but never above `size`, the count of the numbers. A `counted` of 0 is kept, because it does not mean
+ * the same as an absent one (see `OutsideNumbers`).
+ */
 export function withCounted<Numbers extends { readonly counted?: number }>(
   numbers: Numbers,
   counted: number | undefined,
@@ -82,7 +85,10 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
   return boundedOutside({ ...state, open: state.open.filter((one) => one.number !== number), outside })
 }
 
-/** Limits the bytes, because strangers park transfers. Joins near intervals, whose numbers an audit reads later. */
+/**
+ * Limits the bytes, because strangers can cause parked transfers. Joins near intervals, and an audit later reads which
+ * of their numbers are resolved.
+ */
 export function boundedOutside(state: StreamState): StreamState {
   const { outside, open, gaps, exceptions } = state
   if (bytesOf(outside) <= maxOutsideBytes) return state
@@ -134,7 +140,10 @@ export function lowestOutside({ outside }: Outside): { readonly number: string; 
   return lowest && { number: String(lowest.number), why: lowest.why }
 }
 
-/** Counts numbers outside the window, but no `counted` ones of a placed stream's condensed intervals: few are logs. */
+/**
+ * Counts the numbers of each item outside the window. A condensed item of a placed stream is counted without its
+ * `counted` numbers, because few of these places are logs.
+ */
 export function countOutside({
   outside,
   config,

@@ -9,7 +9,8 @@ import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
 /**
  * The only request that raises the cursor (MIP-61's CONTINUOUS_BLOCK_PROCESSING). Before sending it, the agent has
  * started all transfers of the range. A request that passes over a wanted number comes from an old view, and changes
- * nothing. The first range must reach the checkpoint's block. Otherwise a fork between the two would go unseen.
+ * nothing. The first range must reach the checkpoint's block. Otherwise a fork between the range and this block would
+ * go unseen.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start, config } = state
@@ -27,7 +28,8 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
   const next = config.placed ? String(max(BigInt(rest.next), firstIn(request.to + 1))) : rest.next
   const moved: StreamState = { ...rest, next, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
   if (cursor) return done(moved)
-  // The live scan begins inside an ordered backfill. The backfill drops the blocks that the live scan reads.
+  // The live scan may begin inside a backfill that was ordered earlier. Then the backfill drops the blocks that the
+  // live scan reads.
   const begun: StreamState = { ...moved, backfill: { ...moved.backfill, left: leftBelow(moved, request.from) } }
   return done(start === undefined ? begun : backfill(begun, start, request.from - 1, 'bootstrap'))
 }
@@ -37,7 +39,8 @@ const leftBelow = ({ backfill: { left } }: StreamState, height: number) => witho
 export function seen(state: StreamState, request: RequestOf<'seen'>, at: number): StreamStep {
   const learnt = learn(state, request, at)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
-  // An ignored place of a placed stream is no transfer. `bringBack` removes such a place from condensed intervals.
+  // In a placed stream, an ignored place is no transfer. Condensed intervals may include such a place, so it is removed
+  // from them.
   const nothing = state.config.placed ? (request.ignored ?? []) : []
   return done(
     withSpy(
@@ -102,14 +105,18 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   return { first: held.first, ...(held.start !== undefined && { start: held.start }) }
 }
 
-/** Applies the source's count and table. Unseen numbers become gaps: `hidden` in blocks that the stream has scanned. */
+/**
+ * Applies the source's count and table. Unseen numbers become gaps: `hidden` if the stream has scanned their blocks,
+ * else `unasked`.
+ */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
   if (state.config.placed) return done(bounded(table.reduce((known, [from, to]) => reopen(known, from, to, at, 'hidden'), state)))
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
-  // The scan will read the blocks above the cursor. A stream without a scan learns new numbers only from the count.
+  // The scan will read the blocks above the cursor, so their numbers are no gap. But a stream without a scan learns new
+  // numbers only from the count.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
@@ -140,7 +147,7 @@ export function classified(state: StreamState, { from, to, state: name, code, ch
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }
 
-/** An operator's order to read blocks of a placed stream again outranks a trusted watermark. */
+/** An operator's order to read blocks again. In a placed stream, the order outranks a trusted watermark. */
 export function orderBackfill(state: StreamState, request: RequestOf<'backfill'>): StreamStep {
   const { from, to } = request
   const lowest = firstIn(from)
@@ -157,7 +164,10 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/** Refuses a watermark above the known numbers or above the cursor, which would skip transfers, and raises an alarm. */
+/**
+ * Trusts a watermark. If it is above the known numbers or above the cursor, it would skip transfers, so it is refused,
+ * and raises an alarm.
+ */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)

@@ -21,7 +21,10 @@ export interface StreamState {
   /** Numbers of transfers that are parked or retry by themselves. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
   readonly gaps: readonly Gap[]
-  /** Numbers that were completed before the source showed them. A number stays here until its id can be compared. */
+  /**
+   * Numbers that were completed before the source showed them. A number stays here until the source shows it, because
+   * only then can its id be compared.
+   */
   readonly unknownCompletions: IntervalSet
   /** The latest numbers that were resolved without a delivery. Cancelled and skipped numbers are dropped last. */
   readonly exceptions: readonly StreamException[]
@@ -156,16 +159,22 @@ export interface Finding {
 
 /** The numbers in the logs of a range of blocks. Each is in `numbers` or in `passed`. */
 export interface Reading extends Finding {
-  /** Numbers that the agent's view (`isWanted`) does not want. If the stream wants one, it rejects the reading. */
+  /**
+   * Numbers that the agent passed over, because its view of the stream does not want them (`isWanted`). If the stream
+   * does want one, it rejects the reading.
+   */
   readonly passed: IntervalSet
 }
 
 export type StreamRequest =
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
-  /** Numbers from the spy (`received`), an audit or the source's table. The spy did not send those in `missedBySpy`. */
+  /**
+   * Numbers from the spy (`received`), an audit or the source's table. `missedBySpy` has the numbers that the spy
+   * should have sent, but did not.
+   */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
-  /** After a fork, reads all blocks above `block` again. Most nodes still have `block`. */
+  /** After a fork, reads again all blocks above `block`, which most nodes still have. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /**
    * `upTo`: the source's highest number at the final block `height`. `present`: the numbers in the source's table or,
@@ -176,7 +185,10 @@ export type StreamRequest =
       readonly kind: 'classified'
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
     })
-  /** Numbers completed by any account in the target's final blocks. A known transfer's completion has its id. */
+  /**
+   * Numbers completed by any account in the target's final blocks. For known transfers, the agent has compared the ids
+   * of the completions.
+   */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
@@ -200,7 +212,10 @@ interface Named {
 
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
 
-/** Answer to a request. `present`: it has nothing new, or an old view. `full`: no room, so nothing changed. */
+/**
+ * Answer to a request. `present`: the request has nothing new, or comes from an old view. `full`: there is no room, so
+ * nothing changed.
+ */
 export type StreamAnswer =
   | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }
   | { readonly kind: 'full'; readonly room: number }

@@ -44,14 +44,14 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/** Records an exception. An `undone` number must be seen again before it can become an exception. */
+/** Records an exception. An `undone` number cannot become an exception before the source shows it again. */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
   return done(except(state, { number, outcome, ...(by !== undefined && { by }), reason, at }))
 }
 
-/** Moves parked numbers outside the window. `early` ones stay in `open`: their delivery must still be checked. */
+/** Moves a parked number outside the window. An `early` one stays in `open`, because its delivery must be checked. */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
   const outside = outsideReason(state, number)

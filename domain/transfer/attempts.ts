@@ -1,6 +1,9 @@
 import type { LaneId } from '../lane/lane.ts'
 
-/** A signed transaction. `signed`: no node has accepted it. `open`: one has. `outbid`: another attempt was mined. */
+/**
+ * A signed transaction. `signed`: no node has accepted it. `open`: a node has accepted it. `outbid`: another attempt
+ * was mined.
+ */
 export interface SignedAttempt extends Omit<TransferTransaction, 'lane' | 'nonce' | 'round' | 'hash' | 'fate' | 'gasPaid'> {
   readonly hash: string
   readonly fate: 'signed' | 'open' | 'mined' | 'reverted' | 'outbid'
@@ -32,7 +35,10 @@ export interface TransferTransaction {
   readonly gasUsed?: string
   /** Wei; of a batch, the share of this transfer. Absent while the transaction is in no block. */
   readonly gasPaid?: string
-  /** Time of the record, before the signature. After a takeover: when the new process learned of the attempt. */
+  /**
+   * Time when the attempt was recorded, before its signature. After a takeover: when the new process learned of the
+   * attempt.
+   */
   readonly at?: number
   readonly acceptedAt?: number | undefined
   readonly includedAt?: number

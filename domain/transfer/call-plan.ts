@@ -5,7 +5,7 @@ export interface ViewCall {
   readonly is: string
 }
 
-/** A call and its effect as data, for a process with a key, which runs no code of a plug-in package. */
+/** A call and its effect as data, because a process with a key runs no code of a plug-in package. */
 export interface CallPlan {
   readonly to: string
   /** Signature `name(bytes)`. Its argument is the signed message, which the history already contains. */

@@ -3,7 +3,7 @@ export type BridgeName = string
 /** Name of a chain in the config: `ethereum`. All processes of a fleet use the same names. */
 export type ChainName = string
 
-/** Highest size of a message. Every step carries the message as base64, and Temporal accepts 2 MiB per value. */
+/** Highest size of a message: every step carries the message as base64, and Temporal accepts only 2 MiB per value. */
 export const mostMessageBytes = 200_000
 
 /** A message to deliver, plain JSON. Its signatures, or its row in the source contract's table, have been checked. */
@@ -99,7 +99,10 @@ const byState = {
 /** A state of MIP-61. `transfer_pending_failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/** MIP-61's state. Undefined for another bridge or no delivery. Without `code`, a revert is not recognised. */
+/**
+ * MIP-61's state. Undefined for another bridge, and for a transfer that ended without a delivery. Without `code`, a
+ * revert is not recognised.
+ */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined

@@ -8,10 +8,10 @@ import { problemOf } from '../../observability/severity.ts'
 
 /** Blocks between reads of an idle lane's account, which show new funds, and use of the key outside Portage. */
 const idleBlocks = 10
-/** While the lane has no work, the ledger is queried at this interval, ms. A query may cost a replay. */
+/** Interval of queries to the ledger while the lane has no work, ms. It is long, because a query may cost a replay. */
 const idleQueryMs = 20_000
 const brokeBlocks = 2
-/** Reports of driven nonces per `fillAfterBlocks`. The lane fills a nonce that no report names for that long. */
+/** Reports of driven nonces per `fillAfterBlocks`: the lane fills a nonce that no report names in that time. */
 const claimsPerFill = 20
 
 /** A block that the ledger gets as final has this many final blocks above it, more than a reorg removes. */
@@ -77,7 +77,7 @@ export class AccountObserver {
   #isTime(height: number): boolean {
     const { view } = this.#deps.ledger
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
-    // Only the ledger knows whether an operator has reset the lane after the chain was replaced.
+    // On a replaced chain, each read first asks the ledger whether an operator has reset the lane.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
     const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true
@@ -93,7 +93,7 @@ export class AccountObserver {
       this.#queriedAt = Date.now()
       await ledger.query()
     }
-    // A restored ledger may lack transactions in the pool. So it is unsynced until this process has reported to it.
+    // A restored ledger may lack transactions in the pool. So it counts as unsynced until it has this process's report.
     const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
     const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
@@ -217,7 +217,11 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     return true
   }
 
-  /** Whether most nodes support the account's nonce. With one node's false nonce, the lane would skip nonces. */
+  /**
+   * Whether the account's nonce can be believed: the ledger has granted the nonces below it, the nodes show the
+   * transaction of the highest of them, or most nodes agree. Otherwise one node's false nonce would make the lane skip
+   * nonces.
+   */
   async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
     const given = () => Math.max(ledger.view?.next ?? 0, witnessed)
     if (counted <= given()) return true

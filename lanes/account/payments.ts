@@ -6,10 +6,13 @@ import { type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts
 const paymentGas = 21_000n
 /** The gas price may rise by this factor before the payment is sent. */
 const priceRoom = 2n
-/** Factor for the signed gas limit, which is 1.2 times the estimate. */
+/** Factor on `paymentGas`, because the gas limit that is signed is 1.2 times the estimate. */
 const limitRoom = 2n
 
-/** A payment to the treasury: the balance less `keep` (wei) and the highest cost. Throws INPUT_INVALID, read errors. */
+/**
+ * A payment to the treasury: the balance, less `keep` (wei) and the highest cost of the payment. Throws INPUT_INVALID,
+ * read errors.
+ */
 export async function sweepIntent(
   chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>,
   sweep: { readonly lane: LaneId; readonly treasury: string; readonly keep: string; readonly coin: string | undefined },

@@ -40,7 +40,7 @@ export class PendingTransactions {
     const known = this.#byNonce.get(nonce)
     if (known && known.intentId === intentId && !known.forgotten) return known
     known?.close()
-    // Only the first try with this nonce may give it back. Before a later try, a transaction may have been sent.
+    // Only the first try with this nonce may give it back: before a later try, a transaction may have been sent.
     const call = {
       intentId,
       intent,
@@ -93,7 +93,7 @@ export class PendingTransactions {
       const { state } = pending
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
-      // A process without the intent only fills the nonce. Portage's own call may have used it, so no alert is raised.
+      // A process without the intent only fills the nonce, and cannot recognise Portage's call. So it raises no alert.
       if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }
   }

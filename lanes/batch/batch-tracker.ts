@@ -40,7 +40,7 @@ type SentBatch =
 
 type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readonly logger: Logger }
 
-/** ms for which a list of batches is reused. After a restart, many steps need the list at once. */
+/** ms for which a list of batches is reused, because after a restart, many steps need the list at once. */
 const listedMs = 1_000
 const checkMs = 5_000
 
@@ -74,7 +74,7 @@ export class BatchTracker {
     return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
   }
 
-  /** Finds the batch with an intent. This process drives the batch from now on. Throws Temporal's errors. */
+  /** Finds the batch that contains an intent, and drives it from now on. Throws Temporal's errors. */
   async find(intentId: string): Promise<Batch | undefined> {
     const driven = this.driven(intentId)
     if (driven) return mayDeliver(driven.pending.state) ? driven : undefined
@@ -125,7 +125,8 @@ export class BatchTracker {
       if (fresh) agent.batchCounts.signed += 1
       if (fresh) agent.batchCounts.members += members.length
     } catch (error) {
-      // An earlier process may have sent the batch before the order.
+      // If an order keeps the key from signing, an earlier process may have sent the batch before the order. So the
+      // batch is followed.
       const isFollowed = error instanceof RelayerError && isOrdered(error) && pending.grantedTo === undefined
       if (isFollowed || !pending.unsigned) this.#drive(batch)
       else await this.#giveUp(batch, error instanceof Error ? error.message : String(error))

@@ -4,7 +4,10 @@ import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 export interface Flushed<C, T> {
   readonly together: boolean
-  /** Answers by candidate. Candidates without one are flushed again: with later ones if `together`, else by half. */
+  /**
+   * Answers by candidate. Candidates without an answer are flushed again: with later candidates if `together`, else in
+   * halves.
+   */
   readonly answers: ReadonlyMap<C, T>
 }
 
@@ -15,7 +18,10 @@ interface BatcherOptions<C, T> {
   readonly fullBatchMs: number
   readonly alone: T
   readonly check?: (candidate: C) => Promise<void>
-  /** `isHalf`: the candidates are half of a failed batch. A single candidate is then checked and answered alone. */
+  /**
+   * `isHalf`: the candidates are half of a failed batch. If the half is a single candidate, it is checked and answered
+   * alone.
+   */
   flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>
   readonly now?: () => number
 }
@@ -31,7 +37,10 @@ interface Member<C, T> extends Waiting {
   readonly wait: Wait<T>
 }
 
-/** Groups candidates into batches. On a quiet lane, a candidate goes alone. Those during a flush share the next. */
+/**
+ * Groups candidates into batches. On a quiet lane, a candidate goes alone. Candidates that come during a flush share
+ * the next one.
+ */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number
@@ -137,7 +146,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     const halved = new Set(this.#state.halves.flat())
     for (const member of members) {
       const answer = answers.get(member.candidate) ?? (member.expired ? member.late : undefined)
-      // A candidate that failed alone is in no half, so no later flush would answer it.
+      // A failed batch of one candidate has no halves, so no later flush would answer the candidate.
       const lost = !together && !halved.has(member)
       if (answer !== undefined || lost) {
         member.expired = true

@@ -23,7 +23,7 @@ export interface LedgerNonces {
   readonly lane: LaneId
   /** Nonces in the ledger that are not final: of the workflow's intents, and of batches that carry such an intent. */
   readonly nonces: readonly number[]
-  /** Intents of the workflow whose nonces the lane does not fill. */
+  /** Intents of the workflow that still own their nonces, because the lane does not fill them. */
   readonly owners: readonly string[]
   /** All lower nonces are final, and the ledger has forgotten them. */
   readonly finalized: number
@@ -49,7 +49,7 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
   }
 }
 
-/** Withdraws intents. Starts a missing ledger, whose tombstone refuses late requests. Throws LANE_UNREACHABLE. */
+/** Withdraws intents. Starts a missing ledger, so that its tombstone refuses late requests. Throws LANE_UNREACHABLE. */
 function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean): Withdraw {
   return async ({ lane, intentId, how }) => {
     try {
@@ -74,7 +74,7 @@ export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, 
   return {
     pause: (lane: LaneId, pause: PauseReason) =>
       order(lane, { kind: 'pause', id: randomUUID(), pause, order: { by: portageItself, reason: pause.reason } }),
-    /** Ends only a pause of this kind. An operator may have paused the lane in the meantime. */
+    /** Ends only a pause of this kind, because an operator may have paused the lane in the meantime. */
     resume: (lane: LaneId, { kind, reason }: PauseReason) =>
       order(lane, { kind: 'resume', id: randomUUID(), only: kind, order: { by: portageItself, reason } }),
   }

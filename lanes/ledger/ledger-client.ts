@@ -67,7 +67,7 @@ export class LedgerClient {
     return recordSigned(this.#options.client, intentId, signed)
   }
 
-  /** Finds operators' orders for a lane without work. A query, unlike an update, adds no history. */
+  /** Finds operators' orders for a lane without work. Sends a query, because an update would add to the history. */
   async query(): Promise<void> {
     const { client, config } = this.#options
     try {

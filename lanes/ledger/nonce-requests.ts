@@ -24,16 +24,22 @@ interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
-  /** Deadline, ms since this process began. After a pause of the process, the timer of `wait` fires too late. */
+  /**
+   * Deadline, ms since this process began. It is checked too, because after a pause of the process, the timer of `wait`
+   * fires too late.
+   */
   readonly until: number
   isAsked: boolean
   isLate: boolean
 }
 
-/** ms that a call waits beyond its limit if the ledger owes it an answer: an unused nonce could cost a no-op. */
+/**
+ * A call waits this much longer than its limit, ms, if the ledger may have granted it a nonce: an unused nonce could
+ * cost a no-op.
+ */
 const lateAnswerMs = 10_000
 
-/** The calls of one process that wait for a nonce. Asks the ledger for as many nonces as its window has room for. */
+/** The calls of a process that wait for a nonce. Asks the ledger for as many nonces as the window has room for. */
 export class NonceRequests {
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
@@ -67,7 +73,7 @@ export class NonceRequests {
     if (limit.signal?.aborted) return promise
     if (this.#closed) this.#leaveToOthers(waiter)
     if (waiter.wait.over) return promise
-    // Only this request can find out that a closed lane is open again.
+    // The request is sent although the lane is closed, because only its answer can show that the lane is open again.
     if (this.#reported && this.#isClosedTo(request)) void this.#ask(waiter)
     else this.#queue.enter(waiter)
     this.#pump()
@@ -84,7 +90,7 @@ export class NonceRequests {
     this.#pump()
   }
 
-  /** Call this once the next update has a report. The ledger applies the report before it grants nonces. */
+  /** Call this when the next update has a report. The ledger then applies the report before it grants nonces. */
   onReported(): void {
     this.#reported = true
     this.#pump()
@@ -132,7 +138,8 @@ export class NonceRequests {
     waiter.isAsked = true
     this.#asked += 1
     const answer = await this.#deps.ledger
-      // After a pause of this process (`isPast`), another process may have delivered, and a nonce would be wasted.
+      // If this process was paused (`isPast`), nothing is sent: another process may have delivered, and the nonce would
+      // be wasted.
       .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) }, () => isPast(waiter))
       .catch(toRelayerError)
     this.#asked -= 1

@@ -83,7 +83,7 @@ export class Attempts {
     return signingRefusal(this.#refused.get(this.recorded.length - 1))
   }
 
-  /** Attempts that a pool may hold. An attempt that was refused for good was never signed. */
+  /** Attempts that a pool may hold: all but those that were refused for good, which were never signed. */
   get offered(): readonly Attempt[] {
     return this.recorded.filter((_, place) => !this.#isRefusedForGood(place))
   }
@@ -161,7 +161,10 @@ export class Attempts {
     if (this.noneSigned && refusal) throw refusal
   }
 
-  /** Tries refused attempts again. Returns true if the last one is now signed, so that no raise is needed. */
+  /**
+   * Tries refused attempts again. Returns true if the last one is now signed and serves the reason, so that no raise is
+   * needed.
+   */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
     await this.#trySign()

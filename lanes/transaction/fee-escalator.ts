@@ -37,7 +37,7 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
     const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, gasFactor) : undefined
     if (estimate?.ok) known.push(BigInt(estimate.gas))
     const gas = known.reduce((a, b) => (a > b ? a : b))
-    // A no-op with `mostNoopGas` that was refused had another fault than too little gas.
+    // If a no-op with `mostNoopGas` was refused, it had another fault than too little gas, so more gas would not help.
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 
@@ -93,7 +93,10 @@ function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
 
 export type StuckDetector = ReturnType<typeof createStuckDetector>
 
-/** Decides when to raise a nonce's fee. Only the lowest nonce can be stuck. Counts blocks, as a chain may halt. */
+/**
+ * Decides when to raise a nonce's fee. Only the lowest nonce can be stuck. Counts blocks instead of time, because a
+ * chain may halt.
+ */
 export function createStuckDetector(blocks: number, raises: boolean, waited = 0) {
   let attemptedAt = -1
   let sentAt = -1

@@ -6,14 +6,17 @@ import type { Attempts } from './attempts.ts'
 const graceBlocks = 2
 const everyBlocks = 5
 
-/** A nonce's transaction. `ours`: Portage's, hash unknown. `external`: another, with the hash if a node shows it. */
+/**
+ * The transaction that used a nonce. `ours`: Portage's, under a hash that this process did not know. `external`:
+ * another, with the hash if a node shows it.
+ */
 type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>
 
 /**
- * Finds the transaction that used a nonce. It is external if its block is final and most nodes agree, or if two checks
- * find no transaction (pruned).
+ * Finds the transaction that used a nonce. It is external if it is not Portage's and most nodes show the nonce as
+ * final. If the nodes show no transaction (pruned), two checks must find this.
  */
 export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: number) {
   let blocks = 0

@@ -66,7 +66,7 @@ export class PendingTransaction {
     this.#conflict = createNonceConflictCheck(deps, nonce)
     this.#attempts.watch.onChange((inclusion) => {
       this.#attempts.noteInclusion(inclusion)
-      // Pools may have dropped the transaction. The next block sends it again, and the wait for a raise restarts.
+      // Pools may have dropped the transaction, so the next block sends it again, and the wait for a raise restarts.
       if (inclusion.kind === 'unseen') {
         this.#sender.unsettle()
         this.#stuck.restart()
@@ -134,10 +134,12 @@ export class PendingTransaction {
   }
 
   async fill(attempts: readonly Attempt[]): Promise<void> {
-    // The order to fill often comes with the answer to a raise. During the raise, the order would be ignored.
+    // The order to fill often comes with the answer to a raise. During the raise it would be ignored, so it waits for
+    // the end of the raise.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
-    // The signer refuses a recorded no-op that may be forged, but may sign a cheaper one.
+    // If the signer refused the recorded no-op, which may be forged, another one is proposed: the signer may sign a
+    // cheaper one.
     if (!this.#attempts.isFilling || this.#attempts.lastRefused) return this.bump('noop')
     if (this.#attempts.isLastSigned) return
     await this.#exclusively(async () => {
@@ -204,7 +206,8 @@ export class PendingTransaction {
     if (!attempt || refusal) {
       this.#stuck.attempted(this.#height)
       const isRefused = signingRefusal(refusal) === 'call' && attempt?.kind === 'call'
-      // The terms of one transfer must not keep the lane's higher nonces waiting.
+      // If the key refuses the call for ever, or the transfer's terms end the raises, a no-op replaces the call.
+      // Otherwise the lane's higher nonces would wait.
       if (isRefused || (reason.why === 'stuck' && this.#escalator.atTerms())) await this.#askForFill()
       return this.#send()
     }
@@ -233,7 +236,7 @@ export class PendingTransaction {
     if (!best || this.#closed) return
     const error = await this.#sender.send(best, this.#height)
     if (error === undefined) this.#attempts.accepted(best.hash)
-    // `underpriced`: no pool has the transaction. `replacement-underpriced`: pools have an earlier one for the nonce.
+    // `underpriced`: no pool has the transaction. `replacement-underpriced`: pools have another one for the nonce.
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
     if (error && this.#sender.isHopeless() && !this.#attempts.isFilling) await this.#askForFill()

@@ -10,7 +10,10 @@ const resendAfterBlocks = 5
 const resendAfterMs = 20_000
 /** A call is hopeless once all nodes have refused it for good at this number of blocks. */
 const agreedBlocks = 2
-/** Like `agreedBlocks`, for a call that a node has taken. Pools may drop a call when they learn its zkEVM counters. */
+/**
+ * Like `agreedBlocks`, for a call that a node has taken before. A pool may take a call, and drop it when it learns its
+ * zkEVM counters.
+ */
 const agreedBlocksOnceTaken = 5
 
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }

@@ -6,10 +6,13 @@ export const lateCheckMs = 1_000
 export const idleTimeoutMs = 5_000
 export const maxRequestsOfConnection = 1_000
 const maxConnections = 1_000
-/** One address must not take all connections. A proxy in front of all clients must have enough. */
+/** Low enough that one address cannot take all connections, and high enough for a proxy in front of all clients. */
 const maxConnectionsOfAddress = 100
 
-/** Limits connections, in total and per address. A connection beyond a limit is closed at once. */
+/**
+ * Limits connections, in total and per address (for IPv6, per 64-bit network). A connection beyond a limit is closed at
+ * once.
+ */
 export function limitConnections(server: Server): void {
   limitPipelining(server)
   server.maxConnections = maxConnections

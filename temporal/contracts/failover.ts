@@ -1,4 +1,4 @@
-/** Times after which another process takes over, in the memo `failover`, so that each replay reads the same ones. */
+/** Times after which another process takes over. They are in the memo `failover`: replays must read the same times. */
 export interface FailoverTimes {
   /** Heartbeat time-out of steps with a lane's key, ms. */
   readonly heartbeatMs: number

@@ -12,7 +12,8 @@ export interface OperatorTransactionInput extends Order {
   onlyBelow?: { address: string; minimum: string }
   /**
    * By default 1. All automatic top-ups of a lane have the same workflow id, and the id of an intent is the workflow id
-   * with the round. So each top-up begins with a new round. Otherwise its intent would have the id of an earlier one.
+   * with the round. So each top-up begins with a new round. Otherwise its intent would have the id of an earlier
+   * top-up's intent.
    */
   firstRound?: number
   progress?: OperatorTransactionProgress

@@ -35,11 +35,14 @@ export interface LocalBroadcastSteps {
 export interface AdmitInput {
   transfer: Transfer
   avoid?: LaneId[]
-  /** One node showed the effect, and most nodes denied it. The answer of one node no longer stops the transfer. */
+  /** One node showed the effect, and most nodes denied it. So the answer of one node no longer stops the transfer. */
   disputed?: true
   /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
-  /** True after a revert or a lane's quarantine of the transfer. The call then must not run the recipient's code. */
+  /**
+   * True after a revert or a lane's quarantine of the transfer. Then the call runs no code of the recipient, if the
+   * bridge has such a call.
+   */
   wrapped?: boolean
   /** Time when the transfer started, ms since the epoch, for metrics. Only set at the first try. */
   startedAt?: number
@@ -89,7 +92,10 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local' | 'parkAfte
   seenAt?: number
 }
 
-/** `requeued`: a worker may have had this task. `follow`: the step follows the intent's nonce, and gets no new one. */
+/**
+ * `requeued`: a worker may have had this task, and may have sent the call. `follow`: the step follows the intent's
+ * nonce, and gets no new one.
+ */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 export type AttemptRecord = SignedAttempt
@@ -134,7 +140,7 @@ export interface ConfirmInput {
   /** Stage of the round. The answer is `passed` if the effect of this stage is final and another call is needed. */
   stage?: string | undefined
   waitMs: number
-  /** Most nodes must deny the effect. Otherwise a delivered transfer could end as undelivered. */
+  /** Answers `gone` only if most nodes deny the effect. Without this, a delivered transfer could end as undelivered. */
   requireAgreement?: true
   seenAt?: number
 }
@@ -168,14 +174,19 @@ export type EndConfirmation =
 export interface LaneStatusAnswer {
   lane: LaneStatus
   others: number
-  /** ms for which a transfer leaves its nonce with a lane that is forbidden or has no worker. */
+  /**
+   * ms for which a transfer with a nonce waits for a lane that is forbidden or has no worker, before it goes to another
+   * lane.
+   */
   abandonAfterMs: number
 }
 
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /** `leave`: only without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane gets the nonce. */
+  /**
+   * `leave`: if the intent has no nonce. `cancel`: a no-op fills the nonce. `abandon`: the nonce becomes the lane's.
+   */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

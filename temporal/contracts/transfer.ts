@@ -42,7 +42,10 @@ export interface TransferProgress {
   quarantined?: true
   /** The round in progress. It may hold a nonce, so the next try continues the round. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
-  /** Earlier rounds' lanes, with their highest nonces. A cancelled transfer ends once none of these can be mined. */
+  /**
+   * The lanes of earlier rounds, each with its highest nonce. A cancelled transfer ends only when none of these nonces
+   * can be mined.
+   */
   left?: LaneNonce[]
   code?: ErrorCode
   reason?: string
@@ -62,7 +65,10 @@ export interface TransferStatus
   rounds: number
 }
 
-/** Tries again, even parked or past the deadline. With `gate`, only if waiting. Without `order`, author `unnamed`. */
+/**
+ * Makes the transfer try again, even if it is parked or past its deadline. With `gate`, only a waiting transfer tries
+ * again. Without `order`, the author is `unnamed`.
+ */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
 /** Cancels the transfer: a no-op fills its nonce. If a block includes its call instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')

@@ -13,7 +13,10 @@ const tagBytes = 16
 
 export const encryptedEncoding = 'binary/encrypted'
 const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
-/** A schedule appends the time to a workflow's id after the input was encrypted. Only audits have schedules. */
+/**
+ * A schedule appends this time to a workflow's id, but only after the input was encrypted. So the time is no part of
+ * the bound id. Only audits have schedules.
+ */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
 // tsx runs these sources as ES modules, in which Node does not find the named exports of this CommonJS package.

@@ -7,7 +7,10 @@ const scheduleToStart = 2
 /** NON_DETERMINISTIC_ERROR of temporal.api.enums.v1.WorkflowTaskFailedCause. */
 const nonDeterministic = 24
 
-/** Transfers restart, because the chains know their state. Others are reset: only a reset keeps operators' orders. */
+/**
+ * A closed transfer is started again, because the chains know its state. An open run is reset, because only a reset
+ * keeps operators' orders.
+ */
 export const remedies = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },

@@ -11,9 +11,9 @@ import { diagnoseTask, recover } from './remedies.ts'
 const everyMs = 10_000
 /** ms in which a run is not reset again. Otherwise two versions on one queue could undo each other's resets. */
 const restMs = 60_000
-/** A task is stuck after this many tries. The first try may have ended with its process. */
+/** A task is stuck after this many tries, because the first try may have ended with its process. */
 const triesUntilStuck = 3
-/** Further tries of a task that no process answered, because a process may have been paused. */
+/** A task that no process answered is stuck only after this many more tries, because a process may have been paused. */
 const moreUnanswered = 1
 const answerMs = 5_000
 
@@ -54,7 +54,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service
       logger.error('the task of a workflow fails repeatedly: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
     }
   }
-  /** Skips a run that cannot be reset: anyone can start one in Temporal. Throws errors that concern all runs. */
+  /** Skips a run that cannot be reset: anyone can start such a run in Temporal. Throws errors that concern all runs. */
   const leave = ({ workflowId: workflow, runId }: OpenRun, error: unknown) => {
     if (isForAll(error)) throw error
     if (logged.has(runId)) return

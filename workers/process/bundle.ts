@@ -14,7 +14,7 @@ const rooms = ['domain', 'temporal', 'workflows']
 
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/** Code of the workflows, one bundle for all callers (2 s of CPU). `traced` adds workflows/trace-headers.ts. */
+/** Code of the workflows, made once for all callers: it takes 2 s of CPU. `traced` adds workflows/trace-headers.ts. */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
   bundles.set(traced, bundle)
@@ -78,7 +78,7 @@ export const crashSinks: InjectedSinks<CrashSinks> = {
 const mostFiles = 8
 
 interface BundleCache {
-  /** Portage runs the files in this directory. Only users who may change the code may write to it. */
+  /** Portage runs the files in this directory, so only users who may change the code may write to it. */
   readonly directory: string
   readonly key: string
 }

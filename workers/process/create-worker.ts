@@ -6,7 +6,7 @@ import { type Deployment, versionOptions } from './deployment.ts'
 import type { Temporal } from './temporal.ts'
 import { Worker, type WorkerOptions } from '@temporalio/worker'
 
-/** Settings of Workers. Pollers are fixed: with autoscaling ones, a busy dev server lost tasks for 10 s. */
+/** Settings of Workers. The number of pollers is fixed: with autoscaling, a busy dev server lost tasks for 10 s. */
 export const defaultTuning = {
   maxCachedWorkflows: 1_000,
   workflowTasks: 40,
@@ -14,7 +14,7 @@ export const defaultTuning = {
   lanePollers: 4,
   /** Number of updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
   updatesPerRun: undefined as number | undefined,
-  /** ms for which a workflow task waits for the process with the workflow in its cache. */
+  /** ms for which a workflow task waits for the process that has its workflow in the cache. Then others may take it. */
   stickyMs: 10_000,
   graceMs: 5_000,
   /** ms after which a stopping process leaves unfinished activities to another process. */
@@ -65,7 +65,7 @@ export async function createWorker(
     ...versionOptions(deployment, versioning),
     ...options,
     ...(bundle && 'code' in bundle && codec.encrypts && { workflowBundle: withEncodedFailures(bundle) }),
-    // A codec without keys would fail a task for any payload that claims to be encrypted.
+    // Without keys there is no codec, because it would fail a task for any payload that claims to be encrypted.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
   // The SDK's option for a converter names a file to load, which a compiled process lacks.

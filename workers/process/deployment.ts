@@ -41,7 +41,10 @@ interface DeploymentWatch {
   readonly deployment: Deployment
   readonly logger: Logger
   readonly atStart: VersionStatus | undefined
-  /** Called when the version is drained, unless it was drained at the start already: it may be promoted again. */
+  /**
+   * Called when the version becomes drained, if the config wants that (`endWhenDrained`). Not called for a version that
+   * was drained at the start already, because it may be promoted again.
+   */
   readonly onDrained: () => void
   readonly everyMs?: number
 }
@@ -89,7 +92,10 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
   return startPolling(check, { everyMs, onError })
 }
 
-/** Whether drained Workers must restart, because their version was promoted. Waits while a promotion can still come. */
+/**
+ * Whether drained Workers must restart, because their version was promoted. Waits while a promotion can still come.
+ * Also true if the status cannot be read even then.
+ */
 export async function mustStartAgain(
   read: () => Promise<VersionStatus>,
   { stopping, everyMs = pollEveryMs }: { readonly stopping: AbortSignal; readonly everyMs?: number },

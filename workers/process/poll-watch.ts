@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { readSdkMetrics } from '../telemetry/sdk-metrics.ts'
 import type { WorkerTuning } from './create-worker.ts'
 
-/** A queue is unpolled if no poll has begun for this time, ms. The SDK begins a new poll every 70 s. */
+/** A queue is unpolled if no poll has begun for this time, ms, although the SDK begins a new poll every 70 s. */
 const quietMs = 240_000
 const giveUpMs = 60_000
 const everyMs = 20_000

@@ -31,7 +31,10 @@ import { tuningFrom } from './create-worker.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
-/** Starts the role once Temporal and one chain answer. Throws RelayerErrors of config and keys, and ADMIN_LISTEN. */
+/**
+ * Starts the role when Temporal and, unless the role is `ledger`, one chain answer. Throws RelayerErrors of config and
+ * keys, and ADMIN_LISTEN.
+ */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
   if (role === 'all') demandNoPlugins(config)
@@ -59,7 +62,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       }
     }
     const running = supervise(work, { onStop: admin.stopping, close: closeAll, logger })
-    // A process without Workers has no version. `stopped` reports the error that is ignored here.
+    // A process without Workers has no version. An error of `stop` is ignored here, because `stopped` reports it.
     if (version && work.ledgers.length + work.workers.length > 0)
       work.services.push(
         watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),
@@ -67,7 +70,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
     return running
   } catch (error) {
     await stopWork(work)
-    // The connection cannot be closed if no Worker ever ran. The end of the process closes the connection.
+    // If no Worker ever ran, the connection cannot be closed. Then the end of the process closes it.
     await dependencies?.close().catch(() => {})
     await admin.close()
     throw error

@@ -97,7 +97,7 @@ function following(current: () => NativeConnection): NativeConnection {
 }
 
 let installed = false
-/** The latest logger. The SDK would use its first logger even for a later runtime. */
+/** The latest logger, read for each line, because the SDK would use its first logger even for a later runtime. */
 let sdkLogger: Logger
 export async function installRuntime(logger: Logger): Promise<void> {
   sdkLogger = logger
@@ -121,7 +121,7 @@ export async function installRuntime(logger: Logger): Promise<void> {
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
-/** Lines about a wanted state: queues of lanes have no workflows, and the queue `ledger` has no activities. */
+/** Lines that report a wanted state: queues of lanes have no workflows, and the queue `ledger` has no activities. */
 const byDesign = /^No (activities|workflows) registered, not polling/
 
 /** The SDK's lines about retries get the level debug, because the settings watch logs an outage. */
@@ -157,7 +157,7 @@ function transferLine(level: LogEntry['level'], given: Record<string, unknown>):
   return { level: 'warn', fields: { ...fields, code: (fields['code'] ?? 'INTERNAL') as Code, run_id: runId } }
 }
 
-/** Drops the SDK's lines below INFO. There are about twenty per transfer, which the runtime would store and sort. */
+/** Drops the SDK's lines below INFO, because the runtime would store and sort about twenty of them per transfer. */
 export function dropDetails(collector: Pick<SdkLogger, 'trace' | 'debug'>): void {
   collector.trace = collector.debug = () => {}
 }

@@ -19,7 +19,10 @@ import type { Worker } from '@temporalio/worker'
 import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Workflow types that fail at replay errors, and restart from the chains' state. All others are reset. */
+/**
+ * Workflow types whose runs fail at a replay error, and are started again, because the chains show their state. Runs of
+ * all other types are reset.
+ */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
 /** Slots for steps without a key. Local broadcasts have separate slots, so that they do not delay withdrawals. */
@@ -121,7 +124,7 @@ export async function createLedgerWorker({ logger, ...hosting }: Hosting & { log
   })
 }
 
-/** Interval of checks of the schedule, ms. After a wipe, Temporal has no schedule. */
+/** Interval of checks of the schedule, ms. After a wipe of Temporal, the schedule is missing, and is made again. */
 const againMs = 15_000
 
 function scheduleAudits(chain: ChainName, { client, config, logger, metrics }: ProcessParts): Service {

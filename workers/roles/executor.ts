@@ -77,7 +77,10 @@ const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {
   cancelled: 'aborted',
 }
 
-/** Returns a reader of requests for execution, from source and transfers. Undefined without an Executor. */
+/**
+ * Returns a reader of requests for execution. The requests come from the source chain, their states from the transfers.
+ * Undefined without an Executor.
+ */
 export function createRequestsOf({
   config,
   network,
@@ -126,7 +129,7 @@ export function createRequestsOf({
   }
 }
 
-/** A request that is too large is no transfer, so nobody asks for it. */
+/** Undefined for a request that is too large, because it never becomes a transfer. */
 function unlessTooLarge<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -18,7 +18,7 @@ const periodsMs: Readonly<Record<string, number>> = { hour: 3_600_000, day: 24 *
 
 type Spender = Pick<LaneAgent, 'lane' | 'spending'>
 
-/** Reports high spending, once per receiver, limit and period (hour, day): all processes use the same ids. */
+/** Reports high spending once per receiver, limit and period (hour, day), because all processes use the same ids. */
 export function spendingNotices(parts: Raising, agents: readonly Spender[]): Service[] {
   const raise = createRaise(parts, 'lane.spending_high')
   if (!raise) return []
@@ -31,7 +31,7 @@ export function spendingNotices(parts: Raising, agents: readonly Spender[]): Ser
 
 type Raising = Pick<ProcessParts, 'config' | 'client' | 'logger'>
 
-/** Returns a function that notifies receivers once per id, and logs errors. Undefined if none wants the type. */
+/** Returns a function that notifies receivers once per id, and logs errors. Undefined if no receiver wants the type. */
 export function createRaise({ config, client, logger }: Raising, type: NotificationType) {
   const receivers = receiverFilters(config).filter(({ filter }) => wantsType(filter, type))
   if (receivers.length === 0) return undefined

@@ -22,12 +22,12 @@ import { createWorker, type Hosting, pollers } from '../process/create-worker.ts
 import type { Worker } from '@temporalio/worker'
 import { join } from 'node:path'
 
-/** Steps in memory per nonce of the window: one in flight, one waiting. Others wait in Temporal's queue. */
+/** Steps in memory per nonce of the window: one in flight, one waiting. Further steps wait in Temporal's queue. */
 const slotsPerNonce = 2
 /** With batches, the steps of this many full batches are in memory too. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
-/** Fewest blocks until an orphan is filled: fewer would take nonces from live processes at a slow block. */
+/** An orphan is filled after at least this many blocks. With fewer, a slow block would cost live processes nonces. */
 const leastFillBlocks = 3
 
 export function laneConfigs(config: Config, name: ChainName): Map<LaneId, LaneConfig> {

@@ -123,7 +123,10 @@ async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
   }
 }
 
-/** Undefined without a usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if unread, because it may have halts. */
+/**
+ * Undefined if there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if it cannot be read, because it may have
+ * halts.
+ */
 async function readKept(
   files: ReturnType<typeof createCheckpointFiles>,
   namespace: string,

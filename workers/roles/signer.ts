@@ -46,7 +46,7 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
     operatorCalls,
     coinPayees: payees,
     otherLanes: others,
-    // If the config names the lane that pays top-ups, a thief of another key cannot pay any.
+    // If the config names the lane that pays top-ups, no other key signs them. So a thief of another key can pay none.
     topUps: chain.signing.topUps && (topUp === undefined || topUp.from === address),
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],
@@ -100,7 +100,10 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }
 
-/** Opens a signer, again at each signature while the service is offline. Throws SIGNER_UNAVAILABLE (permanent). */
+/**
+ * Opens a signer. While the signing service is offline, each signature tries to open it again. Throws
+ * SIGNER_UNAVAILABLE (permanent).
+ */
 export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
   try {
     return await open()

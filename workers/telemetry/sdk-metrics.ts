@@ -10,7 +10,7 @@ const timeoutMs = 2_000
 /** Largest answer, bytes. A process with many lanes answers with a few hundred kilobytes. */
 const mostBytes = 16 * 1024 * 1024
 
-/** Another process may take the chosen port before the SDK opens it. */
+/** Several ports are tried, because another process may take the chosen port before the SDK opens it. */
 const mostTries = 5
 
 let address: string | undefined

@@ -61,7 +61,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return afterWithdrawal(run, lane, underway.nonce)
       case 'seen':
       case 'cancelled':
-        // A nonce that the intent held is used up, and a new round begins. Without a nonce, the intent stays.
+        // A nonce that the intent held is used up, so a new round begins. An intent without a nonce stays.
         if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
         run.stopFollowing()
         return
@@ -99,7 +99,10 @@ async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number
   run.nextRound()
 }
 
-/** After the first quarantine, step 1 tries a call that runs no code of the recipient. Later quarantines only wait. */
+/**
+ * Turns the transfer away from the lane. After its first quarantine, step 1 at once tries a call that runs no code of
+ * the recipient. After any other refusal with `retryInMs`, the transfer waits.
+ */
 async function holdBack(run: TransferRun, lane: LaneIntent, refusal: Extract<BroadcastResult, { kind: 'no-slot' }>): Promise<undefined> {
   const { code, retryInMs } = refusal
   const reason = `${lane.ready.lane}: ${refusal.reason}`
@@ -177,7 +180,10 @@ export class LaneIntent {
     )
   }
 
-  /** Leaves the nonce to a lane that cannot work. A cancelled transfer instead waits until no nonce can be mined. */
+  /**
+   * Leaves the nonce to a lane that has not worked for `abandonAfterMs`, if another lane is open or the deadline has
+   * passed. A cancelled transfer instead waits until no nonce can be mined.
+   */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()
     if (!status) return undefined
@@ -193,12 +199,12 @@ export class LaneIntent {
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }
   }
 
-  /** True if the intent has no nonce. The ledger refuses this intent, so the next try must be a new round. */
+  /** True if the intent had no nonce. Then the ledger refuses this intent, so the next try must be a new round. */
   async leave(): Promise<boolean> {
     return (await this.#withdraw('leave')).kind === 'free'
   }
 
-  /** Past the deadline, waits until none of the intent's nonces can be mined. */
+  /** Past the deadline, withdraws the intent, and waits until none of its nonces can be mined. */
   async freeIfEnding(): Promise<void> {
     if (!this.#run.ending || this.#run.signals.cancelledBy) return
     const what = `ends once ${this.ready.lane} has withdrawn it`
@@ -233,7 +239,7 @@ export class LaneIntent {
     return this.#queued('requeued')
   }
 
-  /** A cancel abandons the task at once, because its withdrawn intent gets no nonce. */
+  /** A cancel ends the wait for the task at once. The task then gets no nonce, because its intent is withdrawn. */
   #queued(mode: BroadcastMode): Promise<BroadcastResult> {
     const options = { ...broadcastPolicy(), cancellationType, summary: this.#summary(), taskQueue: laneQueue(this.ready.lane) }
     return proxyActivities<contract.LaneSteps>(options).broadcast(this.#input(mode))

@@ -201,7 +201,7 @@ export class TransferRun {
     this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
   }
 
-  /** Begins the next round after the final call of a stage. The new round counts no failure. */
+  /** Begins the next round after the final call of a stage. Failures and waits are counted from 0 again. */
   passStage(stage = '', { txHash, blockHeight }: Partial<Pick<Landed, 'txHash' | 'blockHeight'>>): undefined {
     this.nextRound()
     Object.assign(this.progress, { failures: 0, spent: 0, waits: 0 })
@@ -272,7 +272,7 @@ export class TransferRun {
       // A parked transfer waits for an operator even past its deadline.
       if (this.overdue && this.state !== 'parked') this.signals.woken = true
     } catch {
-      // Temporal has cancelled the workflow. The cancel has woken the run already.
+      // Temporal has cancelled the workflow. Nothing is left to do, because the cancel has woken the run already.
     }
   }
 }
@@ -281,7 +281,10 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
   return tried.find(({ hash }) => hash === txHash)?.includedAt
 }
 
-/** Reasons that usually pass within minutes. A transfer that waits for one tries again at least every minute. */
+/**
+ * Reasons that usually pass within minutes. A transfer that waits for one tries again after at most a minute, if
+ * `retryInMs` is not longer.
+ */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
 export async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {

@@ -12,7 +12,7 @@ import { TransferRun, type Outcome, wait } from './transfer-run.ts'
 /** Tries one transfer until it has an outcome (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
 export function transfer(input: contract.TransferInput): Promise<contract.TransferStatus> {
   const { cancelRequested } = CancellationScope.current()
-  // A cancel by Temporal, recorded as an order, interrupts no step: the nonces' use decides how the transfer ends.
+  // A cancel by Temporal becomes an order, and interrupts no step: the use of the nonces decides how the transfer ends.
   return CancellationScope.nonCancellable(() => {
     const run = new TransferRun(input)
     cancelRequested.catch(() => run.cancel(byTemporal))
@@ -127,7 +127,7 @@ function receiveSignals(run: TransferRun): void {
     run.note('expedite', orderOf(given))
     signals.priority = expeditedPriority
     const { lane } = run.progress
-    // The lane raises the fees of stuck transactions anyway.
+    // A failure does no harm, because the lane raises the fees of stuck transactions anyway.
     if (lane && (run.state === 'broadcasting' || run.state === 'pending')) steps.expedite(lane, run.intentId).catch(() => {})
   })
   setHandler(contract.adoptSignal, (copy) => {

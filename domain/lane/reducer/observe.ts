@@ -6,10 +6,10 @@ import type { Observation, RolledBack } from '../messages.ts'
 
 /** Highest number of entries that a node's false answer can add to the ledger. */
 const coveredLimit = 1_000
-/** For this time (ms) after the highest report, a lower height is a lagging node's. Processes report more often. */
+/** For this time (ms) after the last report of the greatest height, a lower height counts as a lagging node's. */
 const leadMs = 60_000
 
-/** Applies a report. A synced ledger gets entries for the 1,000 lowest unmined nonces, so that no-ops can fill them. */
+/** Applies a report. A synced ledger adds missing entries for the 1,000 lowest unmined nonces, to fill them. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   if (state.replaced) return { state, rolledBack: [] }
@@ -142,7 +142,7 @@ function withRange(known: readonly ForgottenNonces[], { from, to, at }: Forgotte
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]
 }
 
-/** Stops grants until a process reports the account. A ledger that was reset does not know its last answers. */
+/** Stops grants until a process reports the account, because a ledger that was reset does not know its last answers. */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }

@@ -78,7 +78,8 @@ function fillUnowned(state: LaneState, nonce: number): Step {
   return atUnmined(state, nonce, (entry) => {
     const { owner } = entry
     if (owner) return refuse(state, 'conflict', `nonce ${nonce} belongs to ${owner.intentId}; cancel-nonce takes it away from its owner`)
-    // An inherited nonce stays inherited until it is mined, because an intent of an earlier ledger may own it.
+    // An inherited nonce stays inherited until it is mined, because an intent of an earlier ledger may own it. The
+    // order only makes its no-op due now.
     if (entry.fill === 'inherited') return done(put(state, { ...entry, sinceBlock: entry.sinceBlock - state.config.fillAfterBlocks }))
     return done(put(state, { ...entry, fill: 'operator', maybeSent: true }))
   })
@@ -98,7 +99,7 @@ function configure(state: LaneState, given: LaneConfig): LaneState {
   return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } })
 }
 
-/** Accepts only the ledger's own final block. After a reset, a process with an old view must not stop the lane. */
+/** Accepts only the ledger's own final block: a process with an old view must not stop the lane after a reset. */
 function replaced(state: LaneState, { height, hash }: { height: number; hash: string }): LaneState {
   const known = state.observed?.final
   return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state

@@ -27,13 +27,17 @@ export function apply(
   return { state: current, response, rolledBack: seen.rolledBack }
 }
 
-/** Repairs a reset or restored ledger. A chain nonce below a final one is from another chain, and changes nothing. */
+/**
+ * Repairs a reset or restored ledger. Changes nothing if the account's nonce is below a final one, because another
+ * chain then answers.
+ */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // If both granted equally often, a lower `next` means returned nonces, and a higher `next` a reset of the ledger.
+  // If ledger and process know the same number of grants, `next` differs only by returned nonces. A reset ledger whose
+  // `next` is higher than the process's has lost such returns.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -75,7 +79,8 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A nonce to fill gets no call, which would outbid the no-op. For other nonces, the order to fill is outdated.
+  // A nonce to fill takes no call, which would outbid the no-op. Any other nonce takes no no-op, because the process's
+  // order to fill is outdated.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }
@@ -94,7 +99,10 @@ function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
   return BigInt(made.maxFee) >= BigInt(maxFee) && BigInt(made.tip) >= BigInt(tip)
 }
 
-/** go-ethereum keeps 64 transactions of an account in its pool, reth 16. A node with a higher count is wrong. */
+/**
+ * A node that counts more pending transactions of an account is wrong: go-ethereum's pool keeps 64 of an account,
+ * reth's 16.
+ */
 const mostPending = 1_000
 
 const block = fields({ height: whole, hash: text() })

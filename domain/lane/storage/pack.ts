@@ -162,7 +162,10 @@ export function mayOwn({ words, text }: PackedEntries, intentId: string): boolea
   return text.includes(packedHex(digest)) && words.includes(start)
 }
 
-/** A page's frequent strings, by one to four capital letters. A decimal that occurs once is inline, in base 36. */
+/**
+ * The frequent strings of a page, each replaced by one to four capital letters. A decimal that occurs once is inline,
+ * in base 36.
+ */
 export interface Dictionary {
   readonly words: readonly string[]
   reference(word: string): string

@@ -11,7 +11,10 @@ export interface PageSizes {
 
 const sizes: PageSizes = { page: 250, loose: 250 }
 const readable = 128
-/** A rollback sends a signal per unpacked nonce. Temporal allows a run 2,000 (limit.numPendingSignals.error). */
+/**
+ * A rollback sends a signal for each unpacked nonce, and Temporal lets a run send 2,000 at a time
+ * (limit.numPendingSignals.error).
+ */
 const openAhead = 1_000
 
 export function paged(state: LaneState, { page, loose }: PageSizes = sizes): LaneState {

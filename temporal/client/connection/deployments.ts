@@ -17,7 +17,7 @@ const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'r
 const answerMs = 10_000
 /** gRPC's INVALID_ARGUMENT, NOT_FOUND and FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
-/** ms without a poll after which a worker is gone. One poll takes 60 s (matching.longPollExpirationInterval). */
+/** ms without a poll until a worker counts as gone: a poll takes 60 s (matching.longPollExpirationInterval). */
 export const pollerGoneMs = 75_000
 
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
@@ -87,7 +87,10 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
   })
 }
 
-/** Whether no version has work and no unversioned worker polls. Of several new versions, the first build id wins. */
+/**
+ * Whether the version may promote itself: no version has work, no unversioned worker polls, and of several new
+ * versions, this one has the lowest build id.
+ */
 export async function isFirstVersion(client: TemporalClient, version: DeploymentVersion): Promise<boolean> {
   const { current, ramping } = await describeDeployment(client, version.deploymentName)
   if (current !== undefined || ramping !== undefined) return false
@@ -98,7 +101,10 @@ export async function isFirstVersion(client: TemporalClient, version: Deployment
   return buildIds.toSorted()[0] === version.buildId
 }
 
-/** Queues without a live worker of the version. The server's own check also counts workers that have ended. */
+/**
+ * Queues without a live worker of the version. If the version has a live worker at all, queues that nobody polls are
+ * left out. The server's own check also counts workers that have ended.
+ */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
   const queues = (await pollersOf(client, version)).map(({ name, live }) => {
     const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)

@@ -46,13 +46,13 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   const at = hostAndPort(address)
   if (!tls) return guarded(connectTcp(at))
   const { serverName, ca, pair } = tls
-  // SNI allows only names (RFC 6066). Node still compares an IP address with the certificate.
+  // SNI allows only names (RFC 6066), so an IP address is left out. Node still compares it with the certificate.
   const servername = serverName ?? (isIP(at.host) ? '' : at.host)
   const pairOptions = pair && { cert: pair.certificate, key: pair.key }
   return guarded(connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...pairOptions }))
 }
 
-/** Adds a lasting listener for errors. After `once`, an error without a listener would end the process. */
+/** Adds a lasting listener for errors. `once` removes its own, and an error without one would end the process. */
 function guarded(socket: Socket): Socket {
   return socket.on('error', () => {})
 }
@@ -71,7 +71,10 @@ const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNA
 /** TLS alerts of a server that rejects Portage's certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
-/** In TLS 1.3, the server checks certificates after the handshake, and may close before Portage reads its alert. */
+/**
+ * The code for a failed TLS connection. In TLS 1.3, the server checks certificates after the handshake, and may close
+ * before Portage reads its alert. So a close after the handshake counts as a refused certificate.
+ */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'
@@ -81,7 +84,10 @@ function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undef
   return handshakeDone && (code === 'ECONNRESET' || code === 'EPIPE') ? 'TEMPORAL_CERTIFICATE_REFUSED' : undefined
 }
 
-/** Whether a TLS handshake succeeds. HTTP/2 reports no error if a TLS server closes a plain connection. */
+/**
+ * Whether the server speaks TLS. The failure of the plain connection does not show it, because a TLS server may just
+ * close such a connection.
+ */
 async function speaksTls(address: string): Promise<boolean> {
   const socket = guarded(connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs }))
   socket.once('timeout', () => socket.destroy(new Error('no handshake')))
@@ -89,7 +95,7 @@ async function speaksTls(address: string): Promise<boolean> {
     await once(socket, 'secureConnect')
     return true
   } catch (error) {
-    // A TLS alert proves a TLS server: one that wants a certificate or another cipher.
+    // An alert proves that the server speaks TLS, although it wants a certificate or another cipher.
     return error instanceof Error && /\balert\b/i.test(error.message)
   } finally {
     socket.destroy()

@@ -50,7 +50,7 @@ export async function probeTemporal(
 ): Promise<void> {
   const { timeoutMs = answerTimeoutMs, writes } = options
   const { address, namespace } = target
-  // Files that changed between two reads would hide the real error.
+  // The credentials are read only once, because files that change between two reads would hide the real error.
   const credentials = readCredentials(target)
   const connection = await openConnection(target, options, credentials)
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
@@ -98,7 +98,7 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/** Retries without a throw: the SDK retries in a timer, where an error of a closed connection ends the process. */
+/** Makes the SDK's retries safe: they run in a timer, where an error of a closed connection would end the process. */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {

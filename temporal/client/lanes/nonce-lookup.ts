@@ -30,7 +30,7 @@ export async function hashesOfNonces(
   return new Map((await Promise.all(found)).flatMap(([nonce, hash]) => (hash === undefined ? [] : [[nonce, hash] as const])))
 }
 
-/** Returns a filter for the transfers of a nonce. If the ledger lacks the nonce, the filter uses `minedHash`. */
+/** Returns a filter for the transfers of a nonce. If the ledger knows no owner, the filter uses `minedHash`. */
 export async function transfersOfNonce(
   client: TemporalClient,
   lane: LaneId,

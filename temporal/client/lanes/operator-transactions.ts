@@ -55,7 +55,7 @@ export async function startOperatorTransaction(
   return id
 }
 
-/** ms from an automatic top-up that did not end as `done` to the next top-up of its lane. */
+/** After an automatic top-up that did not end as `done`, the time until the next top-up of its lane, ms. */
 const afterFailureMs = 10 * 60_000
 
 /**

@@ -26,13 +26,14 @@ export interface KeptOrders {
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 const atOnce = 8
-/** Time limit for reading all transfers or all operator transactions, ms. Strangers may start any number of them. */
+/** Time limit for reading all transfers or operator transactions, ms: strangers may start any number of them. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
 
 /**
- * Reads workflows' orders, but not of operator transactions closed before `since` (ms). Throws TEMPORAL_UNAVAILABLE.
+ * Reads the orders that workflows keep, except those of operator transactions that closed before `since` (ms). Throws
+ * TEMPORAL_UNAVAILABLE.
  */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
   const readers: Record<Subject, () => Promise<KeptOrders[]>> = {
@@ -90,7 +91,8 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
     return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
   }
   return ofRuns(client, 'operator transaction', query, ask, (status, id, startedAt) => {
-    // Anyone with access to Temporal can start an operator transaction, and end it with a malformed result.
+    // Fields may be missing: anyone with access to Temporal can start an operator transaction, and end it with a
+    // malformed result.
     const { by, reason, lane, intent, cancelledBy } = status
     const at = (status as Partial<typeof status>).orderedAt ?? startedAt
     const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }

@@ -24,7 +24,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
   if (last?.status.name === 'RUNNING') return
-  // A completed notifier has no receiver in any config. If the receiver returns, its notifier starts without a state.
+  // A notifier completes when its receiver is in no config. If the receiver returns, its notifier starts anew.
   const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
   const input: NotifierInput = { receiver, ...(known && { state: known }) }
   await startUnlessTaken(client, 'notifier', {

@@ -6,7 +6,7 @@ import { problemOf } from '../../../observability/severity.ts'
 
 const everyMs = 2_000
 const firstEveryMs = 200
-/** The first read must not wait long: this process may be the one that starts the only worker later. */
+/** The first read must not wait long for a worker, because this process itself may start the only worker later. */
 const firstTimeoutMs = 1_000
 const quietMs = 10_000
 

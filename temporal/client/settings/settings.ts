@@ -24,12 +24,15 @@ export async function readSettings(client: TemporalClient, timeoutMs = queryTime
   return { ...noSettings, ...(await within(client, timeoutMs, ask).catch(rethrowAs(codes))) }
 }
 
-/** Starts the settings workflow after a wipe of Temporal, without a worker. Returns false if settings exist. */
+/**
+ * Starts the settings workflow with these settings after a wipe of Temporal. No worker is needed. Returns false if
+ * settings exist.
+ */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
     startUnlessTaken(client, 'settings', {
       workflowId: settingsWorkflowId,
-      // A terminated run still has its settings, and the next change starts a new run with them.
+      // A terminated run counts as existing: it still has its settings, and the next change starts a new run with them.
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [{ settings } satisfies SettingsInput],
       staticSummary: summary,
@@ -59,7 +62,10 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   return { before, after }
 }
 
-/** Wakes transfers that may go on. Without this signal, they may notice half an hour later. Never throws. */
+/**
+ * Wakes transfers that may go on after the orders. Without the signal, they could notice it half an hour later. Never
+ * throws.
+ */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
   // The list lags, and a transfer in it may be parked by now. With `gate`, the signal wakes no parked transfer.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })

@@ -15,7 +15,7 @@ type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
-/** A missed audit starts at most this late, ms. If it cannot, the next audit covers its period. */
+/** A missed audit starts at most this late, ms. If it cannot start in this time, the next audit covers its period. */
 const catchupWindowMs = 60_000
 
 /** Creates or changes the schedule of a chain's audits. A paused schedule stays paused. */

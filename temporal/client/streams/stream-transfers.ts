@@ -9,7 +9,7 @@ import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts
 export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
   /** Bridges whose transfers the stream may contain. Absent: only `bridge`. */
   readonly owners?: readonly BridgeName[] | undefined
-  /** Wormhole chain id. With this id, transfers are found whose source had another name in an earlier config. */
+  /** Wormhole chain id. With it, the list also has transfers whose source had another name in an earlier config. */
   readonly emitterChain?: number | undefined
 }
 
@@ -72,7 +72,7 @@ export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transf
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
 
-/** Groups transfers by number. Strangers can start further transfers of a number. */
+/** Groups transfers by number. A number may have several transfers, because strangers can start some. */
 export function byNumber(listed: readonly ListedTransfer[]): ReadonlyMap<string, readonly ListedTransfer[]> {
   return groupBy(listed, ({ number }) => number)
 }
@@ -95,7 +95,7 @@ function ownersOf({ bridge, owners = [bridge] }: StreamOfTransfers): readonly Br
   return owners
 }
 
-/** Leaves out runs that cannot belong to the stream. Anyone with access to Temporal can choose ids and attributes. */
+/** Leaves out runs that cannot belong to the stream: anyone with access to Temporal can choose ids and attributes. */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   const owners = ownersOf(of)
   return runs.flatMap((run) => {

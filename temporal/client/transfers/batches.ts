@@ -21,7 +21,8 @@ export async function startBatch(client: TemporalClient, id: string, input: Batc
     workflowId: id,
     taskQueue: ledgerQueue,
     args: [input],
-    // A memo is readable without a worker. The memo has short hashes, because servers warn of memos above 2 KB.
+    // The members are in a memo, because a memo is readable without a worker. They are short hashes, because servers
+    // warn of memos above 2 KB.
     memo: { members: input.members.map(tombstone) },
     staticSummary: `${input.members.length} transfers in one call by ${input.lane}`,
   })
@@ -31,7 +32,7 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Records that no member was withdrawn or has a nonce. Only then may the call be signed. */
+/** Records that no member was withdrawn or has a nonce. The call may be signed only after this record. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
@@ -48,7 +49,10 @@ export async function batchEntries(client: TemporalClient, lane: LaneId) {
   )
 }
 
-/** Hashes of a batch's members. Throws for an unreadable memo: a transfer must not end while a batch has it. */
+/**
+ * Hashes of a batch's members. Throws for an unreadable memo. With an empty answer instead, a transfer could end while
+ * a batch has it.
+ */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])

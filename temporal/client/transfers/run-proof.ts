@@ -9,7 +9,7 @@ import { ifGone, isForAll } from '../connection/errors.ts'
 import { type ClosedTransfer, readClosedRun } from './closed-runs.ts'
 import type { TransferRow } from './transfer-list.ts'
 
-/** Whether id, bridge and queue fit together. No proof: anyone with access to Temporal can copy all three. */
+/** Whether id, bridge and queue fit together. This is no proof: anyone with access to Temporal can copy all three. */
 export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttributes: attributes }: WorkflowExecutionInfo): boolean {
   const [bridge, target] = [attributes.get(searchAttributes.Bridge), attributes.get(searchAttributes.TargetChain)]
   const parts = transferIdParts(workflowId)
@@ -20,7 +20,7 @@ export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttribut
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/** ms. A reversal is foreign if its run is missing within this time. Servers keep closed runs for days. */
+/** For this time after its record, ms, a reversal without a run is foreign: servers keep closed runs for days. */
 const keptMs = 3_600_000
 
 /** Compares a listed transfer with its history. Throws the errors of `fromTemporal`. */
@@ -37,7 +37,7 @@ export async function proofOf(
   const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
   if (record !== 'same') return record
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
-  // If the receiver is notified late, the server may have deleted the run.
+  // The server may have deleted the run, unless the record of a reversal is young.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes: attributes } = described
   // After a restore of Temporal, lists may be newer than runs, so an open run proves nothing.

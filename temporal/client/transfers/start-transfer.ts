@@ -51,7 +51,10 @@ export async function startInPlaceOfRejected(
   return true
 }
 
-/** Restarts a transfer without progress, deadline and (by a person's order) terms. Throws INTERNAL without input. */
+/**
+ * Starts a transfer again with its stored input, but without progress and deadline and, by a person's order, without
+ * terms. Throws INTERNAL if there is no stored input.
+ */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,

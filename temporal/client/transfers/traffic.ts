@@ -24,14 +24,14 @@ export function createTrafficReader(client: TemporalClient) {
   const reading = keptRead(readLists, { fromAnswer: (answer) => (answer ? answer.at + everyMs - Date.now() : 0) })
 
   return {
-    /** `asOf` and `endedSince` are ISO 8601. `isOpenCut`: only the newest open transfers are counted. */
+    /** `asOf` and `endedSince` are ISO 8601. If `isOpenCut` is true, only the newest open transfers are counted. */
     async read(minutes: TrafficMinutes) {
       const { at, open, isOpenCut } = await reading()
       const window = trafficWindow(minutes, at)
       const since = ended.completeSince
       return {
         ...{ asOf: new Date(at).toISOString(), minutes, stepMs: window.stepMs, open: open.length, isOpenCut },
-        // Transfers that ended before `endedSince` are not counted. Absent: all of the period are counted.
+        // Transfers that ended before `endedSince` are not counted. If it is absent, the whole period is counted.
         ...(since > window.from && { endedSince: new Date(since).toISOString() }),
         ...trafficOf([...open, ...ended.samples], window),
       }

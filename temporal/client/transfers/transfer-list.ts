@@ -35,7 +35,7 @@ export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'brid
   readonly chain?: string | undefined
   readonly lanes?: readonly LaneId[] | undefined
   readonly ids?: readonly string[] | undefined
-  /** ms since the epoch. If the transfer has an outcome, its last run must also have started before this time. */
+  /** ms since the epoch. A transfer with an outcome is listed only if its last run also started before this time. */
   readonly startedBefore?: number | undefined
   readonly startedAfter?: number | undefined
 }
@@ -47,7 +47,7 @@ export const startedAtMemo = 'startedAt'
 /** Memo with the transfer's content, so that lists read neither histories nor chains. Workflows never read it. */
 export const contentMemo = 'content'
 
-/** Lists transfers. Only the last page has no `next`, but any may be short. Throws INPUT_INVALID for a bad cursor. */
+/** Lists transfers. Any page may be short, but only the last has no `next`. Throws INPUT_INVALID for a bad cursor. */
 export async function listTransferPage(
   client: TemporalClient,
   filter: TransferFilter,
@@ -127,7 +127,7 @@ function isEmpty({ states, lanes, ids }: TransferFilter): boolean {
   return [states, lanes, ids].some((any) => any?.length === 0)
 }
 
-/** Compares the start of the transfer. The server compares starts of runs, which may be later. */
+/** Compares the start of the transfer itself, because the server compares only starts of runs, which may be later. */
 function isOfAge({ startedAt }: TransferRow, { startedBefore = Infinity, startedAfter = -Infinity }: TransferFilter): boolean {
   const at = Date.parse(startedAt)
   return at < startedBefore && at >= startedAfter
@@ -144,13 +144,16 @@ function queryOf(filter: TransferFilter): string {
     ...(lanes ? [`Lane IN (${lanes.map(quoted).join(', ')})`] : []),
     ...(ids ? [`WorkflowId IN (${ids.map(quoted).join(', ')})`] : []),
     ...(startedAfter === undefined ? [] : [`StartTime >= '${new Date(startedAfter).toISOString()}'`]),
-    // After a continue-as-new, only the memo has the start, so the server compares starts of completed runs only.
+    // After a continue-as-new, only the memo has the start. So the server applies this limit only to completed runs.
     ...(startedBefore === undefined ? [] : [`(StartTime < '${new Date(startedBefore).toISOString()}' OR ExecutionStatus != 'Completed')`]),
   ]
   return transfersWith(values, ...conditions)
 }
 
-/** An open state matches only running transfers, because a terminated transfer keeps its last state. */
+/**
+ * An open state matches only running transfers, and an outcome only completed ones: a terminated transfer keeps its
+ * last state.
+ */
 function inStates(states: readonly TransferState[]): string {
   const among = (wanted: readonly TransferState[], execution: string) =>
     wanted.length === 0 ? [] : [`(TransferState IN (${wanted.map(quoted).join(', ')}) AND ${execution})`]
@@ -164,7 +167,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** Mark of a filter in its cursors, without times: an age in a filter is another time at each page. */
+/** Marks the cursors of a filter. Times are left out, because an age in a filter gives another time at each page. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

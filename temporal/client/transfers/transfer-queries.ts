@@ -6,7 +6,7 @@ export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', '
 export const running = `ExecutionStatus = 'Running'`
 export const closed = `ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`
 
-/** Quotes a value. An unescaped quote or backslash would end or change the text in the server's SQL. */
+/** Quotes a value, because an unescaped quote or backslash would end or change the text in the server's SQL. */
 export function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }

@@ -92,7 +92,7 @@ export async function describeQueue(client: TemporalClient, name: string, kind: 
   const polledAt = polls.length > 0 ? Math.max(...polls) : undefined
   const { seconds = 0, nanos = 0 } = stats?.approximateBacklogAge ?? {}
   return {
-    /** Whether a poll came in the last 75 s. A killed worker shows only by missing polls. */
+    /** Whether a poll came in the last 75 s. Missing polls are the only sign of a killed worker. */
     isPolled: polledAt !== undefined && Date.now() - polledAt < pollerGoneMs,
     ...(polledAt !== undefined && { polledAt }),
     waiting: Number(stats?.approximateBacklogCount ?? 0),
