@@ -104,12 +104,15 @@ export function spySources(options: BridgesOptions) {
 /** The configured products on the kit, in the order in which they read a message. */
 export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
-  // Called only if NTT is configured. Otherwise a chain may have no Wormhole chain id, and `namesOf` throws.
+  // Called only if NTT is configured. Without NTT, a chain may have no Wormhole chain id, and `namesOf` would throw.
   const numbers = () => new Map([...namesOf(options)].map(([number, name]) => [name, number]))
   return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(freeTokens(ofTokens), numbers())] : [])]
 }
 
-/** Transfers of other tokens are delivered only if a request for execution pays for them. */
+/**
+ * Tokens whose transfers need no payment. Transfers of other tokens are delivered only if a request for execution pays
+ * for them.
+ */
 const freeTokens = ({ tokens }: Settings<'ntt'>) => tokens.filter(({ free }) => free)
 
 export function packagesOf({

@@ -10,7 +10,7 @@ import type { StreamConfig } from '../domain/stream/stream.ts'
 export type Verdict =
   | {
       readonly kind: 'valid'
-      /** Of the first call. Absent: `Endpoint.delivery` returns it. */
+      /** The delivery by the first call. Absent: call `Endpoint.delivery` for it. */
       readonly delivery?: PlannedDelivery
     }
   | {
@@ -143,8 +143,9 @@ export interface Endpoint {
   /** Returns this endpoint with a planned call and its effects. Absent if every process runs the bridge's code. */
   planned?(plan: CallPlan): Endpoint
   /**
-   * Finds and verifies the attestation of a message that was found without one. A transfer with a wrong attestation
-   * would be rejected. Undefined if the message has its attestation.
+   * Finds the attestation of a message that has none, or a new one if it has expired or is not final enough. Verifies
+   * the attestation, because a transfer with a wrong one would be rejected. Undefined if none is needed, or if
+   * `validate` refuses the message.
    */
   attest?(transfer: Transfer): Promise<Attestation | undefined>
   /** Contract (0x, lower case) → selectors of delivering calls. A key signs no other calls for this bridge. */

@@ -48,7 +48,9 @@ interface Links {
   readonly attestations: AttestationApis
 }
 
-/** The order in which bridges read a message. The first bridge that can read the message owns it. */
+/**
+ * The built-in bridges, in the order in which they read a message. The first bridge that can read the message owns it.
+ */
 const signedBridges = ['receivers', 'ntt', 'wormhole-token-bridge'] as const
 
 function pluginBridge(name: BridgeName, options: BridgesOptions, links: Links): Bridge {

@@ -79,7 +79,10 @@ export function middle<T extends number | bigint>(values: readonly T[]): T | und
   return values.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor((values.length - 1) / 2)]
 }
 
-/** Blocks between a head and the majority's head (`reached`). 0 for a slightly higher head. Undefined if unknown. */
+/**
+ * Blocks between a head and the majority's head (`reached`). 0 for a head that is at most `mostAhead` blocks higher. A
+ * head above that is false, and its distance counts as lag. Undefined if unknown.
+ */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined
   if (height <= reached) return reached - height

@@ -79,7 +79,7 @@ export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included
 export interface Watch {
   readonly inclusion: Inclusion
   add(hash: string): void
-  /** Also calls the listener once at the start if a hash is already included. A reorg may undo an inclusion. */
+  /** If a hash is included already, also calls the listener at the start. A reorg may undo an inclusion. */
   onChange(listener: (inclusion: Inclusion) => void): void
   close(): void
 }
@@ -144,7 +144,8 @@ export interface NodeStatus {
   readonly use: NodeUse
   readonly state: 'unknown' | 'up' | 'failing' | 'probing' | 'wrong-network' | 'disabled'
   /**
-   * Number of blocks between the node's head and the majority's. 0 for a slightly higher head. Absent: not compared.
+   * Number of blocks between the node's head and the majority's. 0 for a slightly higher head. A much higher head also
+   * counts as distant. Absent: not compared.
    */
   readonly lag?: number
   readonly latencyMs?: number
@@ -188,7 +189,10 @@ export interface Chain {
   /** Estimates the fee for a call's data, which L2s charge in addition to gas. Wei, decimal. `0` on other chains. */
   readonly dataFee: (call: Intent) => Promise<string>
   noopGas(address: string): Promise<string>
-  /** False if a higher fee does not replace a transaction (Arbitrum): a stuck one is then only sent again. */
+  /**
+   * False if a higher fee does not replace a transaction (Arbitrum). A stuck transaction is then only sent again,
+   * unchanged.
+   */
   readonly raises: boolean
   /** Sends to every node that takes transactions. Never throws: if no node answers, the outcome is `ambiguous`. */
   send(raw: string, hash?: string): Promise<SendOutcome>

@@ -38,7 +38,7 @@ export interface SigningLimits {
 export interface ProvedRoute extends TransferRoute {
   /** Id of the payment for the call's coins. A key signs for each payment with one nonce at a time. */
   readonly payment?: string | undefined
-  /** The deny-list holds for them. Absent: the call does not show them. */
+  /** The accounts and the token to which the deny-list applies. Absent: the call does not show them. */
   readonly parties?: Pick<DenySubject, 'recipient' | 'payee' | 'token'> | undefined
 }
 
@@ -54,9 +54,12 @@ export interface SigningPolicy {
   readonly proveCall: (call: Intent, gasLimit: string) => Promise<readonly ProvedRoute[]>
   /** Halts and denials that apply to calls. Throws SETTINGS_UNREACHABLE before the settings are read. */
   readonly settings: () => Pick<Settings, 'halts' | 'denied'>
-  /** Plug-ins, whose code does not run here: a denial applies to every call with the bytes of a denied address. */
+  /**
+   * Plug-ins. Their code does not run here, so a denial applies to each of their calls that contains the bytes of a
+   * denied address.
+   */
   readonly packages: ReadonlySet<BridgeName>
-  /** Most nodes show all nonces of the account below this one as used and final. Throws read errors. */
+  /** Returns a nonce: most nodes show all lower nonces of the account as used and final. Throws read errors. */
   readonly finalNonce: () => Promise<number>
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>
@@ -66,7 +69,8 @@ export interface SigningPolicy {
   readonly coinPayees: readonly string[]
   readonly otherLanes: readonly string[]
   /**
-   * If true, coins may go to `otherLanes`: one stolen key with access to Temporal then gets all coins, within limits.
+   * If true, coins may go to `otherLanes`. One stolen key, with access to Temporal, can then collect the coins of all
+   * lanes, within limits.
    */
   readonly topUps: boolean
   /** Limits of coins that go to `otherLanes`, in addition to `limits`. Wei, decimal. */

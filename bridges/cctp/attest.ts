@@ -33,11 +33,17 @@ interface AttestOptions {
   readonly isUsed: (bytes: Uint8Array, route: CctpRoute) => Promise<boolean>
 }
 
-/** An attestation must stay valid for this number of target blocks, because the delivery is mined within them. */
+/**
+ * An attestation must stay valid for this number of target blocks, so that the delivery is mined before the attestation
+ * expires.
+ */
 const spareBlocks = 50
 /** Time between two tries to get an attestation, ms. `finalized` is longer because finality takes minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
-/** `reattest` is repeated after this time (ms). Circle answers within seconds, so the first request was lost. */
+/**
+ * Time (ms) after which `reattest` is repeated. Circle answers within seconds, so the first request must have been
+ * lost.
+ */
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
@@ -95,7 +101,10 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
         return waitFor(error, Number(error.facts['againInMs'] ?? retryInMs))
       }
     },
-    /** Call this if the target contract refused the attestation as expired: Arbitrum's blocks do not show it. */
+    /**
+     * Call this if the target contract refused the attestation as expired. On Arbitrum, nothing else shows the
+     * expiration, because contracts there see Ethereum's block numbers.
+     */
     hasExpired({ message }: Transfer): void {
       expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
     },
@@ -143,7 +152,10 @@ async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefi
   }
 }
 
-/** Undefined until all equal logs are attested, so that no log takes the nonce of another. */
+/**
+ * A transaction may have several equal logs, and Circle gives each of them a nonce. Undefined until all equal logs are
+ * attested, because otherwise a log could take the nonce of another.
+ */
 function ownOf({ bytes, twin, twins }: CarriedMessage, messages: readonly Attested[]): Attested | undefined {
   const logged = keccak256(loggedBytes(bytes))
   const own = messages.filter((message) => isLoggedAs(message.bytes, logged))

@@ -64,7 +64,7 @@ function contractsOf({ messageTransmitter, tokenMessenger }: VersionSettings) {
   return { transmitter: messageTransmitter, tokenMessenger: `0x${tokenMessenger.slice(2).padStart(64, '0')}` }
 }
 
-/** The accounts whose burns are delivered without a payment. */
+/** The senders and recipients whose burns are delivered without a payment. */
 export function listedIn({ senders, recipients }: Pick<CctpSettings, 'senders' | 'recipients'>) {
   const words = (digits: readonly string[]) => digits.map((one) => `0x${one}`)
   return { senders: words(senders), recipients: words(recipients) }
@@ -114,7 +114,7 @@ export function createCctp({ settings, chains, connected, served, apis, isDelive
       transmitters: Object.values(contracts).map(({ transmitter }) => transmitter),
       lanes: lanes.map(({ address }) => address.toLowerCase()),
       finality: settings.finality,
-      // On Arbitrum, contracts see Ethereum's block numbers.
+      // On Arbitrum, contracts see Ethereum's block numbers instead of Arbitrum's.
       ownHeights: feeModel !== 'arbitrum',
     }
     return chain ? [[name, createEvmEndpoint({ chain, routes, apis, recorded, decimals, ...ofTarget })] as const] : []

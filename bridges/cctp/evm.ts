@@ -45,7 +45,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     try {
       await prove(bytes)
     } catch (error) {
-      // Circle may have rotated its attesters after the message came. A delivered message still counts as valid.
+      // Circle may have replaced its attesters since they signed. So a delivered message counts as valid even if its
+      // signatures are refused now.
       if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
     }
   }
@@ -89,7 +90,10 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   }
 }
 
-/** An unattested v2 message has nonce zero. The target contract shows this nonce as used, so do not look it up. */
+/**
+ * An unattested v2 message has nonce zero, and the target contract shows nonce zero as used. So look up a nonce only if
+ * `isAttested`.
+ */
 function read(routes: CctpRoutes, transfer: Transfer) {
   const carried = readCarried(decodeBase64(transfer.message))
   const message = readMessage(carried.bytes)
@@ -106,7 +110,10 @@ const receivedTopics = {
   2: id('MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)'),
 } as const
 
-/** The log of a delivery. `shows` compares the nonce, because a search by topics would also need the unknown caller. */
+/**
+ * The log of a delivery. In its topics, the unknown caller comes before the nonce, so a search by topics cannot ask for
+ * the nonce. `shows` compares it instead.
+ */
 export function receivedLog(transmitter: string, { version, nonce, sourceDomain }: CctpMessage): Required<DeliveryLog> {
   return {
     address: transmitter,

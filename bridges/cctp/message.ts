@@ -42,7 +42,9 @@ export const finalized = 2_000
 
 export const zeroWord = `0x${'0'.repeat(64)}`
 
-/** Length of the nonce, and offsets of the fields after it, bytes. The bytes encode version 1 as 0. */
+/**
+ * Length of the nonce, and offsets of the fields after it, bytes. The bytes have 0 for version 1 and 1 for version 2.
+ */
 const layouts = {
   1: { nonceBytes: 8, sender: 20, body: 116 },
   2: { nonceBytes: 32, sender: 44, body: 148 },

@@ -15,7 +15,7 @@ export interface VerifyOptions {
   /** Addresses of the chain's lanes, lower case. */
   readonly lanes: readonly string[]
   readonly finality: CctpFinality
-  /** False if contracts see another chain's block numbers (Arbitrum). Only a revert then shows an expiration. */
+  /** False if contracts see another chain's block numbers (Arbitrum), so that only a revert shows an expiration. */
   readonly ownHeights: boolean
 }
 

@@ -55,7 +55,10 @@ export function intentOf(contracts: TargetContracts, message: ExecutorMessage, w
   return { to: dropOffContractOf(contracts, 'ERV1'), data: encodeCall({ function: withDropOff.ERV1, args }), value }
 }
 
-/** Adds the drop-off to a product's call with the message, and to no other call. Throws EXECUTOR_UNSUPPORTED. */
+/**
+ * Adds the drop-off to a product's call if this call delivers the message. Returns any other call unchanged. Throws
+ * EXECUTOR_UNSUPPORTED.
+ */
 export function payDropOff(
   contracts: TargetContracts,
   prefix: Exclude<RequestPrefix, 'ERV1'>,

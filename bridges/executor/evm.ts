@@ -85,7 +85,8 @@ function createRequests(options: ExecutorEndpointOptions) {
   }
 
   function accept(message: ExecutorMessage): Accepted {
-    // The Executor refuses expired quotes. A transfer with attested messages was in time when it was first judged.
+    // `requestedAt` is 0, because the Executor's contract refuses expired quotes itself. `now` is 0 for a transfer with
+    // attested messages, because it was in time when it was first judged.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
     const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
@@ -94,13 +95,16 @@ function createRequests(options: ExecutorEndpointOptions) {
 
   const isLate = ({ quote: { expiry } }: Accepted, graceSeconds = 0) => expiry + BigInt(graceSeconds) <= BigInt(Math.floor(clock() / 1_000))
 
-  /** Throws EXECUTOR_EXPIRED for coins after the quote's expiry, because the coins may cost more now. */
+  /**
+   * Throws EXECUTOR_EXPIRED for coins after the quote's expiry, because they may cost more now. With `honourExpired`,
+   * never throws.
+   */
   function demandInTime(accepted: Accepted, coins: string, graceSeconds?: number): void {
     if (BigInt(coins) === 0n || terms.honourExpired || !isLate(accepted, graceSeconds)) return
     throw new RelayerError('EXECUTOR_EXPIRED', { detail: `Its coins are paid until ${accepted.quote.expiry}, when the quote expires.` })
   }
 
-  /** Coins of the next call, wei. Once the drop-off is paid, the later calls of the transfer carry no coins. */
+  /** Coins of the next call, wei. `0` if no call is due now, or if the call that pays the drop-off came before. */
   async function coinsDue(message: ExecutorMessage, { wanted }: Accepted): Promise<string> {
     if (wanted.msgValue + wanted.dropOff === 0n) return '0'
     const next = await kindOf(message).next?.(message)
@@ -120,19 +124,20 @@ function createRequests(options: ExecutorEndpointOptions) {
       const accepted = accept(message)
       const [verdict] = await Promise.all([kindOf(message).validate(message), verifyRequest(message)])
       if (verdict.kind === 'valid' && isLate(accepted)) demandInTime(accepted, await coinsDue(message, accepted))
-      // The delivery of the product is not the delivery of the request, which has a price of its own.
+      // The product's `delivery` is left out, because a request has a price of its own.
       return verdict.kind === 'valid' ? { kind: 'valid' } : verdict
     },
     async prove({ message, stage, coins }: PlannedCall, gasLimit: string | undefined, facts: Facts): Promise<readonly ProvedSource[]> {
       return provedBy(async () => {
         const accepted = accept(message)
         const { wanted } = accepted
-        // Admission declined requests that came too late. The grace is for a call that waited for its nonce.
+        // Admission has already declined requests that came too late. The grace allows for a quote that expired while
+        // the admitted call waited for its nonce.
         demandInTime(accepted, coins, longestNonceSeconds)
         if (BigInt(gasLimit ?? 0) > wanted.gasLimit) throw unproved(`Its request paid for ${wanted.gasLimit} gas.`, { ...facts, gasLimit })
         const kind = kindOf(message)
         await Promise.all([kind.prove(message, stage), verifyRequest(message)])
-        // One payment pays for one delivery.
+        // One payment pays for one delivery, so no call is signed after the delivery.
         if (await kind.delivered(message, 'majority-latest')) throw unproved('It is delivered.', facts)
         const { sourceChain, digest: payment } = decode(writeMessage(message))
         const { recipient, token } = kind.partiesOf(message)
@@ -237,7 +242,8 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
           ...{ bridge: executor, targetChain: chain.name, payee: addressOf(wanted.recipient ?? ''), lossesOf: digestOf(message) },
         },
         payment,
-        // Before the quote expires, its price holds at any cost of gas. Afterwards the payment must cover the gas.
+        // Until the quote expires, the request is delivered at any gas price. Afterwards the payment must cover the
+        // gas.
         ...(payment && isLate(accepted) && { earned: BigInt(payment.worth) - BigInt(payment.coins) }),
         gasAtMost: wanted.gasLimit,
         revertsOnceDelivered: kind.revertsOnceDelivered,

@@ -7,7 +7,7 @@ import { decodeInstructions, decodeRequest, type MessageRequest, type RelayInstr
 /** Maximum cost of a delivery on a target, in gas units and wei. */
 export interface Caps {
   readonly maxGasLimit: bigint
-  /** Maximum coins of a delivery with its drop-off, as integrators' SDKs count them. */
+  /** Maximum coins of a delivery: msg.value and drop-off together, as integrators' SDKs count them. */
   readonly maxMsgValue: bigint
   readonly maxGasDropOff: bigint
 }

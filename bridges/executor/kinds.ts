@@ -4,7 +4,10 @@ import type { Attestation, Endpoint, FoundDelivery, Parties, RevertMeaning, Stag
 import type { ExecutorMessage } from './message.ts'
 import type { RelayInstructions } from './requests.ts'
 
-/** Delivers accepted requests of one kind on one chain. `judge` has not checked their messages. */
+/**
+ * Delivers accepted requests of one kind on one chain. `judge` has accepted the requests without reading the messages
+ * that they ask for.
+ */
 export interface RequestKind {
   attest(message: ExecutorMessage): Promise<Attestation | undefined>
   /** Checks the message that a request asks for. Throws a code of `executorRefusals` and read errors. */

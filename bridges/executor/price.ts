@@ -17,7 +17,7 @@ export function costOf(quote: Prices, wanted: RelayInstructions, decimals = evmD
   const { gasLimit, msgValue, dropOff } = wanted
   const ofSource = 10n ** BigInt(decimals.sourceCoin)
   const [ofTarget, ofGas] = [10n ** BigInt(decimals.targetCoin), 10n ** BigInt(decimals.targetGasPrice)]
-  // Coins of the target, multiplied by ofTarget * ofGas.
+  // Cost on the target in its coins, multiplied by ofTarget * ofGas, so that no fraction is lost.
   const needed = gasLimit * quote.gasPrice * ofTarget + (msgValue + dropOff) * ofGas
   return (
     divideUp(quote.baseFee * ofSource, 10n ** BigInt(quoteDecimals)) +

@@ -76,7 +76,8 @@ export function createProductRequests<Asked>(options: ProductRequestsOptions<Ask
     async intentOf(message, wanted, stage) {
       const [transfer, name] = ofStage(message, stage)
       const call = await callOf(transfer, name)
-      // The product chooses the one call that pays the drop-off. The order of the messages could be forged.
+      // The product decides which one call pays the drop-off. The order of the messages must not decide it, because
+      // this order could be forged.
       return product.paysDropOff(transfer) ? payDropOff(options, prefix, call, wanted) : call
     },
     async delivered(message, at) {
@@ -138,7 +139,10 @@ function firstDue(answers: readonly NextStage[]): NextStage {
 
 const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
 
-/** A request that is not final has no transfers yet, and `validate` refuses it. */
+/**
+ * If most nodes do not show the request in a final block, it has no transfers. The error is dropped here, because
+ * `validate` refuses such a request.
+ */
 function unlessNotFinal(error: unknown): readonly Transfer[] {
   if (notFinal.includes(toRelayerError(error).code)) return []
   throw error

@@ -47,7 +47,10 @@ const dropOffInstruction = 2
 /** Maximum length of relay instructions, bytes. Anyone may log instructions that repeat without end. */
 export const mostInstructions = 2_048
 
-/** Adds up the gas instructions, and takes the first drop-off. Undefined for an unknown or incomplete one. */
+/**
+ * Adds up the gas instructions, and takes the first drop-off. Undefined if an instruction is unknown or incomplete, or
+ * if the bytes are too long.
+ */
 export function decodeInstructions(bytes: Uint8Array): RelayInstructions | undefined {
   if (bytes.length > mostInstructions) return undefined
   let [gasLimit, msgValue] = [0n, 0n]

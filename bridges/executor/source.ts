@@ -34,7 +34,10 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
   }
 }
 
-/** Undefined for a request that `judge` refuses. The provider's API answers for this request from the log. */
+/**
+ * Undefined for a request that `judge` refuses: no transfer starts for it. The provider's API reads the log to answer
+ * for such a request.
+ */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
   return (log) => {
     const { block, index: logIndex, transactionHash: txHash } = log

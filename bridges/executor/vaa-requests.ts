@@ -66,7 +66,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     },
     prove,
     intentOf: async (message, wanted) => intentOf(options, message, wanted),
-    /** False for a contract that is no longer in the config. */
+    /** False if no API has a valid VAA, and for a contract that is no longer in the config. */
     async delivered(message, at) {
       const bytes = await vaaOf(message)
       const shown = bytes && shownOf(options, message, bytes)

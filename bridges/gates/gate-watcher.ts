@@ -36,7 +36,10 @@ interface Waiter {
   code?: ErrorCode
 }
 
-/** Checks the gates once per block while transfers wait. A transfer that is woken keeps its reservation. */
+/**
+ * Checks the gates once per block while transfers wait. A transfer that is woken because its gate is open keeps the
+ * reserved amount, unless the transfer is gone.
+ */
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
@@ -71,7 +74,7 @@ export class GateWatcher {
   }
 
   #add(waiter: Waiter): void {
-    // Anyone with access to Temporal can start a transfer whose sequence is no number.
+    // A transfer whose sequence is no number is left out. Anyone with access to Temporal can start one.
     if (!isOf(forms.u64, waiter.transfer.sequence) || this.#waiting.has(waiter.id) || this.#waiting.size >= mostWaiting) return
     this.#waiting.set(waiter.id, waiter)
     this.#order = undefined

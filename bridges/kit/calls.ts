@@ -117,7 +117,10 @@ interface ProofOptions<C> {
   readonly product?: Pick<Plugin<C>, 'decode' | 'parties'>
 }
 
-/** Makes `Endpoint.proveCall` from the rules of the routes, without running the product's code for the proof. */
+/**
+ * Makes `Endpoint.proveCall`. The rules of the routes prove a call. Code of the product, if given, only names the
+ * parties of the message.
+ */
 export function createProveCall<C>({ chain, routes, chainNames, proof, product }: ProofOptions<C>) {
   const own = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
@@ -147,7 +150,7 @@ export function createProveCall<C>({ chain, routes, chainNames, proof, product }
 
 function partiesOf<C>({ decode, parties }: Pick<Plugin<C>, 'decode' | 'parties'>, { signed, route }: Routed): DeniableParties {
   const content = decode(signed, route)
-  // The deny-list cannot judge such a message.
+  // The parties of such a message are not known, so the deny-list cannot judge it.
   if (content === undefined) throw ofNobody(signed)
   const { recipient, token } = parties({ ...signed, content })
   return { recipient, token }
@@ -159,8 +162,8 @@ function sourcesOf(routes: readonly Route[], chainNames: ChainNames): readonly C
 }
 
 /**
- * Proves a call without a message: the call must succeed, and a view must show a reason for the call. Anyone may send
- * such a call, so the contract limits its effect.
+ * Proves a call without a message: the call must succeed, and a view must show a reason for the call. This suffices,
+ * because the contract lets anyone send such a call, and so limits its effect itself.
  */
 async function proveState(
   chain: ContractReader,

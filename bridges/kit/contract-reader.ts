@@ -63,7 +63,10 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/** Batch size of reads at `agreed`. A chain's only node is asked twice, so each batch takes at least a block. */
+/**
+ * Batch size of reads at `agreed`. It is large, because a chain's only node is asked twice, a block apart, so each
+ * batch takes at least a block.
+ */
 export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>

@@ -140,14 +140,14 @@ function transferOf(
   { decode }: PlacedLogsOptions,
   ...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>
 ): Transfer | undefined {
-  // Strangers write logs of any length, and each step of a transfer carries the message.
+  // A longer log is no transfer: strangers write logs of any length, and each step of a transfer carries the message.
   if (log.data.length > longestData) return undefined
   try {
     const transfer = decode(log, number, siblings)
     return transfer && transfer.message.length > longestText ? undefined : transfer
   } catch (error) {
-    // Most errors mean that the log is no transfer, because anyone may log any message. NODE_REFUSED is the node's
-    // fault.
+    // An error that is not retriable means that the log is no transfer, because anyone may log any message. The
+    // exception is NODE_REFUSED: the node's answer is wrong.
     if (error instanceof RelayerError && !error.retriable && error.code !== 'NODE_REFUSED') return undefined
     throw error
   }

@@ -139,7 +139,7 @@ interface Proving extends Pick<PluginEndpointOptions, 'verify'>, Pick<Endpoint, 
 function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { verify, prove, delivery }: Proving) {
   const refusals = { ...ownRefusals, ...product.refusals }
 
-  /** Also makes the call, unless the state of the target decides which call is next. */
+  /** Checks the transfer, and makes its call. Undefined if the state of the target decides which call is next. */
   async function check(transfer: Transfer): Promise<PlannedDelivery | undefined> {
     const own = messages.read(transfer.message)
     const { emitter, emitterChain, sequence, digest } = own.message
@@ -150,7 +150,8 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { v
     product.admit?.(own.message)
     if (product.next) return undefined
     const planned = delivery(transfer)
-    // The message is verified by now, so a failure of the plug-in's own code is left to the caller.
+    // The message is verified by now, so it stays valid if the plug-in's own code fails. The caller then makes the call
+    // again, and meets the failure.
     return { ...planned, intent: await planned.call().catch(undefinedIfPluginFailed) }
   }
 
@@ -162,7 +163,8 @@ function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { v
 
   return {
     verify: (message: Uint8Array) => toVerdict(verify(message), refusals),
-    // Absent if nothing needs it: `accept` runs plug-in code in the intake, and this code may fail.
+    // `accept` is absent unless decimals or a view of a route need it, because it runs plug-in code in the intake, and
+    // this code may fail.
     ...((product.decimals ?? product.routes.some((route) => route.accepts)) && { accept }),
     validate: (transfer: Transfer) => toVerdict(check(transfer), refusals),
   }

@@ -22,7 +22,8 @@ export const signedRefusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
-  // The submitter refuses a message with this error, so a transfer gets it only if a node is far behind, or lies.
+  // The submitter already refuses a message for this error, so a transfer meets the error only if a node is far behind,
+  // or lies. The transfer then waits.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
   EMITTER_UNKNOWN: { kind: 'rejected' },

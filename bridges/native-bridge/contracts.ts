@@ -42,7 +42,10 @@ export const tokenAbi = new Interface(['function balanceOf(address owner) view r
 
 const nothing = `0x${'0'.repeat(64)}`
 
-/** Undefined if the source's table has no entry for the nonce. The entry's id is not checked. Throws as `read`. */
+/**
+ * Undefined if the source's table has no entry for the nonce. The entry's id is not checked. Throws the errors of
+ * `read`.
+ */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
   const [id = '', initiator = '', recipient = ''] = entry.slice(0, 3).map((value) => String(value).toLowerCase())

@@ -40,7 +40,7 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
   async function check(transfer: Transfer): Promise<void> {
     const decoded = decode(transfer)
     checkSame(transfer, decoded)
-    // The source's table is checked before the amount, because a decline is permanent.
+    // The source's table is checked first. A decline is permanent, so the amount must be proved before it is judged.
     await verify(decodeBase64(transfer.message))
     checkAmount(decoded)
   }
@@ -67,7 +67,10 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
-    /** Chooses between BRIDGE_CAP and BRIDGE_BUDGET by the limits read last. Both wait, because only the gate parks. */
+    /**
+     * If the contract's limit caused the revert, chooses BRIDGE_CAP or BRIDGE_BUDGET by the limits read last. Both make
+     * the transfer wait, because only the gate may park it.
+     */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)
@@ -138,7 +141,7 @@ function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' 
 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/** Most nodes are asked if one node reports another nonce. */
+/** If one node reports a completion under another nonce, most nodes are asked, because this node may lie. */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
   const first = await nonceAt(at)

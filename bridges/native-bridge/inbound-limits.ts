@@ -20,8 +20,8 @@ export interface InboundLimits {
 const daySeconds = 86_400
 
 /**
- * Whether an amount fits the limits. A pause of the contract closes the gate, because the contract's operators want
- * this: the contract itself pauses only initiations.
+ * Whether an amount fits the limits. A pause of the contract closes the gate. The contract itself pauses only
+ * initiations, but its operators want completions to stop too.
  * @param now time of the target chain, seconds since the epoch
  * @param reserved amounts of other transfers that the contract does not count yet
  */

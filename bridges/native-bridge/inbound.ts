@@ -20,7 +20,10 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /** Drops completed reservations. An amount completed in the head counts twice, which is safe. */
+  /**
+   * Drops completed reservations. An amount that was completed in the head block counts twice for now, as used and as
+   * reserved, which is safe.
+   */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)

@@ -27,7 +27,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
   const asTransfer = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
-  /** NATIVE_ID_MISMATCH of logs becomes NODES_DISAGREE unless the source's table shows the mismatch too. */
+  /** With `at`, NATIVE_ID_MISMATCH of logs becomes NODES_DISAGREE unless the source's table shows the mismatch too. */
   async function checked(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
     try {
       return await transfersIn(chain, bridge, topic, range, at)
@@ -107,7 +107,7 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** The search doubles its steps and then bisects, because the table has no holes. Returns 0 for an empty table. */
+/** The table has no holes, so the search doubles its steps and then bisects. Returns 0 for an empty table. */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])

@@ -39,7 +39,8 @@ export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMe
     return undefined
   const messageEnd = messageAt + bytes.readUInt16BE(messageAt - 2)
   const transferEnd = transferAt + bytes.readUInt16BE(transferAt - 2)
-  // The additional and the transceiver's payload begin with their length. The first may be missing, with its length.
+  // Two payloads follow, each after its length: the additional payload and that of the transceiver. The additional
+  // payload may be missing together with its length.
   const additionalAt = transferAt + transferBytes
   const endOf = (at: number) => (at + 2 <= bytes.length ? at + 2 + bytes.readUInt16BE(at) : Number.NaN)
   const isTransfer = transferEnd === additionalAt || transferEnd === endOf(additionalAt)

@@ -62,7 +62,8 @@ const impossible = (reason: string): RevertMeaning => ({ kind: 'permanent', code
 
 /** Errors of NttManager, WormholeTransceiver and TransceiverStructs 2.0.0, and of OpenZeppelin's ERC20. */
 const reverts: Readonly<Record<string, RevertMeaning>> = {
-  // TransferAlreadyCompleted(bytes32) of the transceiver. `next` then sees that the message is consumed.
+  // TransferAlreadyCompleted(bytes32) of the transceiver: the message is consumed. `next` then finds out what is left
+  // to do.
   '0xb4c3b00c': { kind: 'delivered' },
   // InboundQueuedTransferNotFound(bytes32): another account has completed the transfer.
   '0xc06f2bc0': { kind: 'delivered' },
@@ -89,8 +90,8 @@ const reverts: Readonly<Record<string, RevertMeaning>> = {
 }
 
 /**
- * Seconds by which the message of each transceiver waits longer than that of the previous one. All messages of a queued
- * transfer become due together, but one call pays the transfer.
+ * Seconds by which the message of each transceiver waits longer than that of the previous one. Otherwise all messages
+ * of a queued transfer would become due together, although one call pays the transfer.
  */
 const headStart = 120
 
@@ -131,7 +132,8 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
         revertsOnceDone: true,
       },
     },
-    // With several transceivers, the message of another transceiver may already have made the manager pay.
+    // With several transceivers, `next` decides, because the message of another transceiver may already have made the
+    // manager pay.
     first: ({ content }) => (content.isOnly ? 'receive' : undefined),
     async next({ digest, content }, { now, read }) {
       const [[isConsumed], [queue]] = await Promise.all([read(consumed(content, digest)), read(queued(content))])
@@ -148,7 +150,8 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
       if (opensAt <= now) return { stage: 'complete' }
       return { wait: `It is in the queue of the manager until ${new Date(opensAt * 1_000).toISOString()}.`, opensAt }
     },
-    // Ignores whether the message is consumed. With a low threshold, a paid transfer may leave a message unused.
+    // Does not ask whether the message is consumed: if the threshold is low, messages of some transceivers stay unused
+    // although the transfer is paid.
     delivered: ({ content }) => [bool(content.manager, 'isMessageExecuted(bytes32)', content.id), { ...queued(content), is: noQueue }],
     reverts,
     parties: ({ content: { recipient, manager, amount } }) => ({ recipient, token: manager, amount }),

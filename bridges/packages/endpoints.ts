@@ -30,8 +30,8 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     },
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
-      // Plans the call here, so that a failure of the plug-in becomes a wait.
-      // The delivery is left out, because it lacks the `bytes` of `delivery`.
+      // Plans the call here, so that a failure of the plug-in becomes a wait. The verdict has no `delivery`, because it
+      // would lack the `bytes` that the method `delivery` adds.
       return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), { kind: 'valid' as const })) : verdict
     },
     ...(stages && {

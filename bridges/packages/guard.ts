@@ -4,11 +4,14 @@ import { encodeCall } from '../kit/calls.ts'
 import { encodeView } from '../kit/views.ts'
 import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/plugin.ts'
 
-/** Time limit (ms) for the promise of `next`. It cannot stop code that never returns. */
+/** Time limit (ms) for the promise of `next`. The limit does not help against code that blocks the process. */
 const nextMs = 10_000
 const address = /^0x[0-9a-f]{40}$/
 
-/** Makes a plug-in throw only PLUGIN_FAILED and errors of reading the chain. Throws an Error if parts are missing. */
+/**
+ * Makes a plug-in throw only PLUGIN_FAILED and errors of reading the chain. If parts of the plug-in are missing, throws
+ * an Error at once.
+ */
 export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
   demandParts(plugin)
   const { name, routes, decode, stages, next, delivered, reverts, parties } = plugin

@@ -30,7 +30,7 @@ export function createReceivers(configured: readonly ReceiverRoute[]): Plugin<Re
     stages: {
       deliver: {
         call: ({ bytes, content }) => ({ contract: content.contract, function: content.function, args: [bytes] }),
-        // Not known, because the contract may do anything when it is called a second time.
+        // The contract may do anything when it is called a second time, so nothing is known about a second call.
         revertsOnceDone: false,
       },
     },

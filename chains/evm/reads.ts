@@ -21,9 +21,9 @@ export interface BridgeReads {
   /** Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE and, if `at` asks most nodes, NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
   /**
-   * With `at`, reads final blocks only, and may throw NODES_DISAGREE. Throws NODE_REFUSED (for a long range),
-   * NODE_UNAVAILABLE. A single block that is refused is read by
-   * its receipts, without those that are too long for most nodes (RECEIPT_TOO_LONG in the log).
+   * With `at`, reads final blocks only, and may throw NODES_DISAGREE. Throws NODE_REFUSED (for a long range) and
+   * NODE_UNAVAILABLE. If nodes refuse a single block, its logs are read from its receipts, except from receipts that
+   * are too long for most nodes (RECEIPT_TOO_LONG in the log).
    */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
   /** Returns the sender, lower case. Undefined if the node knows no block with the transaction. */
@@ -118,7 +118,10 @@ async function hasCode(agree: Quorum, address: string, during?: number): Promise
   }
 }
 
-/** Asks all nodes after one node's failure. One result is enough, so that a failing node cannot stop deliveries. */
+/**
+ * If one node reports that the call fails, asks all nodes. Then one result is enough unless most nodes report a
+ * failure, so that a lying node cannot stop deliveries.
+ */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
   const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length

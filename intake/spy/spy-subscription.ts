@@ -30,7 +30,9 @@ export interface SpySubscriptionOptions extends SpyTarget {
 type VaaStream = ClientReadableStream<{ vaaBytes?: Uint8Array }>
 
 const connectTimeoutMs = 10_000
-/** Maximum wait (ms) after a failed connection, which costs the spy less than a subscription. */
+/**
+ * Maximum wait (ms) after a failed connection. It is shorter than after a lost subscription, which costs the spy more.
+ */
 const mostConnectWaitMs = 5_000
 /** Interval of pings (ms). grpc-go servers close connections that ping more often than every 5 minutes. */
 const keepaliveMs = 310_000
@@ -138,7 +140,8 @@ export function createSpyClient({ address, tls }: SpyTarget): Client {
     ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': 20_000,
-    // The subscription reconnects by itself. A shared channel would add gRPC's back-off of up to two minutes.
+    // gRPC neither retries nor shares a channel: the subscription reconnects by itself, and a shared channel would add
+    // gRPC's back-off of up to two minutes.
     'grpc.enable_retries': 0,
     'grpc.use_local_subchannel_pool': 1,
   })

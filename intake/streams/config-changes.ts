@@ -36,7 +36,10 @@ export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, {
   return changes
 }
 
-/** Sends the config to a stream once, and again after Temporal was restored. The process that started last wins. */
+/**
+ * Sends the config to a stream once, and again after Temporal was restored. If the configs of processes differ, the
+ * process that started last wins.
+ */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,

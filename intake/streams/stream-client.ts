@@ -81,7 +81,10 @@ export class StreamClient {
     await waitFor(subscribe, timeoutMs)
   }
 
-  /** Unanswered requests fail with STREAM_UNREACHABLE. Later reads of the chains find their contents again. */
+  /**
+   * Unanswered requests fail with STREAM_UNREACHABLE. Their contents are not lost, because later reads of the chains
+   * find them again.
+   */
   close(): void {
     this.#updates.close()
     for (const done of this.#changes) done()

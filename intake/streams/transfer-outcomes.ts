@@ -23,7 +23,10 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
-/** Delays (ms) of Temporal's lists. Reports overlap by the usual delay, and once a minute by the longest delay. */
+/**
+ * Temporal's lists show a run with a delay (ms): the longest and the usual delay. So reports overlap by the usual
+ * delay, and once a minute by the longest delay.
+ */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
 /** Period (ms) of the first report, which must cover a restart. An audit finds transfers that ended earlier. */
 const firstReportMs = 60 * lagMs

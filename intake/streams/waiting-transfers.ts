@@ -14,7 +14,10 @@ export interface WaitingTransfersDeps {
   readonly outsideAfterMs?: number | undefined
 }
 
-/** `outsideAfterMs` while the window is full: strangers may submit many messages that nobody will sign. */
+/**
+ * Replaces a longer `outsideAfterMs` while the window is almost full, because strangers may submit many messages that
+ * nobody will sign.
+ */
 const outsideIfFullMs = 60_000
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 

@@ -13,7 +13,10 @@ export interface IrisOptions {
   readonly perSecond?: number
   readonly timeoutMs?: number
   readonly parallel?: number
-  /** Default: 5 minutes. For this time, Circle refuses everything after too many requests. */
+  /**
+   * Time (ms) without requests after HTTP 429. Default: 5 minutes, for which Circle refuses everything after too many
+   * requests.
+   */
   readonly restAfter429Ms?: number
 }
 

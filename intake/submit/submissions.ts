@@ -40,10 +40,16 @@ interface Entry {
   isOver?: true
 }
 
-/** A message is refused if its guardian set stays unknown for this time (ms). Streams fetch genuine messages again. */
+/**
+ * A message is refused if its guardian set stays unknown for this time (ms). No genuine message is lost, because
+ * streams fetch such messages again.
+ */
 const unknownSetForMs = 86_400_000
 
-/** Keeps messages that can be tried again, but few of unknown guardian sets, because anybody can make them. */
+/**
+ * Keeps messages that can be tried again, but only few with an unknown guardian set, because anybody can make such
+ * messages.
+ */
 export class Submissions {
   readonly #options: SubmissionsOptions
   readonly #waiting: Entry[] = []

@@ -19,7 +19,7 @@ export interface SubmitResult {
   readonly id: string
   /** `known`: the transfer runs or has ended, so nothing was started. */
   readonly status: 'started' | 'known'
-  /** The transfer continues with this copy, because the guardian set of its earlier copy may have expired. */
+  /** The transfer now continues with this copy, because the guardian set of its earlier copy may have expired. */
   readonly adopted?: true
   /** The halt that holds the transfer. Set only if the submission has an `order`. */
   readonly halted?: string
@@ -37,7 +37,10 @@ export interface SubmitOptions {
   readonly terms?: Terms | undefined
   readonly seenAt?: number | undefined
   readonly sourceTxHash?: string | undefined
-  /** `ask` (default) asks Temporal about messages that were already submitted, and restarts undone transfers. */
+  /**
+   * `ask` (default) asks Temporal about messages that were already submitted, and restarts undone transfers. `skip`
+   * answers `known` for a message that this process submitted recently.
+   */
   readonly repeats?: 'ask' | 'skip'
   /** Absent if the message came from a spy or a chain. */
   readonly order?: Order | undefined

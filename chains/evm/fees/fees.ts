@@ -136,7 +136,10 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
 
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
-/** Asks one node for the data fee, and all nodes if it is unlikely. Falls back on the last agreed fee. */
+/**
+ * Asks one node for the data fee, and all nodes if the fee is unlikely, or if the node reports a revert. Unless most
+ * nodes answer with a fee, uses the last agreed fee, if any.
+ */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
   let last: number | undefined
@@ -181,7 +184,10 @@ const historyBlocks = 1_024
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/** Wei per gas. The cap of fees is `absolute + factor × usual fee`. Ethereum's fee once rose 20 times in 3 hours. */
+/**
+ * Wei per gas. The cap of fees is `absolute + factor × usual fee`. The factor is high, because Ethereum's fee once rose
+ * 20 times in 3 hours.
+ */
 const absolute = 50n * gwei
 const factor = 20n
 

@@ -5,7 +5,10 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/** Number of polls before a lower head is accepted. The cached branch needs more, because the nodes may only lag. */
+/**
+ * Number of polls before a lower head is accepted. A lower head on the cached branch needs more polls than a head on
+ * another branch, because the nodes may only lag.
+ */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
@@ -50,7 +53,8 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head counts if most nodes have reached it. The first head always counts: most nodes may be down.
+    // A distant head counts only if most nodes have reached it. The first head always counts, because most nodes may be
+    // down at the start.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -145,7 +149,10 @@ function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): numb
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
 
-/** Counts blocks with this hash and content. Without header checks, a true hash may come with false content. */
+/**
+ * Counts blocks with this hash and content. The content is compared too, because without header checks a true hash may
+ * come with false content.
+ */
 export function sameContent(block: EvmBlock, blocks: readonly EvmBlock[]): number {
   const content = contentOf(block)
   return blocks.filter((other) => other.hash === block.hash && contentOf(other) === content).length

@@ -1,6 +1,9 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** If most nodes' headers mismatch in this number of polls in a row, the format has changed, and checks end. */
+/**
+ * If the headers of most nodes do not match their hashes in this number of polls in a row, the format must have
+ * changed, so the checks end.
+ */
 const mostOddPolls = 10
 
 interface HashedBlock {

@@ -6,7 +6,7 @@ export interface Answer {
   readonly error?: unknown
 }
 
-/** Limit of answers per call. Some gateways answer a call twice. */
+/** Limit of answers per call. It is not 1, because some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
 /** Counts commas and brackets, because parsing a hostile text may take too much memory. */

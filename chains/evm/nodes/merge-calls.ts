@@ -140,7 +140,8 @@ function contractCallOf(pending: PendingCall): ContractCall | undefined {
  * which forbids only output that begins with 0xEF, does not apply.
  */
 const code = [
-  // Copies everything to memory. The stack then has the offsets of the next result and the next call (first 0x4d).
+  // Copies the code and the calls to memory. The stack then has the offset of the next result (first: the end of the
+  // calls) and that of the next call (first: 0x4d, the end of the code).
   '38600060003938604d',
   // 0x09: goes to 0x45 if no call is left.
   '5b80381115604557',

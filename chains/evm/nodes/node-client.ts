@@ -181,7 +181,10 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       pauseNode(retryAfterMs)
     },
-    /** Without `mustSay`, a refusal counts as the right network: an EIP-155 signature is valid on one network only. */
+    /**
+     * Without `mustSay` (a node that only sends), a refusal counts as the right network. This is safe, because an
+     * EIP-155 signature is valid on one network only.
+     */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'
       const found = await read().catch((error: unknown) => {

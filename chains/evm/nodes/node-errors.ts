@@ -70,7 +70,7 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** The node answered for another block or receipt than the requested one, so it may lag. */
+/** The node does not have the requested block or receipt, or answered for another one, so it may lag. */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)

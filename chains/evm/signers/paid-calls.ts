@@ -21,7 +21,10 @@ const isPaid = ({ data, value }: Call) => data !== '0x' && BigInt(value) > 0n
  * The new proof then shows whether the earlier nonce delivered.
  */
 export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'finalNonce' | 'lane'>) {
-  /** Payment → the nonce that signs for it. `users` counts its signatures, made or in progress. */
+  /**
+   * Payment → the nonce for which its call is signed. `users` counts the signatures for this nonce, made or in
+   * progress.
+   */
   const calls = new LRUCache<string, { readonly nonce: number; users: number }>({ max: mostHeld })
 
   function demandFree({ id, final }: Payment, nonce: number | undefined): void {
@@ -40,7 +43,10 @@ export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'final
       demandFree({ id, final }, call.nonce)
       return { id, final }
     },
-    /** The nonce holds the payment while `sign` runs, and afterwards unless `sign` throws. Throws NONCE_NOT_FINAL. */
+    /**
+     * Binds the payment to the nonce while `sign` runs, and afterwards unless every attempt to sign for this nonce
+     * failed. Throws NONCE_NOT_FINAL.
+     */
     async hold<T>(payment: Payment | undefined, nonce: number, sign: () => Promise<T>): Promise<T> {
       if (!payment) return sign()
       demandFree(payment, nonce)

@@ -117,7 +117,8 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   const data = transaction.data.toLowerCase()
   if (data === '0x') return judgeCoins(to, transaction.value, self, policy)
   const { calls, openCalls, operatorCalls, tokens, tokenPayees } = policy
-  // `calls` and `operatorCalls` are plain objects, in which the text `constructor` would find an inherited property.
+  // `calls` and `operatorCalls` are plain objects, in which the text `constructor` would find an inherited property, so
+  // `to` must be an address.
   if (!isOf(forms.address, to)) return { reason: 'This contract is not allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
@@ -177,7 +178,9 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/** A proof is remembered for this time (ms). It may become void, for example when a guardian set expires. */
+/**
+ * A proof is remembered only for this time (ms), because it may become void, for example when a guardian set expires.
+ */
 const rememberMs = 10 * 60_000
 
 interface Proof {
@@ -226,7 +229,7 @@ function demandOpen(
   }
 }
 
-/** A fee raise keeps the gas limit, so that a raised attempt has the same key. */
+/** The key contains the gas limit. A fee raise keeps it, so a raised attempt has the same key. */
 function keyOf({ to, value, data, gasLimit }: Pick<Proposed, 'to' | 'value' | 'data' | 'gasLimit'>): string {
   return fingerprint(`${to}|${value}|${gasLimit}|${data}`.toLowerCase())
 }

@@ -66,12 +66,12 @@ export class SpendingCounter {
 
 const hourMs = windows.hour
 const readMs = windows.day + 2 * hourMs
-/** Number of newest files that are always kept. If the clock runs ahead, files that still count look old. */
+/** This number of newest files is always kept, because files that still count look old if the clock runs ahead. */
 const keptFiles = 200
 
 const freshMs = 1_000
 
-/** Number of bytes before the end of the last read that the next read compares, to notice a changed file. */
+/** A read compares this number of bytes before the end of the last read, to notice that a file was changed. */
 const comparedBytes = 80
 
 interface SpendingLog {
@@ -162,7 +162,8 @@ function createSpendingFiles(folder: string, clock: () => number) {
     const whole = text.slice(end.length, text.lastIndexOf('\n') + 1)
     const attempts = whole.split('\n').flatMap((line) => {
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      // A crash may have cut off digits of the cost. The line still counts, although its attempt was never signed.
+      // A crash may have cut off digits of the cost, so that the line counts with too low a cost. This is harmless,
+      // because the attempt of such a line was never signed.
       if (at && nonce && cost) return [{ at: Number(at), nonce: Number(nonce), cost: BigInt(cost) }]
       if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
       return []

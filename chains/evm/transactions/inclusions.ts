@@ -62,7 +62,10 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   heads.onPoll(reads.all)
 
   return {
-    /** Call this once a node accepts a new transaction. Its receipt is read only after a block lists the hash. */
+    /**
+     * Call this when a node has accepted a new transaction. No block has it yet, so its receipt is read only after a
+     * block lists the hash.
+     */
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)
@@ -134,7 +137,10 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     }
   }
 
-  /** A success that a cached block lists needs only one node's receipt. For anything else, most nodes must agree. */
+  /**
+   * A success that a cached block lists needs only one node's receipt. If the block is cached and does not list
+   * the hash, the receipt is ignored. For anything else, most nodes must agree.
+   */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
     const listed = kept.lists(receipt.block, receipt.hash)
     if (listed && receipt.status === 'success') settle(watched, receipt)

@@ -31,7 +31,10 @@ const mostKept = 4
 const keepMs = 60_000
 const mostTold = 1_000
 
-/** Reads the logs of a contract. Strangers choose how long the logs of a block are. */
+/**
+ * Reads the logs of a contract. Strangers choose how long the logs of a block are, so a single block that nodes refuse
+ * is read by its receipts.
+ */
 export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agree: Quorum, logger?: Pick<Logger, 'warn'>) {
   const kept = new LRUCache<string, Promise<readonly PlacedLog[]>>({ max: mostKept, ttl: keepMs })
   const told = boundedMap<string, true>(mostTold)
@@ -92,7 +95,8 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
       const isLimited = error instanceof RpcError && error.limited
       const isRefused = error instanceof RelayerError && error.code === 'NODE_REFUSED' && !isLimited
       if (!isRefused || range.fromBlock !== range.toBlock) throw error
-      // Without `at`, the block may not be final, and then nodes may know different blocks.
+      // Without `at`, the block may not be final, so nodes may know different blocks. If they disagree, the refusal is
+      // thrown.
       return keptByReceipts(range, at ?? 'majority').catch((other: unknown) => {
         throw at === undefined ? error : other
       })

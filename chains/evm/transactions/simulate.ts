@@ -31,12 +31,15 @@ const method = 'eth_estimateGas'
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
-/** Maximum calls that are remembered. A call that is estimated again may have run out of gas the first time. */
+/**
+ * Maximum calls that are remembered. A call that is estimated again may have run out of gas the first time, so all
+ * nodes are asked about it.
+ */
 const mostCalls = 4_096
 
 /**
- * One node's estimate counts if it is near earlier agreed estimates. Otherwise all nodes are asked.
- * Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
+ * With several nodes, one node's estimate counts only if it is near earlier agreed estimates. Otherwise all nodes are
+ * asked. Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
   const known = createPlausible(plausibleGas)

@@ -17,7 +17,10 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests } from '../transfer-outcomes.ts'
 import { numberOf, recordedTransfers, splitByDelivery, startAgain } from './transfers.ts'
 
-/** Maximum wait (ms) for the scan to reach the counted block. Afterwards the next audit compares again. */
+/**
+ * Maximum wait (ms) for the scan to reach the counted block. If the scan takes longer, the newest numbers are left to
+ * the next audit.
+ */
 const scanMs = 30_000
 
 /** Compares the stream with source, target and workflows. Throws the first failure. Audits may overlap. */
@@ -135,7 +138,8 @@ export async function auditOpen(
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
-  // A transfer in a condensed interval without a run may have been cancelled long ago, so it does not count as lost.
+  // A transfer in a condensed interval without a run may have been cancelled long ago. So it counts as lost only if the
+  // stream still lists all orders.
   const areOrdersKnown = listsAllOrders(state)
   const isLost = ({ sequence }: Transfer) => areOrdersKnown || outsideReason(state, sequence)?.condensed !== true
   const { again, ended } = await sortedByRun(context, stopped, isLost)
@@ -155,7 +159,10 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-/** Checks recent deliveries, and those whose transfers run again. Records those that the target lacks as undone. */
+/**
+ * Checks recent deliveries, and deliveries whose transfers run again. Records a delivery as undone if the target lacks
+ * it.
+ */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era

@@ -41,7 +41,8 @@ export function createScannedBootstrap(
     /** Throws read errors. If the config has no first block, also throws CHECKPOINT_UNAVAILABLE. */
     async begin(): Promise<StreamInput> {
       begun = undefined
-      // With a first block in the config, a stream without a checkpoint reads more blocks and loses no transfer.
+      // An unreadable checkpoint is an error only if the config has no first block. With a first block, a stream
+      // without a checkpoint reads more blocks and loses no transfer.
       const found = await (lookBack ? keeper.read() : keeper.read().catch(() => undefined))
       if (!found) return { config: await begins() }
       const { cursor, completedNumber: number, completedHeight: height } = found

@@ -8,7 +8,11 @@ import { nextHead, type ScannedContext } from './context.ts'
 
 const readsAtOnce = 20
 
-/** Sorts transfers by their latest run: to start again, or ended. `isLost` decides about a transfer without a run. */
+/**
+ * Sorts transfers by their latest run. `again`: to start again. `ended`: ended undelivered. A transfer that closed as
+ * delivered is left out, or is in `again` if the target lacks the delivery. `isLost` decides about a transfer without a
+ * run.
+ */
 export async function sortedByRun(context: ScannedContext, transfers: readonly Transfer[], isLost: (transfer: Transfer) => boolean) {
   const { client } = context
   const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))

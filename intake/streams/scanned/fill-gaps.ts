@@ -16,7 +16,10 @@ const mostNumbers = 500
 const restartsAtOnce = 20
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/** Starts transfers that are in the source's table but in no log. Skips gaps that a running backfill may fill. */
+/**
+ * Starts transfers in gaps: those that are in the source's table but in no log, and undone ones. Skips gaps that a
+ * running backfill may fill.
+ */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   const cursor = createAuditCursor()

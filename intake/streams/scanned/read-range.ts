@@ -41,7 +41,7 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
     return placed
   } catch (thrown) {
     const error = toRelayerError(thrown)
-    // NODES_DISAGREE may also mean that most nodes refused the range.
+    // For a placed source, NODES_DISAGREE may also mean that most nodes refused the range.
     const isDisagreed = source.config.placed === true && error.code === 'NODES_DISAGREE'
     if (error.code !== 'NODE_REFUSED' && !isDisagreed) throw error
     const facts = { stream: source.config.stream, ...range, ...problemOf(error) }

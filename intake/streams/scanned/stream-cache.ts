@@ -20,7 +20,10 @@ export function createStreamCache() {
   let startedEra = 0
   let blocks: ScannedBlock[] = []
   return {
-    /** Transfers started for ranges that then failed. Temporal may have lost them if `era` is new. */
+    /**
+     * Transfers that were started a short time ago. If their range failed, its next read does not start them again. A
+     * new `era` clears the list, because Temporal may have lost them.
+     */
     started(era: number): typeof started {
       if (era !== startedEra) started.clear()
       startedEra = era

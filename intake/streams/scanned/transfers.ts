@@ -71,7 +71,7 @@ type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'l
 
 type Origin = Pick<SubmitOptions, 'seenAt' | 'sourceTxHash'>
 
-/** MIP-61's INIT_EVENT_PROCESSING. Tries to start all transfers, and then throws the worst error. */
+/** MIP-61's INIT_EVENT_PROCESSING. Tries to start all transfers. If some fail, throws the worst error at the end. */
 export async function startAll(
   { submitter, cache, stopping, streamClient, logger }: StartContext,
   transfers: readonly Transfer[],

@@ -27,7 +27,10 @@ export interface SignedAgentOptions
 }
 
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Interval (ms) of recording ignored messages. Most messages of a source without a node go to other chains. */
+/**
+ * Interval (ms) of recording ignored messages. It is long, because most messages of a source without a node go to other
+ * chains.
+ */
 const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000

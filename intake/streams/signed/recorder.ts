@@ -15,7 +15,10 @@ export interface RecorderOptions {
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** Maximum numbers per update, and of waiting numbers while the stream is full. Audits find dropped numbers. */
+/**
+ * Maximum numbers per update (`mostRecorded`), and maximum numbers that wait while the stream is full (`mostKept`).
+ * More numbers are dropped, and audits find them.
+ */
 const mostRecorded = 1_000
 const mostKept = 20_000
 

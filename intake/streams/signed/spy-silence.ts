@@ -13,7 +13,10 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   const open = new Map<string, { readonly openedAt: number; readonly since: number }>()
   return {
-    /** Call this at each new subscription. `since` takes the later clock, because messages have the chain's time. */
+    /**
+     * Call this at each new subscription. `since` is the later of the process's and the chain's time, because messages
+     * have the chain's time.
+     */
     begin(spy: string): void {
       const openedAt = now()
       open.set(spy, { openedAt, since: Math.max(openedAt, (heads.current?.time ?? 0) * 1_000) })

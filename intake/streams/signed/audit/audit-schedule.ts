@@ -102,10 +102,16 @@ function createLossWatch(): (known: StreamView) => boolean {
   }
 }
 
-/** Number of heads to see after a subscription opens, because the first may have been requested before. */
+/**
+ * Number of heads to see after a subscription opens, because the first of them may have been requested before it
+ * opened.
+ */
 const headsToSee = 2
 
-/** Shows when the source's count covers all messages before a subscription: a head after the subscription is final. */
+/**
+ * Shows when the source's count covers all messages before a subscription: as soon as a head that came after the
+ * subscription is final.
+ */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {

@@ -19,7 +19,7 @@ export interface SignedAudit extends GapReport {
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** Added to `graceMs` (ms), so that a number that is suspected now counts as lost at the next audit. */
+/** Added to `graceMs` (ms), so that the next audit is late enough to count a suspected number as lost. */
 const marginMs = 500
 
 export function createSignedAuditor(

@@ -20,7 +20,10 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
   readonly logger: Logger
 }
 
-/** `own`: guardians signed the message, which fits source and run. `unproved`: its guardian set is not known. */
+/**
+ * `own`: guardians signed the message, and it fits source and run. `foreign`: it is not signed, or does not fit.
+ * `unproved`: its guardian set is not known. `unread`: it could not be read now.
+ */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 
 const mostKept = 20_000
@@ -81,7 +84,9 @@ export function createProvedTransfers(deps: ProvedDeps) {
     async messages(listed: readonly ListedTransfer[]): Promise<readonly Transfer[]> {
       return (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? [])
     },
-    /** Leaves out ended runs without proof, and `delivered` runs whose delivery the target does not show. */
+    /**
+     * Leaves out foreign runs, ended runs without proof, and `delivered` runs whose delivery the target does not show.
+     */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
       const proved = listed.filter((one) => found.get(one) === 'own' || (one.running && found.get(one) !== 'foreign'))

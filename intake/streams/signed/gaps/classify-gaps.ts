@@ -57,7 +57,10 @@ export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: re
 const mostDelayed = 10_000
 const newEveryMs = 5_000
 
-/** Messages of the spy that could not be submitted yet. Calls `onNew` for each new message and each new reason. */
+/**
+ * Messages of the spy that could not be submitted yet. A new message or a new reason calls `onNew`, but at most once
+ * per `newEveryMs`.
+ */
 export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
   const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)
   let calledAt = -Infinity

@@ -133,7 +133,10 @@ export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
 
-/** If the source has no node, asks the first chain that answers. Throws the last error. */
+/**
+ * If the source has no node, asks its judges one after another, until one gives a verdict other than `wait`. Throws
+ * errors that are not retriable, and every error of the last judge.
+ */
 async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
   const { sourceChain, withoutNode } = source
   const [first = sourceChain, ...others] = withoutNode?.judges ?? []

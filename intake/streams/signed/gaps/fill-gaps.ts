@@ -62,7 +62,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   }
 
   return {
-    /** Call this after a reconnect, because the spy may have sent messages while it was disconnected. */
+    /** Call this after a reconnect, because the spy may have sent messages while no subscription was open. */
     hurry: schedule.hurry,
     /** Records each batch at once, so that an error loses no earlier batch. `upTo` is the highest finalized number. */
     async fillGaps(found: StreamState, upTo: string | undefined, isAudit = false): Promise<GapReport> {

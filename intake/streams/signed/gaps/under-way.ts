@@ -18,7 +18,10 @@ export interface UnderWayDeps {
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
-/** A list is reused for `keptMs` (or `keptTimes` its read time), and `keptFoundMs` if it has all the numbers. */
+/**
+ * A list is reused for `keptMs`, or for `keptTimes` times its reading time if this is longer. A list that has all the
+ * numbers is reused for `keptFoundMs`.
+ */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
