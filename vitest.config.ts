@@ -12,7 +12,7 @@ const integration = ['test/{contract,lab/devnet,e2e,replay}/**/*.test.ts', 'test
 
 /**
  * Fault runs, suites that lose Temporal, and the longest suites. `npm run test:faults` runs them apart, so that `npm
- * test` takes at most ten minutes on two cores. CI runs them last.
+ * test` takes at most ten minutes on two cores. CI runs them after the other tests.
  */
 const faults = [
   'test/faults/**/*.test.ts',
@@ -34,7 +34,8 @@ const common = {
   isolate: false,
   // No retries: a test that passes at the second try has found something.
   retry: 0,
-  // The default of one second fails on a busy machine, so conditions get a minute. Each poll loads several processes.
+  // The default of one second fails on a busy machine, so conditions get a minute. The interval is 100 ms, because each
+  // poll loads several processes.
   expect: { requireAssertions: true, poll: { timeout: 60_000, interval: 100 } },
 }
 

@@ -9,7 +9,7 @@ import { isUnread } from '../temporal/client/settings/settings-watch.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { errorSchema } from './errors.ts'
 
-/** `open`: no token. `read`: any valid token. Name of an order: a token of that order's level. */
+/** `open`: no token. `read`: any valid token. Name of an order: a token of that order's level or a higher one. */
 export type RouteAccess = 'open' | 'read' | OrderName
 
 declare module 'fastify' {
@@ -26,7 +26,7 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
   return (request.identity ??= authenticate(bearerOf(request.headers.authorization), check))
 }
 
-/** Rate limit key: a valid token, else the address. Clients without a token cannot use up a token's limit. */
+/** Counts requests by valid token, else by address, so that clients without a token cannot use up a token's limit. */
 export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {
   return async (request) => {
     if (request.headers.authorization === undefined) return normalizeIP(request.ip)
@@ -37,7 +37,10 @@ export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promis
   }
 }
 
-/** Checks the token before Fastify reads the body. Every route that is added afterwards must declare its access. */
+/**
+ * Checks the token before Fastify reads the body, except on `open` routes. Every route that is added afterwards must
+ * name its access.
+ */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)

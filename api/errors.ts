@@ -84,7 +84,7 @@ interface RawIssue {
   readonly keys?: readonly string[]
 }
 
-/** Maximum wrong fields in an answer. A body of 256 KB can have a hundred thousand. */
+/** Maximum wrong fields in an answer, because a body of 256 KB can have a hundred thousand. */
 const mostNamed = 50
 const longest = 200
 

@@ -31,7 +31,7 @@ export function sendError(reply: FastifyReply, error: unknown, given?: number) {
     .send({ ...body, status })
 }
 
-/** Logs an answer of status 500 or above. Lower statuses are the client's fault. */
+/** Logs the error of an answer with status 500 or above. Lower statuses are the client's fault and are not logged. */
 export function logFailure(
   logger: Logger,
   { routeOptions: { url: route } }: FastifyRequest,

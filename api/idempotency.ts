@@ -20,7 +20,11 @@ interface Answer<Body> {
   readonly body: Body
 }
 
-/** Runs `work` once per idempotency key. An error frees the key. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE. */
+/**
+ * Runs `work` once per idempotency key, and repeats its answer for later requests with the key. If `work` fails, the
+ * next request runs it again. Without a key, runs `work` for every request. Throws IDEMPOTENCY_KEY_*,
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function once<Body>(
   { client, logger }: Pick<ApiDeps, 'client' | 'logger'>,
   request: FastifyRequest,
@@ -38,7 +42,7 @@ export async function once<Body>(
     void reply.header('idempotency-replayed', 'true')
     return { status: claim.status, body: claim.body as Body }
   }
-  // The request succeeds even if its answer cannot be stored: a repeated request finds the started transfers.
+  // The request succeeds even if its answer cannot be stored: a repeated request finds what the first one started.
   const keep = (answer: Parameters<typeof claim.answer>[0]) =>
     claim.answer(answer).catch((error: unknown) => {
       logger.warn('an answer could not be kept for its idempotency key', { ...problemOf(error) })

@@ -80,7 +80,10 @@ async function readPageFile(folder: string, { file, type }: (typeof served)[numb
   return { type, etag, plain, zipped: await promisify(gzip)(plain, { level: 9 }) }
 }
 
-/** A release has the built files. In a checkout, bin/page.js builds them, because compiled code has no builder. */
+/**
+ * Returns the folder of the page's files. A release contains them. In a checkout, the program bin/page.js builds them,
+ * because compiled code cannot: it has no builder.
+ */
 async function builtFolder(): Promise<string> {
   const released = join(root, 'dist/page')
   if (existsSync(released)) return released

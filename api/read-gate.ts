@@ -9,7 +9,7 @@ export interface GateLimits {
 /** Throws API_BUSY and the errors of the read. */
 export type ReadGate = <Answer>(read: () => Promise<Answer>) => Promise<Answer>
 
-/** Limits expensive reads: a process runs at most `atOnce` of them, and at most `waiting` more wait. */
+/** Limits expensive reads: at most `atOnce` of this gate's reads run at a time, and at most `waiting` more wait. */
 export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
   const queue: (() => void)[] = []
   let running = 0

@@ -57,7 +57,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
     deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)
   })
-  // Node's parser may still report requests of a connection that `limitConnections` has closed.
+  // Drops requests that Node's parser still reports after `limitConnections` has closed their connection.
   app.addHook('onRequest', (request, reply, done) => (request.raw.socket.destroyed ? void reply.hijack() : done()))
   app.addHook('onRequest', async ({ headers }) => assertHost(headers.host, deps.config.api.hosts))
   const check = tokenCheckOf(deps)
@@ -72,7 +72,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   const causes = stuckRoute(app, deps)
   for (const add of routes) add(app, deps)
-  // The last route: preClose hooks run one after another, and this route's hook waits for a poll of Temporal.
+  // Added last: preClose hooks run one after another, and the hook of this route waits for a poll of Temporal.
   eventRoute(app, deps, { check, causes })
   await app.ready()
   return app
@@ -95,7 +95,7 @@ function indexRoute(app: Api): void {
   )
 }
 
-/** Answers requests until the process can start. No token is checked, so answers contain only the error's code. */
+/** Answers requests while the process cannot start yet. No token is checked, so errors are shown without details. */
 function createStartupServer({ hosts, ...at }: Pick<Config['api'], 'host' | 'port' | 'hosts'>) {
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
   const app = Fastify({ ...serverOptions, forceCloseConnections: true })

@@ -9,7 +9,7 @@ const { resolve } = createRequire(import.meta.url)
 /** Finds packages as Temporal's worker finds them. */
 const fromWorker = (name) => resolve(name, { paths: [resolve('@temporalio/worker/package.json')] })
 
-/** Keeps the URL of each source file: the source finds protos and package.json wherever the compiled code is. */
+/** Keeps the URL of each source file, so that its code finds protos and package.json wherever it is compiled to. */
 const originalUrls = {
   name: 'original-urls',
   setup({ onLoad }) {
@@ -27,7 +27,7 @@ const aws = /^@aws-sdk\/|^@smithy\//
 /** Packages for tracing get a separate file, which is loaded only where traces are sent. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
-/** Packages that only write to a terminal. A package is loaded at the first call of one of its functions. */
+/** Packages for output to a terminal. Few commands need them, so they are loaded at the first call of a function. */
 const late = new Set(['string-width', 'log-update'])
 
 /**
@@ -57,7 +57,7 @@ function isModule(name) {
   return false
 }
 
-/** Redirects imports of packages: tracing to otlp.cjs, AWS to aws.cjs, others to packages.cjs. Records the names. */
+/** Redirects packages: those for tracing to otlp.cjs, AWS to aws.cjs, others to packages.cjs. Records their names. */
 const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   name: 'from-packages',
   setup({ onResolve, onLoad }) {
@@ -137,7 +137,7 @@ function protoParts(path) {
   return { program: `${text.slice(0, from)}${read}${text.slice(to)}`, json: JSON.stringify(JSON.parse(text.slice(from, to))) }
 }
 
-/** Makes the source paths in a source map relative to the root, because esbuild uses the build folder. */
+/** Makes the source paths in a source map relative to the root. From esbuild, they are relative to the build folder. */
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
   // A source such as `package:ethers` is not a file, so its name stays.
@@ -206,7 +206,7 @@ async function compilePackages(folder, { packages, ofTracing, ofAws }) {
   for (const name of ['packages.cjs', 'otlp.cjs', 'aws.cjs', 'thread.cjs']) keepAscii(join(folder, name))
   writeFileSync(join(folder, 'workflow-thread.cjs'), `require('./load.cjs').loadThread()\n`)
   writeFileSync(join(folder, 'proto.json'), protoParts(fromWorker('@temporalio/proto/protos/json-module.js')).json)
-  // The package `source-map` reads this file from its own folder.
+  // The package `source-map` reads this file from the folder of its code, which is this folder now.
   copyFileSync(fromWorker('source-map/lib/mappings.wasm'), join(folder, 'mappings.wasm'))
   return [...new Set(builds.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]
 }

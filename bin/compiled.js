@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Exists only in a released package, in place of the sources. */
 const released = join(root, 'dist')
-/** No new risk: users who can put code here can write to node_modules, and could change the packages anyway. */
+/** Code here runs unchecked. This is no new risk: users who can write here can also change the packages. */
 const cache = join(root, 'node_modules/.cache/portage/code')
-/** Time (ms) for which compiled versions are kept. A running process may load parts of its version late. */
+/** Time (ms) for which compiled versions are kept, because a running process may load parts of its version late. */
 const keptMs = 7 * 86_400_000
 /** Maximum kept versions, each of sources and of packages. Versions of the last hour are always kept. */
 const mostKept = 20
@@ -16,7 +16,7 @@ const freshMs = 3_600_000
 /** Folders whose files are not part of the compiled code. */
 const others = new Set(['node_modules', 'deploy', 'docs', 'lab', 'scripts', 'test'])
 
-/** Path, time and size of all sources, for the cache key. Reading contents would cost more than the cache saves. */
+/** Path, time and size of all sources, for the cache key: reading contents would cost more than the cache saves. */
 function sources() {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !others.has(entry.name))

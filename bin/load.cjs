@@ -19,8 +19,8 @@ let kind = isMainThread ? 'command' : 'thread'
 
 /**
  * Runs a compiled file and returns its exports. V8 reuses code that an earlier process cached (`keepCode`), which saves
- * a third of the start. V8 would run damaged cached code, so cached code begins with a digest (`read`). An attacker who
- * can write to this folder could change the code anyway.
+ * a third of the start. V8 would run damaged cached code, so cached code begins with a digest, which `read` checks. The
+ * digest does not stop attackers: one who can write to this folder could change the code itself.
  */
 function load(name) {
   const folder = name === mainFile ? __dirname : packages
@@ -102,8 +102,8 @@ function mapStacks(name) {
     if (originalSource === undefined) return text
     return text.replace(`${path}:${line}:${column}`, `${join(root, originalSource)}:${originalLine + 1}:${originalColumn + 1}`)
   }
-  // An error of another context is no `Error` here. The SDK causes one by design. Reading the map for this error would
-  // take a twentieth of the start.
+  // An error of another V8 context is no `Error` here, so its places are not mapped. The SDK causes such an error by
+  // design, and reading the map only for it would take a twentieth of the start.
   const placeOf = (error) => (error instanceof Error ? place : String)
   Error.prepareStackTrace = (error, frames) =>
     [Error.prototype.toString.call(error), ...frames.map((frame) => `    at ${placeOf(error)(frame)}`)].join('\n')

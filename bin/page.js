@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { dropOld } from './compiled.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** No new risk: users who can put code here can write to node_modules, and could change the packages anyway. */
+/** Pages here are served unchecked. This is no new risk: users who can write here can also change the packages. */
 const cache = join(root, 'node_modules/.cache/portage/page')
 
 /**

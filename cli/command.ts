@@ -158,7 +158,7 @@ async function authenticate(context: CliContext, globals: GlobalOptions, config:
   return principal
 }
 
-/** Only warns if no worker answers, so that operators can stop lanes. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_*. */
+/** Throws ACCESS_TOKEN_REVOKED, TEMPORAL_*. Only warns if no worker answers, so that operators can still stop lanes. */
 async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
   try {
     assertNotRevoked(principal, (await readSettings(client)).tokens)

@@ -28,7 +28,7 @@ export function idOf(chain: ChainConfig, address: string): LaneId {
   return laneId(chain.family, chain.networkId, address)
 }
 
-/** Returns all lanes, except those of chains in shadow mode, which no process serves. */
+/** Returns all lanes, except those of chains in shadow mode: no process serves such lanes. */
 export function lanesOf(config: Pick<Config, 'chains'>) {
   return Object.entries(config.chains).flatMap(([chain, settings]) =>
     settings.shadow ? [] : settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
@@ -80,7 +80,10 @@ export function configRules(config: Config): FeeRule[] {
   return rules
 }
 
-/** A delivery's gas on Arbitrum includes the data fee, but a unit costs a hundredth of Ethereum's price. */
+/**
+ * Multiplies the default gas limit on Arbitrum, where the gas of a delivery includes the data fee, but a unit of gas
+ * costs only a hundredth of Ethereum's price.
+ */
 const arbitrumGasFactor = 10
 
 export function feeDefaults(config: Config): FeeDefaults {
@@ -90,8 +93,8 @@ export function feeDefaults(config: Config): FeeDefaults {
 }
 
 /**
- * Values of the variables in URLs of nodes that are added at runtime. A node's host receives the values, so only the
- * config may list the variables.
+ * Values of the variables in URLs of nodes that are added at runtime. Only the config may list these variables, because
+ * a node's host receives their values.
  */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
@@ -106,7 +109,10 @@ export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }
 }
 
-/** Returns all forms of a source chain in transfer ids: its name, its Wormhole chain id and its network id. */
+/**
+ * Returns the name, network id and Wormhole chain id of each chain that has `given` as one of them: the forms of a
+ * source chain in transfer ids.
+ */
 export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): readonly string[] {
   return Object.entries(chains).flatMap(([name, { networkId, wormholeChainId }]) => {
     const ids = [name, String(networkId), ...(wormholeChainId === undefined ? [] : [String(wormholeChainId)])]
@@ -114,7 +120,10 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
   })
 }
 
-/** Finds a lane by id or configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND, INPUT_INVALID. */
+/**
+ * Finds a lane by id or address, in full or shortened as in lists. Only a full id may be that of a lane outside the
+ * config. Throws LANE_NOT_FOUND, INPUT_INVALID.
+ */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
   if (forms.lane.pattern.test(name)) return laneOfChain(config, name.toLowerCase(), chain)
   const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())

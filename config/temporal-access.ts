@@ -32,7 +32,10 @@ export interface ResolvedTemporal extends TemporalAccess {
   readonly settings: readonly { readonly name: string; readonly value?: string; readonly from: string }[]
 }
 
-/** Precedence: TEMPORAL_* variables, then a profile of temporal.toml, then the config. Throws CONFIG_INVALID. */
+/**
+ * Precedence: TEMPORAL_* variables, then a profile of temporal.toml, then the config. If `useEnvironment` is false,
+ * only the config counts. Throws CONFIG_INVALID.
+ */
 export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv): ResolvedTemporal {
   const fromConfig = configLayer(config, env)
   const merged: Layer = config.useEnvironment
@@ -62,7 +65,7 @@ function payloadEncryption({ encryption }: TemporalConfig, env: NodeJS.ProcessEn
   return { keys: sources, required }
 }
 
-/** An API key implies TLS, as in all SDKs of Temporal. */
+/** As in all SDKs of Temporal, an API key implies TLS, unless TLS is turned off explicitly. */
 function tlsOf({ tls, tlsDisabled, serverName, ca, certificate, key, apiKey }: Layer): TlsSettings | undefined {
   if (tlsDisabled?.value === true || !(tls ?? apiKey)) return undefined
   return { serverName: serverName?.value, ca, certificate, key }

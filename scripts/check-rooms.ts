@@ -9,7 +9,8 @@ import { parseSync } from 'oxc-parser'
 import { checkImport, type ImportStatement } from './rooms.ts'
 
 /**
- * Every import, re-export and `import()` in a text. Throws if the text does not parse, or `import()` has no literal.
+ * Every import, re-export and `import()` in a text. An `import()` without a literal counts as an import of
+ * `(computed)`. Throws if the text does not parse.
  */
 export function importsOf(file: string, text: string): ImportStatement[] {
   const { module, errors } = parseSync(file, text)

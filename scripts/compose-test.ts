@@ -37,7 +37,7 @@ interface Programs {
   readonly cli: string
 }
 
-/** Finds or builds the programs of the images. `why`: the reason that one is missing. */
+/** Finds or builds the programs of the images. `why`: the reason, if one of them cannot be had. */
 async function programs(): Promise<Programs | { readonly why: string }> {
   const server = knownTemporalServer()
   if (server === undefined) return { why: 'the Temporal server is not built: npm run setup -- --tests' }

@@ -21,7 +21,7 @@ import { privilegesOf } from './image/processes.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const say = (line: string) => void process.stderr.write(`image: ${line}\n`)
-/** A larger image has parts that docs/operate/deploy/image.md does not list. */
+/** Maximum size. A larger image has parts that docs/operate/deploy/image.md does not list. */
 const mostBytes = 200_000_000
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const problems: string[] = []

@@ -91,7 +91,10 @@ const longest = [
   'workers/settings-keeper.integration',
 ].map((name) => `/test/${name}.test.ts`)
 
-/** Runs the longest files first, then whole stages, then the rest, so that no long file runs alone at the end. */
+/**
+ * Runs the files of `longest` first, then fault runs and end-to-end tests, then the rest, so that no long file runs
+ * alone at the end. Within a group of projects, unit tests come before tests with servers.
+ */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path'
 import { run } from '../lab/devnet/run.ts'
 import { npm } from './release/stage.ts'
 
-/** The npm package with the binary. The package `node` would run a script to get the binary. */
+/** The npm package with the binary. Not the package `node`, which would run a script to get the binary. */
 const packageName = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
 const place = join('node_modules', packageName, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
-/** Maximum time of the download of 40 MB, ms. A gate should not wait longer for a registry that does not answer. */
+/** Maximum time (ms) of the download of 40 MB: a gate should not wait longer for a registry that does not answer. */
 const timeoutMs = 180_000
 
 async function installFromNpm(version: string, folder: string): Promise<void> {
@@ -28,7 +28,7 @@ export async function nodeBinary(version: string, folder: string, install = inst
     await install(version, work)
     const problem = await problemOf(join(work, place), version)
     if (problem !== undefined) throw new Error(problem)
-    // Replaced only after a complete installation, because a killed npm leaves half a binary.
+    // The old binary is replaced only after a complete installation, because a killed npm leaves half a binary.
     await rm(folder, { recursive: true, force: true })
     await rename(work, folder)
   } finally {

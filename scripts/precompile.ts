@@ -3,5 +3,5 @@ import { pageFolder } from '../bin/page.js'
 import { silentLogger } from '../observability/logger.ts'
 import { workflowBundle } from '../workers/process/bundle.ts'
 
-/** Compiles for the first start. Every start compares the compiled files with their sources. */
+/** Compiles now, so that the first start need not. If sources change later, the next start compiles them again. */
 await Promise.all([compiledFolder(), workflowBundle(silentLogger()), pageFolder()])

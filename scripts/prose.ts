@@ -74,8 +74,8 @@ function textFindings(file: string, { kind, line, text }: Text): Finding[] {
 }
 
 /**
- * Whether a sentence starts with What or Who and is no question. Only a text's first sentence may start in lower case.
- * `What to do` is a heading.
+ * Whether a sentence starts with What or Who and is no question (`What to do` is allowed). In lower case, this counts
+ * only at the start of a text.
  */
 function isRelativeStart(sentence: string, first: boolean): boolean {
   const trimmed = sentence.replace(/^[\s"'(*_]+/, '')

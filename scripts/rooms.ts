@@ -186,7 +186,7 @@ export const rooms: readonly Room[] = [
     packages: ['@opentelemetry/*', '@temporalio/interceptors-opentelemetry', '@temporalio/worker'],
   },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'lru-cache', 'zod', 'node:*'] },
-  // The page imports this file.
+  // The page imports this file, so this file must run in a browser.
   { path: 'api/answers.ts', imports: ['domain'], packages: ['zod'] },
   // The page runs in a browser. bin/page.js builds it.
   { path: 'api/page', imports: ['domain', 'api/answers.ts', 'operations/orders/transfer-text.ts'], packages: ['preact', 'uplot'] },

@@ -31,7 +31,7 @@ expected-statuses = ["2xx", "3xx", "4xx", "503"]
 
 const caps = { maxGasLimit: 10n ** 6n, maxMsgValue: 10n ** 18n, maxGasDropOff: 10n ** 17n }
 const payee = `0x${'a'.repeat(40)}`
-/** The generated requests name the chains with the lowest and the highest number. */
+/** Two chains, with the lowest and the highest number, because the generated requests name these. */
 const executor: ProviderOptions = {
   ...{ quoter: payee, expirySeconds: 3_600, marginPercent: 10 },
   chains: new Map([1, 65_535].map((id) => [id, { name: `chain-${id}`, payee, baseFee: 0n, caps, prefixes: ['ERV1' as const] }])),

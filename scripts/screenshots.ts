@@ -69,7 +69,7 @@ async function takeAll(devnet: Devnet, portage: PortageProcess, chromium: string
       await page.getByRole('radio', { name: '5 min' }).check()
       await page.getByText('LANE_PAUSED').first().waitFor()
       await page.locator('#flow').getByText('waiting').first().waitFor()
-      // A lane and a node of each chain, and the streams of each bridge.
+      // Waits for a lane and a node of each chain, and for the streams of each bridge.
       for (const [id, rows] of Object.entries({ lanes: 2, streams: 4, nodes: 2 }))
         await until(async () => (await page.locator(`#${id} tbody tr`).count()) >= rows, { timeoutMs: 30_000, what: `all ${id}` })
       await page.locator('#connection').getByText('live').waitFor()

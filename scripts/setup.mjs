@@ -55,7 +55,7 @@ function wantedStamp() {
   return hash.update(`${process.platform} ${process.arch} ${process.versions.modules}`).digest('hex')
 }
 
-/** The dependencies in package.json. A new script in package.json must not cause another installation. */
+/** The part of package.json that decides about installed packages: a new script must not cause another installation. */
 function dependenciesOf(text) {
   const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(text)
   return JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides])
@@ -124,7 +124,7 @@ function checkAnvil() {
 /** Folder of a Temporal CLI that was downloaded or built. */
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
 
-/** A Temporal CLI of an earlier set-up or of the user. The caller still checks that the CLI works. */
+/** Path of a Temporal CLI of the user or of an earlier set-up. Only checks that the file exists. */
 function knownTemporal() {
   const { TEMPORAL_CLI, PATH = '' } = process.env
   const name = process.platform === 'win32' ? 'temporal.exe' : 'temporal'

@@ -6,7 +6,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { createTransferWatch } from '../../temporal/client/transfers/transfer-changes.ts'
 import type { News, Poll } from './feed.ts'
 
-/** Interval, ms. Each read of the causes calls every node. */
+/** Interval (ms). It is long, because each read of the causes calls every node. */
 const causesEveryMs = 5_000
 
 export function createChanges(client: TemporalClient, readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
@@ -19,12 +19,12 @@ export function createChanges(client: TemporalClient, readCauses: () => Promise<
     const news = changed.map((row): News => ({ type: 'transfer', data: { ...row } }))
     return [...begins, ...news, ...(isCut ? [{ type: 'cut', data: { what: 'transfers' } }] : [])]
   })
-  // In the background, because nodes that do not answer would otherwise delay the events of transfers.
+  // Causes are read in the background: nodes that do not answer would otherwise delay the events of transfers.
   const pollCauses = inBackground(quietly('causes', causeChanges(readCauses)), causesEveryMs)
   return async () => [...(await pollTransfers()), ...(await pollCauses())]
 }
 
-/** Returns the causes that changed since the previous call. The first call returns only `ready`. */
+/** Returns the causes that changed or ended since the previous call. The first call returns only `ready`. */
 export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   let known: ReadonlyMap<string, Cause> | undefined
   return async () => {
@@ -42,12 +42,15 @@ export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes
   }
 }
 
-/** Compares no texts, because a cause's texts contain heights and ages that change at every read. */
+/** Leaves out the texts of a cause, because they contain heights and ages that change at every read. */
 function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`
 }
 
-/** Calls `poll` at most every `everyMs`, and returns the news of finished polls at once. `poll` must never throw. */
+/**
+ * Returns the news of finished polls without waiting, and starts the next poll `everyMs` (ms) after the start of the
+ * last one. `poll` must never throw, because no other poll would follow.
+ */
 function inBackground(poll: Poll, everyMs: number): Poll {
   const found: News[] = []
   let isReading = false

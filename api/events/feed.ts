@@ -8,7 +8,10 @@ export interface FeedEvent {
 }
 
 export type News = Omit<FeedEvent, 'id'>
-/** The changes since the previous call. After a kind of data has sent `ready`, none of its changes is missing. */
+/**
+ * Returns the changes since the previous call. `ready` for a kind of data says that from now on no change of this kind
+ * is missing.
+ */
 export type Poll = () => Promise<readonly News[]>
 
 interface FeedOptions {
@@ -44,7 +47,7 @@ export class EventFeed {
     return this.#listeners.size
   }
 
-  /** Undefined for an unknown id: the listener may have missed events. */
+  /** The events after this one. Undefined if the feed does not have it: the listener may have missed events. */
   since(id: string): readonly FeedEvent[] | undefined {
     const index = this.#events.findIndex((one) => one.id === id)
     return index < 0 ? undefined : this.#events.slice(index + 1)

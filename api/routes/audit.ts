@@ -5,7 +5,7 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 
 const usualDays = 7
-/** Time (ms) for which callers share an answer. A read queries every lane, every stream, and perhaps transfers. */
+/** Time (ms) for which callers share an answer, because a read asks every lane and stream, and perhaps transfers. */
 const keepMs = 3_000
 
 const orderSchema = z.object({

@@ -7,13 +7,16 @@ import { createChanges } from '../events/changes.ts'
 import { EventFeed, type FeedEvent } from '../events/feed.ts'
 
 const [mostListeners, mostOfName] = [64, 8]
-/** Interval (ms) of heartbeats, which also check the token. Proxies close a connection after a silent minute. */
+/** Interval (ms) of heartbeats, which also check the token. Proxies close a connection after a minute of silence. */
 const usualHeartbeatMs = 15_000
-/** Maximum bytes that wait on each side of `body`. A listener with a longer backlog is disconnected. */
+/** Maximum bytes in each of the two buffers of `body`. A listener that reads too slowly for them is disconnected. */
 const mostBuffered = 1_000_000
 const longestTimer = 2 ** 31 - 1
 
-/** `GET /v1/events` sends events until the token expires. An unknown `Last-Event-ID` gets the event `reset`. */
+/**
+ * `GET /v1/events` sends events until the token is invalid, the listener reads too slowly, or the API closes. An
+ * unknown `Last-Event-ID` gets the event `reset`.
+ */
 export function eventRoute(
   app: Api,
   { client, heartbeatMs = usualHeartbeatMs }: ApiDeps,

@@ -18,7 +18,7 @@ const chainId = z.number().int().min(1).max(65_535)
 const decimal = z.string().describe('Decimal.')
 const hexBytes = (about: string) => z.string().describe(`${about}, 0x hex.`)
 const time = z.string().describe('ISO 8601.')
-/** Only hashes reach nodes: if an error quoted other text, Portage would take it for the node's own words. */
+/** Only a hash is passed to nodes: if a node's error quoted other text, Portage would take it for the node's words. */
 const transactionHash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hex digits')
 
 const failure = z.object({ message: z.string(), statusCode: z.number().int() }).meta({ id: 'ExecutorFailure' })

@@ -20,13 +20,13 @@ export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): voi
   app.get('/ready', { config, schema: works }, async (_, reply) => {
     const temporal = await askTemporal()
     const { ok: ready } = temporal
-    // No chain is vital, because an unreachable chain delays only its own transfers.
+    // No chain makes `/ready` fail, because an unreachable chain delays only its own transfers.
     const chains = checkChains(network.chains.values()).map((check) => ({ ...check, vital: false }))
     return reply.status(ready ? 200 : 503).send({ ready, checks: [temporal, ...chains, ...(spies?.() ?? []).map(spyCheck)] })
   })
 }
 
-/** No spy is vital, because streams fetch missed messages from guardian APIs. */
+/** No spy makes `/ready` fail, because streams fetch missed messages from guardian APIs. */
 function spyCheck({ address, connected, paused, problem, kept }: SpyHealth) {
   const why = paused ? `paused: ${kept} messages wait` : connected ? undefined : (problem ?? 'not connected yet')
   return { name: `spy ${address}`, ok: why === undefined, vital: false, problem: why === undefined ? undefined : redactText(why) }

@@ -12,7 +12,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { subjectParams } from './orders.ts'
 
-/** Time (ms) for which callers share an answer. A read calls Temporal and every node. */
+/** Time (ms) for which callers share an answer, because a read calls Temporal and every node. */
 const keepMs = 1_000
 
 /** Keeps unknown fields, to show the fields of a newer ledger. */

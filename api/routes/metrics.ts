@@ -7,10 +7,10 @@ import { countTransfers, parkedTransfers } from '../../temporal/client/transfers
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Api, type ApiDeps } from '../deps.ts'
 
-/** Minimum time (ms) between counts. A count takes eleven visibility queries, and Temporal allows ten per second. */
+/** Minimum time (ms) between counts. Each takes eleven visibility queries, but Temporal allows only ten per second. */
 const countsMs = 30_000
 const streamsMs = 10_000
-/** Maximum wait for a refresh, ms. Prometheus waits 10 s for a whole scrape. */
+/** Maximum wait for a refresh (ms), because Prometheus waits only 10 s for a whole scrape. */
 const timeoutMs = 2_000
 const mostParked = 1_000
 const keptMs = 1_000
@@ -41,7 +41,7 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
   })
 }
 
-/** Counts parked transfers by code. `unknown`: not queried yet, or outside the catalogue and maybe forged. */
+/** Counts parked transfers by code. `unknown`: the code was not read, or is not in the catalogue (perhaps forged). */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const known = codes.filter(isErrorCode)
@@ -59,7 +59,10 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
   })
 }
 
-/** Waits at most `timeoutMs` for a refresh. A scrape during a slower refresh gets the last figures. */
+/**
+ * Refreshes at most every `everyMs` (ms), and waits at most `timeoutMs`: during a slower refresh, a scrape gets the
+ * last figures.
+ */
 function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
   const refreshed = keptRead(() => refresh().catch(() => {}), { fromAnswer: everyMs })
   return () => Promise.race([refreshed(), delay(timeoutMs, undefined, { ref: false })])

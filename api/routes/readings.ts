@@ -14,7 +14,7 @@ import { errorSchema } from '../errors.ts'
 
 const access = { config: { access: 'read' } } as const
 
-/** Time (ms) for which callers share an answer. A read calls Temporal and every node. */
+/** Time (ms) for which callers share an answer, because a read calls Temporal and every node. */
 const causesKeptMs = 2_000
 
 /** Adds the route. Returns the function that reads the causes, for use by other routes. */
@@ -110,7 +110,10 @@ export function flowRoute(app: Api, { client }: ApiDeps): void {
   })
 }
 
-/** `GET /v1/spending` shows only lanes whose keys this process has. The metrics of other processes show theirs. */
+/**
+ * `GET /v1/spending` shows only lanes whose keys this process has. The spending of other lanes is in the metrics of the
+ * processes that have their keys.
+ */
 export function spendingRoute(app: Api, { spending }: ApiDeps): void {
   const schema = { summary: 'Recent spending of the keys of this process, and their limits', response: { 200: spendingSchema } }
   app.get('/v1/spending', { ...access, schema }, () => ({

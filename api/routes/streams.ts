@@ -12,7 +12,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { orderTexts, subjectParams } from './orders.ts'
 
-/** Maximum wait for an audit, ms. Proxies close a connection after a minute of silence. */
+/** Maximum wait for an audit (ms), because proxies close a connection after a minute of silence. */
 const waitMs = 50_000
 
 const params = subjectParams.stream
@@ -76,7 +76,10 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   auditRoute(app, deps)
 }
 
-/** One audit runs at a time, because audits read tables and logs. Requests for the same stream share an audit. */
+/**
+ * Runs one audit at a time, because audits read tables and logs. Requests for the same stream share an audit, and
+ * requests for another stream are refused meanwhile.
+ */
 function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
   const audits = createSharedReads<StreamAudit>(0, createReadGate({ atOnce: 1, waiting: 0 }))
   const stopping = new AbortController()

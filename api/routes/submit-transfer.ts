@@ -19,7 +19,7 @@ import { idempotencyHeaders, once } from '../idempotency.ts'
 import { sequenceSchema, textSchema, values } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
-/** Maximum messages per request, and maximum simultaneous submissions. Each submission may read a chain. */
+/** Maximum messages per request, and how many are submitted at a time, because each may need reads of a chain. */
 const [mostInBulk, atOnce] = [100, 4]
 
 const emitterSchema = z
@@ -227,7 +227,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
     } catch (error) {
       const { status, retryAfter, body } = toErrorAnswer(error)
       if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
-      // Clients of spy_relayer expect 400. A retriable error has the status 503, so that a proxy may retry.
+      // Clients of spy_relayer expect 400 for a refusal. Errors of the server are 503, so that a proxy may retry.
       return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.code, error: textOf(body) })
     }
   })

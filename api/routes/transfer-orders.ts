@@ -19,7 +19,7 @@ import { textSchema } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 import { filterOf, filterSchemas, resolveGiven, transferParams } from './transfers.ts'
 
-/** Maximum transfers per request. Each transfer costs a call to Temporal, and the client waits for all calls. */
+/** Maximum transfers per request, because each costs a call to Temporal, and the client waits for all calls. */
 const mostOrdered = 500
 const mostNamed = 100
 
@@ -68,7 +68,8 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
     const { ids, filter, limit, dryRun, reason: why } = request.body
     if ((ids === undefined) === (filter === undefined))
       throw new RelayerError('INPUT_INVALID', { detail: 'body: give either `ids` or `filter`' })
-    // A dry run must not reveal transfers outside the scope. Checks `filter` before the read, `ids` before the answer.
+    // A dry run must not reveal transfers outside the scope. So the scope is checked before `filter` is read and, for
+    // `ids`, before the answer.
     const by = filter ? orderedBy(request, aboutTransfer(filter.targetChain)) : (request.principal?.name ?? '')
     const found = filter
       ? await selectTransfers(deps.client, kind, await filterOf(deps, filter, 'order'), limit)

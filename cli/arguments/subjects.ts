@@ -36,7 +36,7 @@ export async function findTransfer(client: TemporalClient, config: Config, given
   })
 }
 
-/** Bytes of the shortest VAA: header, one signature, header of the body. Ids and hashes are shorter, even in hex. */
+/** Bytes of the shortest VAA: header, one signature, header of the body. A shorter text (an id, a hash) is no VAA. */
 const leastBytes = 6 + 66 + 51
 
 async function idInMessage(config: Config, given: string): Promise<string | undefined> {
@@ -64,7 +64,7 @@ function bytesOf(text: string): Uint8Array | undefined {
   }
 }
 
-/** Calls `use` with all chains of the config, which are not connected. */
+/** Calls `use` with all chains of the config, without connecting them. */
 export async function withChains<Result>(
   config: Config,
   use: (chains: ReadonlyMap<string, ConfiguredChain>) => Result | Promise<Result>,

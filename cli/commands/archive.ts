@@ -98,7 +98,7 @@ async function pass(client: TemporalClient, store: ArchiveStore, since: number |
   const transfers = await archiveTransfers(client, store, { since, ordersThrough, oldest, now })
   const from = Date.parse(transfers.from)
   const kept = await readKeptOrders(client, from)
-  // A pass that starts later than the last export ended may miss orders, so its export does not count as complete.
+  // If the pass begins after the end of the last export, orders may be missing, so the export counts as incomplete.
   const through = from > Math.max(oldest, ordersThrough) ? undefined : now
   return { transfers, orders: await exportOrders(store, [...kept, ...transfers.orders], through) }
 }

@@ -70,7 +70,8 @@ export const runCommand: CommandSpec = {
       }
       const version = deploymentOf(loaded)
       const isNeeded = async () => version && mustStartAgain(() => withTemporal((client) => versionStatus(client, version)), { stopping })
-      // Without a signal, a role ends only if the role's version is drained.
+      // Without a signal, a role ends only if its version is drained. It starts again if the version has been promoted
+      // since.
       do await serve()
       while (await isNeeded())
       await listed
@@ -81,7 +82,10 @@ export const runCommand: CommandSpec = {
 /** Lifetime (ms) of the first token, which only has to create other tokens. */
 const firstTokenMs = 24 * 3_600_000
 
-/** Makes keys unless the config has some. Shows the first token only on a terminal: a log would keep the token. */
+/**
+ * Makes keys, unless the config or the data folder has some. With the keys, makes the first token, but only on a
+ * terminal, because a log would keep the token.
+ */
 async function prepareAccess(
   config: Config,
   unlisted: UnlistedToken,

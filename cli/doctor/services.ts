@@ -113,7 +113,7 @@ export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   })
 }
 
-/** Portage knows no prices, so only `minimumAmount` can say which amounts are worth their gas. */
+/** Warns of routes without `minimumAmount`, because Portage does not know which amounts are worth their gas. */
 export function checkSmallestAmounts({ bridges }: Pick<Config, 'bridges'>): Check[] {
   return (bridges['native-bridge']?.routes ?? []).flatMap(({ source, target, minimumAmount }) => {
     if (minimumAmount !== undefined) return []
@@ -149,7 +149,10 @@ function noCode(contract: string, field: string): Finding {
   return fail(`${contract} has no code on this network`, `Correct ${field} of this route.`)
 }
 
-/** The token bridge of a target rejects messages from sources that are not registered there. */
+/**
+ * Compares the sources without a node with those that are registered at each target's token bridge, which rejects
+ * messages from all others.
+ */
 export async function checkSources(config: Config): Promise<Check[]> {
   const sources = sourcesWithoutNode(config)
   if (sources.length === 0) return []

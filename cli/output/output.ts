@@ -77,7 +77,7 @@ export function timeText(iso: string): string {
 function withFees(given: GivenOrder): GivenOrder {
   const { facts } = given
   if (!facts) return given
-  // A fee may be any text, because people can send signals by hand.
+  // Shows a fee in gwei only if it is a number. It may be any text, because people can send signals by hand.
   const isFee = (name: string, value: string) => (name === 'maxFee' || name === 'tip') && /^[0-9]+$/.test(value)
   const shown = Object.entries(facts).map(([name, value]) => [name, isFee(name, String(value)) ? gweiText(String(value)) : value])
   return { ...given, facts: Object.fromEntries(shown) as typeof facts }

@@ -50,7 +50,7 @@ function gapsText(gaps: StreamView['gaps']): string {
 
 export function stateText(state: StreamState, report: StreamReport, now: number): Text {
   const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts, updatedAt } = report
-  // Streams of Wormhole emitters, for example, read no blocks.
+  // Whether the stream reads blocks. Streams of Wormhole emitters, for example, do not.
   const scanned = cursor !== undefined || state.start !== undefined
   const orderedBy = state.backfill.by === undefined ? '' : `, ordered by ${state.backfill.by}`
   const head = facts({

@@ -28,7 +28,7 @@ const hiddenName = '(a name that is not shown)'
 const keyOfMap = /^([0-9]{1,5}|\*|0x[0-9a-fA-F]{8}|[0-9]{1,5}\/(0x)?[0-9a-fA-F]{1,64}|__proto__)$/
 const fieldLike = /^[A-Za-z][a-z]{0,20}([A-Z][a-z]{1,20}){0,5}$/
 
-/** Whether a problem may contain this field name. A colon in the wrong place can turn a secret into a name. */
+/** Whether a problem may show this field name: a colon in the wrong place can turn a secret into a name. */
 export function isShownName(name: string): boolean {
   return fieldLike.test(name) || isOf(forms.name, name) || isOf(forms.address, name) || keyOfMap.test(name)
 }

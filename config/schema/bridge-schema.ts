@@ -122,7 +122,7 @@ function typesOf(view: string): string[] {
     .filter((type, _, all) => type !== '' || all.length > 1)
 }
 
-/** For each value of a message, the types of arguments that can hold the value. */
+/** For each placeholder of a message's value, the types of arguments that can hold the value. */
 const fitting: Readonly<Record<string, RegExp>> = {
   $digest: /^(bytes32|uint256)$/,
   $emitter: /^(bytes32|uint256)$/,

@@ -4,7 +4,10 @@ import { address, chainName, decimal, gasUnits, path, text, url, whole } from '.
 import { deliveredViewSchema } from './bridge-schema.ts'
 import { signerSchema } from './lane-schema.ts'
 
-/** A price has at most 8 digits: the margin may multiply it by 11, and a quote stores below 2^64 / 10^10 dollars. */
+/**
+ * A price has at most 8 digits, so that it fits into a quote, which stores below 2^64 / 10^10 dollars, even after the
+ * margin has multiplied it by up to 11.
+ */
 export const dollars = text(
   /^[0-9]{1,8}(\.[0-9]{1,10})?$/,
   'must be dollars in quotes, like 3000.25: at most 8 digits, and 10 after the point',

@@ -4,13 +4,16 @@ import { isLink } from '../../domain/text/forms.ts'
 import { notificationTypes } from '../../domain/notification/notification.ts'
 import { lane, name, oneOf, path, variable } from '../load/values.ts'
 
-/** Requires https, except to this machine, because notifications are confidential. */
+/** Accepts https and, to this machine only, http, because notifications are confidential. */
 function isReceiverUrl(text: string): boolean {
   return isLink(text) && new URL(text).hash === ''
 }
 
 const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'metadata'])
-/** Addresses of this host, link-local ones, and those with credentials of clouds (AWS, Google, Alibaba). */
+/**
+ * Addresses that a receiver may not have: unspecified ones (0.0.0.0, ::), link-local ones, and those where clouds (AWS,
+ * Google, Alibaba) keep credentials.
+ */
 const credentialAddresses = new BlockList()
 credentialAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
 for (const [net, bits] of [

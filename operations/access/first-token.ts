@@ -15,7 +15,7 @@ const unlistedSchema = z.strictObject({
 
 export type UnlistedToken = ReturnType<typeof unlistedToken>
 
-/** Keeps the first token in a file until the settings list the token. The next start tries a failed listing again. */
+/** Keeps the first token in a file until the settings list it, so that the next start can repeat a failed listing. */
 export function unlistedToken(dataFolder: string, now: () => number = Date.now) {
   const file = join(dataFolder, 'first-token.json')
   const forget = () => rm(file, { force: true })

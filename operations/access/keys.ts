@@ -23,14 +23,17 @@ export type AccessKey = z.output<typeof keySchema>
 /** The `kid` of a key is its thumbprint (RFC 7638). */
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
-/** Returns the keys, oldest first. Throws ACCESS_KEYS if the file is unreadable, malformed, or open to other users. */
+/**
+ * Returns the keys, oldest first, or undefined if there is no file. Throws ACCESS_KEYS if the file is unreadable,
+ * malformed, or open to other users.
+ */
 export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   const refuse = (detail: string, cause?: unknown) => new RelayerError('ACCESS_KEYS', { detail, facts: { file }, cause })
   let text: string
   try {
     const { mode, uid } = await stat(file)
     const self = process.getuid?.()
-    // Another owner of the file could add keys.
+    // An owner who is neither this user nor root could add keys.
     if (self !== undefined && uid !== 0 && uid !== self)
       throw refuse(`It belongs to another user (${uid}): chown it to the user that Portage runs as.`)
     // Anyone who can read the file can create any token.

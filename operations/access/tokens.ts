@@ -66,7 +66,7 @@ export async function verifyToken(keys: readonly PublicKey[], audience: string, 
       { algorithms: [algorithm], issuer, audience: audienceOf(audience), typ: 'JWT', requiredClaims: ['sub', 'jti', 'iat', 'exp'] },
     )
     const { sub, iat, exp, jti, level, chains, lanes } = claimsSchema.parse(payload)
-    // The remaining time has the same limit, because the settings forget a revocation after `longestTokenMs`.
+    // Also limits the time that is left, because the settings forget a revocation after `longestTokenMs`.
     if ((exp - iat) * 1000 > longestTokenMs || exp * 1000 - Date.now() > longestTokenMs + clockSkewMs) throw new Error('good for too long')
     const scope = { ...(chains && { chains }), ...(lanes && { lanes }) }
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }

@@ -7,9 +7,9 @@ import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { within } from '../../runtime/wait.ts'
 
-/** Time limit, ms. Load balancers wait no longer. */
+/** Time limit (ms). Load balancers wait no longer, so a later answer would be useless. */
 const timeoutMs = 3_000
-/** Time (ms) for which requests share an answer. Requests need no token and have no rate limit. */
+/** Time (ms) for which requests share an answer, because requests need no token and have no rate limit. */
 const keepMs = 1_000
 
 export interface Check {

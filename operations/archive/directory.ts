@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
-/** A lock of this age (ms) is from a crashed process. Clocks of machines with the same folder must differ by less. */
+/**
+ * A lock of this age (ms) counts as left by a crashed process, so the clocks of machines with the same folder must
+ * differ by less.
+ */
 const staleMs = 60_000
 
 /** Creates the folder with the first text. Only the user of this process can read the folder. */
@@ -23,7 +26,7 @@ export function createDirectoryStore(path: string): ArchiveStore {
         await writeSynced(temporary, text)
         return await locked(`${target}.lock`, async (isMine) => {
           if ((await read(target))?.version !== was?.version) return false
-          // A process that was suspended longer than `staleMs` must not overwrite a newer text.
+          // The lock may belong to another process by now, if this process was suspended longer than `staleMs`.
           if (!(await isMine())) return false
           await rename(temporary, target)
           return true

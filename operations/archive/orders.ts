@@ -24,19 +24,22 @@ const lineSchema = z
 
 /** Maximum characters of an order for a transfer or operator transaction, whose workflow a stranger can start. */
 const longestOrder = 500_000
-/** Characters after which a day's file gets no more orders of strangers. V8 has no string of 2^29 characters. */
+/** Characters after which a day's file gets no more orders of strangers: V8 has no string of 2^29 characters. */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/** Appends missing orders. `through`: end of a complete search, ms since the epoch. Throws ARCHIVE_*. */
+/** Appends missing orders. `through`: end of the search (ms since the epoch) if it was complete. Throws ARCHIVE_*. */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
   const records = kept.flatMap((one) => recordsOf(one, skipped))
   const sorted = records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   const days = groupBy(sorted, ({ at }) => at.slice(0, 10))
-  /** SHA-256 of the last line of each day. Store these hashes elsewhere to prove that no line was cut off. */
+  /**
+   * SHA-256 of the last line of each day that got lines. Store these hashes elsewhere to prove that no line was cut
+   * off.
+   */
   const heads: Record<string, string> = {}
   let added = 0
   for (const [day, ofDay] of days) {
@@ -54,7 +57,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  // If a workflow of Portage could not be read, the next export must search for the workflow's orders again.
+  // If a workflow of Portage could not be read, `through` stays, so that the next export searches for its orders again.
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
   if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
@@ -62,7 +65,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     ...{ found: records.length, added },
     /** Ids of workflows that could not be read, or that may have dropped orders since the last export. */
     maybeIncomplete: named(maybeIncomplete),
-    /** Ids whose orders were left out, because an order is malformed or the file of its day is full. */
+    /** Ids whose orders were left out, because an order is malformed or too long, or the file of its day is full. */
     skipped: named([...skipped]),
     heads,
   }

@@ -5,7 +5,7 @@ import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/
 
 // Anybody with access to Temporal can end a run with any result, so values with an unexpected form count as absent.
 
-/** Converts ms since the epoch to ISO 8601. Limits the range: strangers choose times, and each day has a file. */
+/** Converts ms since the epoch to ISO 8601. Limits the range, because strangers choose times, and a day has a file. */
 const isoTime = z
   .number()
   .min(Date.UTC(2020))
@@ -110,9 +110,9 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly shortened?: true
 }
 
-/** Maximum characters. The longest possible message takes about 300,000. */
+/** Maximum characters of a record. The longest possible message takes about 300,000 of them. */
 export const longestRecord = 400_000
-/** Characters of a slice after which further records have the shortest form. V8 has no string of 2^29 characters. */
+/** Characters of a slice after which further records have the shortest form: V8 has no string of 2^29 characters. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {

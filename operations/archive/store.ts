@@ -30,7 +30,10 @@ export interface ArchiveStore {
 const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
-/** Writes the text that `change` returns, if any. Throws ARCHIVE_UNAVAILABLE and the errors of `change`. */
+/**
+ * Writes the text that `change` returns, if any. Calls `change` again if another process wrote in between. Throws
+ * ARCHIVE_UNAVAILABLE and the errors of `change`.
+ */
 export async function updateText(
   store: ArchiveStore,
   name: string,

@@ -12,7 +12,7 @@ const sliceMs = 10 * 60_000
 const listLagMs = 2 * 60_000
 /** A pass begins this long (ms) before the end of the archive, because Temporal may list runs late. */
 const overlapMs = hourMs
-/** Period that a list query covers, ms. Shorter periods need more queries, and the server allows ten per second. */
+/** Period (ms) of a list query. Shorter periods would need more queries, and the server allows ten per second. */
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8

@@ -29,7 +29,7 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
   })
 }
 
-/** A transfer needs its source chain only if its error code is about nodes. */
+/** A transfer always needs its target chain, but its source chain only if its error code is about nodes. */
 function needsChain({ targetChain, sourceChain, code }: TransferFacts, chain: string): boolean {
   return targetChain === chain || (sourceChain === chain && (code === 'NODE_UNAVAILABLE' || code === 'NODES_DISAGREE'))
 }
@@ -67,7 +67,7 @@ function explainNodes({ chain, nodes }: ChainFacts, asOf: number): Finding[] {
   const voters = votersOf(nodes)
   const heights = voters.map(({ head }) => valueOf(head)?.height)
   const reached = comparedHeight(heights, voters.length)
-  // Counts disabled nodes too. Without a majority, disabling nodes does not help and delays the nodes' return.
+  // Disabled nodes count, too. Without a majority, disabling a node does not help and only delays its return.
   const hasMajority = 2 * heights.filter((height) => height !== undefined).length > voters.length
   return nodes.flatMap(({ node, head, added, isBack }): Finding[] => {
     const useless = [...(added || !hasMajority ? ['portage node disable'] : []), ...(added ? [] : ['portage node remove'])]

@@ -11,7 +11,10 @@ import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, tok
 import { type Finding, lastSign } from './finding.ts'
 
 const stuckBlocks = 30
-/** The lane's process counts as dead if tasks wait this long (ms) and the ledger got no message for twice as long. */
+/**
+ * The lane's process counts as dead if tasks wait this long (ms) and the ledger got no message for twice as long or, if
+ * that is longer, for two blocks.
+ */
 const untakenMs = 4_000
 /** An external use of a key is shown for this time, ms. */
 const externalMs = 24 * 3_600_000
@@ -151,11 +154,12 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const attempt = lowest?.attempts.at(-1)
   const head = majorityHead(chain)
   if (!lowest || !attempt || !head) return []
-  // Counts only blocks that the ledger knows: an idle ledger lags behind the head and grants nonces at an old height.
+  // Counts blocks up to the height that the ledger knows, and not to the head: an idle ledger lags behind and grants a
+  // nonce at an old height, so the nonce would look older than it is.
   const { height = 0, reportedSince = 0 } = state.observed ?? {}
   const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
-  // `blocks` may include a gap of this many blocks between two reports (`reportedSince`). A raise shows that blocks
-  // really came, so no gap is allowed after a raise.
+  // `blocks` may include a gap of up to this many blocks between two reports, because only a longer gap changes
+  // `reportedSince`. A raise shows that reports came, so no gap is allowed after a raise.
   const mostGap = lowest.attempts.length > 1 ? 0 : Math.floor(state.config.fillAfterBlocks / 2)
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

@@ -93,7 +93,7 @@ function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains:
   const blocks = blocksBehind(stream, cursor?.height, chains)
   if (paused || blocks === undefined) return []
   const what = `The cursor is at block ${cursor?.height}, ${blocks} blocks behind the final head of ${source}.`
-  // A target chain that does not answer stops the cursor, and is then the cause.
+  // A target chain that does not answer stops the cursor, so this finding is then part of the finding about that chain.
   return [{ row: 'STREAM_LAGS', what, partOf: { rows: chainRows, id: target } }]
 }
 

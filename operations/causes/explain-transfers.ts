@@ -90,7 +90,7 @@ function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'p
   return token === undefined ? {} : { kind: 'token', party: token }
 }
 
-/** Names contract and lanes, because the gate's reason contains neither. All lanes of the chain were tried. */
+/** Names the contract and all lanes of the chain, which were all tried, because the gate's reason contains neither. */
 function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { bridges, chains }: ExplainedConfig): string | undefined {
   const routes = bridge === 'native-bridge' ? bridges[bridge]?.routes : undefined
   const route = routes?.find(({ source, target }) => source === sourceChain && target === targetChain)

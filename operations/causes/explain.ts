@@ -62,7 +62,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, version, at }: Facts):
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', values: more, holds: goesOn, useless })]
 }
 
-/** Answers of queried workflows decide, because Temporal still lists killed pollers for a while. */
+/** Answers of queried workflows count more than pollers, because Temporal still lists killed pollers for a while. */
 function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,
@@ -123,7 +123,10 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   })
 }
 
-/** A single missed message may be lost. After a second one, the spy is silent: it sent nothing since the first. */
+/**
+ * A spy that missed one message may only have lost that message. After a second one, the spy counts as silent: it sent
+ * nothing since the first.
+ */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy

@@ -140,7 +140,10 @@ export function headsOf(nodes: readonly NodeFacts[]): NodeHead[] {
   return nodes.flatMap(({ head }) => valueOf(head) ?? [])
 }
 
-/** Each figure is the median of the heads that the config's nodes show, because one node may lie. */
+/**
+ * Each figure is the median of the heads that the config's nodes show, because one node may lie. Absent if at most half
+ * of the heads have the figure.
+ */
 export function majorityHead(chain: ChainFacts | undefined): NodeHead | undefined {
   const heads = headsOf(votersOf(chain?.nodes ?? []))
   const of = <T extends number | bigint>(figure: (head: NodeHead) => T | undefined) => {

@@ -15,7 +15,7 @@ export interface LaneReading extends LaneReport {
   readonly tokens?: TokenReading[]
 }
 
-/** A lane is not shown as active if no node of its chain answers. Throws TEMPORAL_UNAVAILABLE. */
+/** An active or syncing lane is shown as `chain away` if no node of its chain answers. Throws TEMPORAL_UNAVAILABLE. */
 export async function listLanesNow(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,

@@ -85,7 +85,7 @@ async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainCo
   const status = () => reader.nodes()[0]
   const reads = status()?.use === 'all' || status()?.use === 'read'
   await reader.connect().catch((error: unknown) => {
-    // A node that only takes transactions shows no head.
+    // A node that only takes transactions has no head, so it only has to be up.
     if (reads || status()?.state !== 'up') throw error
   })
   const head = reader.heads.current

@@ -34,7 +34,7 @@ function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | und
   })
 }
 
-/** Makes one visibility query and one call per stream. Throws the errors of the client. */
+/** Makes one visibility query, and one call per stream (at most `most.streams`). Throws the errors of the client. */
 export async function readStreams(client: TemporalClient): Promise<StreamFacts[]> {
   const names = await within(client, limits.temporalMs, () => listStreamNames(client))
   const facts = await mapLimited(names.toSorted().slice(0, most.streams), most.atOnce, async (stream): Promise<StreamFacts[]> => {
@@ -49,7 +49,9 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
   return facts.flat()
 }
 
-/** Makes one visibility query and one call per workflow. Throws the errors of the client. */
+/**
+ * Makes one visibility query, and one call per workflow (at most `most.workflows`). Throws the errors of the client.
+ */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`
   const query = `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`

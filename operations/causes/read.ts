@@ -4,7 +4,7 @@ import { type TemporalClient, within as withinClient } from '../../temporal/clie
 import { describeOpenRun, type OpenRun } from '../../temporal/client/visibility/runs.ts'
 import type { FailingWorkflow, Read } from './facts.ts'
 
-/** Time limits (ms). All sources are read in parallel, so the longest limit is the limit of the report. */
+/** Time limits (ms). The sources are read in parallel, so a report takes about as long as the slowest source. */
 export const limits = { temporalMs: 5_000, nodeMs: 2_500, chainMs: 6_000, spyMs: 2_500 } as const
 
 /** Returns an error or a time-out as the answer. Never throws. */

@@ -139,7 +139,7 @@ const cookieName = 'portage-codec'
 
 const pageHeaders = {
   'content-security-policy': "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  // With `no-referrer`, the browser would send the form without an origin.
+  // `signIn` needs the form's origin, which a browser does not send with `no-referrer`.
   'referrer-policy': 'same-origin',
 }
 
@@ -153,7 +153,7 @@ function signInPage(status = 200, problem = ''): Answer {
   return { status, type: 'text/html; charset=utf-8', body, headers: pageHeaders }
 }
 
-/** Browsers send this cookie to all ports of this host. */
+/** Browsers send this cookie to all ports of this host, so its token must have only the level `read`. */
 function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookieName}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

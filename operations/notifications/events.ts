@@ -48,7 +48,7 @@ export function proofsOf(
   })
 }
 
-/** Shows the proof `encrypted` only if encryption is required: otherwise, anybody at Temporal can record this proof. */
+/** Shows the proof `encrypted` only if encryption is required: else anybody with access to Temporal can forge it. */
 export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {
   const { data } = notification
   return requiresEncryption || data['proof'] !== 'encrypted'

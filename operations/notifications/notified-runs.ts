@@ -3,7 +3,7 @@ import { type NotifierCursor, notifierLimits } from '../../domain/notification/n
 
 const mostKept = 50_000
 
-/** Runs of which a receiver was notified. Reads overlap by minutes, because Temporal lists some runs late. */
+/** Runs of which a receiver was notified, to skip them in later reads, which overlap: Temporal lists some runs late. */
 export class NotifiedRuns {
   readonly #closedAt = new LRUCache<string, number>({ max: mostKept })
 
@@ -25,7 +25,7 @@ export class NotifiedRuns {
   }
 }
 
-/** Moves `from` to the latest closing time known `settleMs` (ms) ago, because Temporal lists some runs late. */
+/** Moves `from` to the latest closing time that was known `settleMs` (ms) ago: Temporal lists some runs late. */
 export function cursorAfter(cursor: NotifierCursor, seen: number, now: number, settleMs: number): NotifierCursor {
   const latest = Math.max(cursor.seen, seen)
   const { since, seen: settled } = cursor.settling

@@ -75,6 +75,6 @@ function coinOfScope(config: OrderContext['config'], wanted: FeeScope): string |
 }
 
 function sameScope(a: FeeScope, b: FeeScope): boolean {
-  // Only the ids of transfers depend on case.
+  // Case matters only in the ids of transfers.
   return a.kind === 'transfer' ? feeScopeText(a) === feeScopeText(b) : feeScopeText(a).toLowerCase() === feeScopeText(b).toLowerCase()
 }

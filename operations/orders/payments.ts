@@ -137,7 +137,7 @@ async function pay(
   order: Order,
 ): Promise<OrderResult> {
   configured(config, payer)
-  // The order's name keeps the keys of different routes apart. A key from a header has no space.
+  // Name and key are joined by a space, which no key from a header has, so keys of different routes stay apart.
   const id = await startOperatorTransaction(client, { lane: payer, intent }, order, key === undefined ? undefined : `${name} ${key}`)
   const about = { id, lane: payer, to: intent.to }
   return {

@@ -8,7 +8,10 @@ import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
 import { listStreamNames, nameOf } from '../../temporal/client/streams/streams.ts'
 
-/** Accepts an id, or the short id of a ledger or configured lane. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/**
+ * Accepts the forms of `resolveLane`, and also the short id of a ledger whose lane is not in the config. Throws
+ * LANE_NOT_FOUND, INPUT_INVALID, TEMPORAL_UNAVAILABLE.
+ */
 export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
   if (!isShort(name) || !name.includes(':')) return resolveLane(config, name, chain)
   const known = [...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))]

@@ -37,7 +37,7 @@ function subcommands(command: Command, path: string, inner: Commands, level: num
   return Object.entries(inner).map(([name, spec]) => sectionOf(childOf(command, name), `${path} ${name}`, spec, level + 1))
 }
 
-/** Options that select transfers have rows only at `transfer list`. Commands that share all of them refer to it. */
+/** Options that select transfers have rows only at `transfer list`, to which commands with all these options refer. */
 function optionTable(command: Command, path = ''): string {
   const given = command.registeredArguments.map((one) => [`\`${one.required ? `<${one.name()}>` : `[${one.name()}]`}\``, one.description])
   const shown = command.options.filter(({ hidden }) => !hidden)

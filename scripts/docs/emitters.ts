@@ -28,8 +28,8 @@ export function describeEmitters(): string {
 }
 
 /**
- * Emitters on Sui, from wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go. The emitter is an
- * object of the token bridge. The contract's address does not lead to this object.
+ * Emitters on Sui, from wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go. They are listed
+ * here, because the emitter is an object of the token bridge, and the contract's address does not lead to this object.
  */
 const suiEmitters = {
   Mainnet: 'ccceeb29348f71bdd22ffef43a2a19c1f5b5e17c5cca5411529120182672ade5',

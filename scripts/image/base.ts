@@ -9,8 +9,8 @@ const architectures: Readonly<Record<string, string>> = { x64: 'linux-x64', arm6
 
 /**
  * A tar of a Debian with node and npm in /usr/local, like the public base. Debian comes by debootstrap from this
- * machine's own mirror, Node from npm's registry, and npm from this machine. The tar is made once and cached. Throws
- * Error with the missing part.
+ * machine's own mirror, Node from npm's registry, and npm from this machine. The tar is made once and cached. Throws an
+ * Error that names the missing part.
  */
 export async function baseImageTar(log: (line: string) => void): Promise<string> {
   const release = Object.fromEntries((await readFile('/etc/os-release', 'utf8')).split('\n').map((line) => line.split('=')))

@@ -82,7 +82,7 @@ export async function startFleet({ devnet, root, image, folder }: FleetOptions, 
   return { processes: started, apiUrl: `http://127.0.0.1:${apiPort}`, ...bearer(token) }
 }
 
-/** The devnet's config, but keys are in files, checkpoints next to the data, and token keys are only public ones. */
+/** The devnet's config, with keys in files, checkpoints next to the data, and only the public keys of access tokens. */
 function fleetConfig(devnet: Devnet, port: number, publicKeys: string[]): ConfigInput {
   const config = devnet.relayerConfig()
   const signer = { kind: 'keystore', file: `${laneFolder}/keystore.json`, passwordFile: `${laneFolder}/password` } as const

@@ -54,7 +54,7 @@ function paragraphs(comments: readonly Comment[], content: string): { value: str
 type Node = Record<string, unknown>
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && typeof (value as Node)['type'] === 'string'
 
-/** Calls `found` for every string of two words or more and for every test name. Values in templates become `X`. */
+/** Calls `found` for every string of two words or more, with its kind. Values in templates become `X`. */
 function walk(node: unknown, found: (kind: Text['kind'], start: number, text: string) => void, testName = false): void {
   if (Array.isArray(node)) for (const one of node) walk(one, found)
   if (!isNode(node)) return
@@ -75,7 +75,7 @@ function stringOf(node: Node): string | undefined {
   return (node['quasis'] as { value: { cooked: string | null } }[]).map(({ value }) => value.cooked ?? '').join('X')
 }
 
-/** Whether this calls `test(…)`, `test.skipIf(…)(…)`, `test.each(…)(…)` or `describe(…)`. */
+/** Whether this calls `test(…)`, `it(…)`, `test.skipIf(…)(…)` or `test.each(…)(…)`. */
 function isTestCall(callee: unknown): boolean {
   if (!isNode(callee)) return false
   if (callee['type'] === 'Identifier') return /^(test|it)$/.test(String(callee['name']))

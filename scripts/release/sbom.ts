@@ -20,8 +20,8 @@ export interface Sbom {
 
 /**
  * The parts of a release, taken from npm's document about everything that the repository installs. The property
- * `portage:part` of a component is `compiled` (in the tarball) or `installed` (npm installs the package with the
- * tarball). Throws Error for a package that npm's document lacks.
+ * `portage:part` of a component is `compiled` (in the tarball), `installed` (npm installs the package with the tarball)
+ * or both. Throws Error for a package that npm's document lacks.
  */
 export function releaseSbom(all: Sbom, { name, version, inside, installed }: Staged): Sbom {
   const parts = new Map<string, string>()

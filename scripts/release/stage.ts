@@ -15,7 +15,7 @@ export interface Staged {
   readonly folder: string
   readonly name: string
   readonly version: string
-  /** Packages in the tarball: compiled together with Portage, or unchanged. */
+  /** Packages in the tarball, compiled together with Portage or as files of their own. */
   readonly inside: readonly PackageAt[]
   readonly installed: readonly PackageAt[]
 }
@@ -24,8 +24,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 
 /**
- * npm installs these packages with their exact versions. The native parts of core-bridge are too large to ship, and the
- * types of `portage/plugin` refer to zod's types.
+ * Packages that npm installs with the release, in their exact versions: the native parts of core-bridge are too large
+ * to ship, and the types of `portage/plugin` refer to zod's types.
  */
 const installed = ['@temporalio/core-bridge', 'zod']
 /**
@@ -76,7 +76,10 @@ export async function stage(folder: string): Promise<Staged> {
   return { folder, name: own.name, version: own.version, ...parts }
 }
 
-/** Makes the tarball of a release in a folder. Resolves with the contents and the path. Throws Error. */
+/**
+ * Makes the tarball of a release in a folder. Resolves with the contents and the path. Throws the errors of `stage` and
+ * `npm`.
+ */
 export async function pack(out: string): Promise<Staged & { readonly tarball: string }> {
   await mkdir(out, { recursive: true })
   const staged = await stage(join(out, 'package'))

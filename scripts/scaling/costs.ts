@@ -69,8 +69,8 @@ function gasOf({ gasPerTransaction }: Figures['outage']): number {
 }
 
 /**
- * Gas of one transfer in a full batch. The measured batches were smaller. Each further transfer is assumed to add as
- * much gas as in those batches.
+ * Gas of one transfer in a full batch. The measured batches were smaller, so each further transfer is assumed to add as
+ * much gas as one in those batches.
  */
 function gasInFullBatch(alone: number, batched: Figures['batched']): number {
   const members = batched.transfers / batched.deliveringTransactions

@@ -75,7 +75,7 @@ export function chainNeeds(costs: Costs, chain: ChainKind, rate: number): ChainN
   }
 }
 
-/** Transactions per second of one key. A node's pool and the key's ledger limit the key's open transactions. */
+/** Transactions per second of one key, whose open transactions are limited by a node's pool and by the key's ledger. */
 const keyRate = (chain: ChainKind) => Math.min(poolRate(chain), keptRate(chain))
 const poolRate = ({ blockMs }: ChainKind) => poolSlots / (blocksToInclude * (blockMs / 1_000))
 const keptRate = (chain: ChainKind) => kept({ entries: {} }).keptLimit / openSeconds(chain)

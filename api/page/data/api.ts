@@ -16,7 +16,7 @@ class Refused extends Error {
 export const tokenProblem = createStore<ShownProblem | undefined>(undefined)
 session.subscribe(() => tokenProblem.set(undefined))
 
-/** Time limit of a request (ms). The server itself waits ten seconds for Temporal. */
+/** Time limit of a request (ms), which is longer than the server's own wait of ten seconds for Temporal. */
 const timeoutMs = 20_000
 
 const unreachable: ShownProblem = {

@@ -7,7 +7,7 @@ export interface StreamEvent {
 
 const longest = 1_000_000
 
-/** Parses server-sent events from pieces of text. The browser's EventSource cannot send a token. */
+/** Parses server-sent events from pieces of text. The browser's own parser, EventSource, cannot send a token. */
 export function createEventParser(onEvent: (event: StreamEvent) => void): (piece: string) => void {
   let rest = ''
   let [name, id] = ['', '']
@@ -28,7 +28,7 @@ export function createEventParser(onEvent: (event: StreamEvent) => void): (piece
 
   return (piece) => {
     rest += piece
-    // A CR at the end of the text may be the first half of a CRLF.
+    // A CR at the end of the text ends no line yet, because it may be the first half of a CRLF.
     const lines = rest.split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() ?? ''
     for (const one of lines) line(one)

@@ -23,12 +23,15 @@ function createEntry(everyMs: number) {
 
 const entries = new Map<string, Entry>()
 
-/** Reads a path repeatedly while a component shows it. The interval doubles while the server sends events. */
+/**
+ * Reads a path every `everyMs` (ms) while a component shows it, but less often while the page is hidden or the server
+ * sends events.
+ */
 export function useReading<T>(path: string, everyMs: number): Reading<T> {
   const entry = entryOf(path, everyMs)
   useEffect(() => {
     entry.users += 1
-    // Another component may have removed the entry between this render and this effect.
+    // Adds the entry again, because another component may have removed it between this render and this effect.
     entries.set(path, entry)
     if (entry.users === 1) void read(path, entry)
     return () => {
@@ -80,7 +83,7 @@ async function read(path: string, entry: Entry): Promise<void> {
 }
 
 function pauseOf({ everyMs }: Entry): number {
-  // A page in the background polls rarely, but its figures are not hours old when the user returns.
+  // A hidden page still polls, but rarely, so that its figures are not hours old when the user returns.
   if (document.hidden) return Math.max(everyMs, 30_000)
   return connection.get().isStreaming ? everyMs * 2 : everyMs
 }

@@ -4,7 +4,7 @@ import type { StreamView } from '../../../domain/stream/stream.ts'
 import type { Delivery, Transfer } from '../../../domain/transfer/transfer.ts'
 import type { TransactionRow, TransferRow } from '../../answers.ts'
 
-/** API answers whose schemas do not list all fields. An API of another version may omit any field. */
+/** API answers whose schemas do not list all fields. Another version may omit fields, so most are optional. */
 
 export interface Causes {
   readonly asOf: string

@@ -1,6 +1,6 @@
 import type { TransferState } from '../../../domain/transfer/transfer.ts'
 
-/** A copy of the transfer states: importing the module of the states would add all error texts to the page. */
+/** The transfer states, `open` and `undone`. A copy, because the module of the states also has all error texts. */
 export const shownStates: readonly (TransferState | 'open' | 'undone')[] = [
   ...(['open', 'parked', 'waiting', 'admitting', 'broadcasting', 'pending', 'included'] as const),
   ...(['delivered', 'rejected', 'declined', 'cancelled', 'undone'] as const),

@@ -1,6 +1,6 @@
 import { amountText, gasPriceText } from '../../../domain/text/amounts.ts'
 
-/** `12 345`, with thin spaces. A dash if the value is not a number. */
+/** `12 345`, with thin spaces. A dash if there is no value. A text that is not a whole number stays as it is. */
 export function countText(value: number | string | undefined): string {
   const text = String(value ?? '–')
   return /^-?\d{1,100}$/.test(text) ? text.replaceAll(/\B(?=(?:\d{3}){1,33}$)/g, '\u202f') : text

@@ -1,7 +1,7 @@
 import type { StreamRow } from '../data/shapes.ts'
 import type { Tone } from './tone.ts'
 
-/** If a source's head is older (ms), the source counts as one without new blocks. */
+/** If the head of a stream's source is older than this (ms), the source counts as one without new blocks. */
 const oldHeadMs = 60_000
 
 /** @param now ms since the epoch, of the server's clock */

@@ -16,7 +16,7 @@ export function Parked() {
   const all = useReading<TransferPage>(pathOf({}), 5_000).data?.transfers ?? []
   const causes = useReading<Causes>('v1/stuck', 5_000).data?.causes ?? []
   const reading = useReading<TransferPage>(pathOf(filter), 5_000)
-  // `all` has only the newest transfers. The causes name the codes of older transfers.
+  // `all` has only the newest transfers, so the codes of older transfers come from the causes.
   const grouped = causes.filter(({ where, code }) => where.kind === 'transfers' && where.id === 'parked' && code !== 'TRANSFERS_PARKED')
   const codes = [...all, ...grouped].map(({ code }) => code)
   const isNarrowed = filter.code !== undefined || filter.targetChain !== undefined

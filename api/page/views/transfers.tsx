@@ -27,7 +27,7 @@ const ages = [
 export function Transfers({ filter, links }: { readonly filter: ShownFilter; readonly links: Links | undefined }) {
   const address = transfersHref(filter)
   const [turned, setTurned] = useState<{ readonly address: string; readonly cursor: string }>()
-  // A cursor is valid only with the filter that it was made for.
+  // A cursor is valid only with the filter that it was made for, so another filter starts at the first page.
   const cursor = turned?.address === address ? turned.cursor : undefined
   const reading = useReading<TransferPage>(transfersPath(filter, most, cursor), 5_000)
   return (
@@ -61,7 +61,7 @@ export function Transfers({ filter, links }: { readonly filter: ShownFilter; rea
 function Filters({ filter, links }: { readonly filter: ShownFilter; readonly links: Links | undefined }) {
   const lanes = useReading<Lanes>('v1/lanes', 5_000).data?.lanes ?? []
   const change = (changed: ShownFilter) => {
-    // `filter` may be older than the address: the user may choose again before this view is drawn again.
+    // Reads the address, because `filter` is older if the user chooses again before this view is drawn again.
     location.hash = transfersHref({ ...filterIn(location.hash), ...changed })
   }
   const { olderThan, newerThan } = filter

@@ -25,7 +25,7 @@ import type { CliContext } from '../../context.ts'
 import { collect, invalid, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 
-/** Author of orders without a token. The user can read the key file, and so could sign any token. */
+/** Author of orders without a token. Their giver can read the key file, and so could sign any token. */
 const keyHolder = 'key-file'
 
 interface CreateOptions {
@@ -131,7 +131,10 @@ export const tokenCommand: CommandSpec = {
   },
 }
 
-/** Acts under the token's name. Without a token, acts as `keyHolder` if the key file can be read. Throws ACCESS_*. */
+/**
+ * Acts under the token's name. Without a token, acts as `keyHolder` if the key file has a signing key. Makes the file
+ * if it is missing and the config has no keys. Throws ACCESS_*.
+ */
 async function asAdministrator(
   call: Call,
   use: (client: TemporalClient, config: Config, by: string) => Promise<Outcome>,

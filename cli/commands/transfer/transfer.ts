@@ -75,7 +75,7 @@ async function select(client: TemporalClient, config: Config, options: ListOptio
   return listTransfers(client, { ...(await filterOf(client, config, selectionOf(options))), limit: options.limit })
 }
 
-/** Prints each new line of the timeline, then the final status. After a signal, prints the current status instead. */
+/** Prints new lines of the timeline (not with --json), then the final status or, after a signal, the current one. */
 async function watchOne(client: TemporalClient, config: Config, call: Call<ListOptions>, given: string, signal: AbortSignal) {
   const id = await findTransfer(client, config, given)
   let printedUntil = 0

@@ -109,8 +109,9 @@ spec:
         - name: api
           containerPort: {{ $root.Values.api.port }}
         {{- end }}
-      # /healthz succeeds while the process answers. /readyz succeeds once the process reaches everything that it needs.
-      # A process that waits for Temporal or a node is alive, so it is not restarted.
+      # /healthz fails only if the process has stopped polling a queue of Temporal. /readyz fails while the process
+      # lacks something that it needs. A process that waits for Temporal or a node is not restarted, because it is
+      # alive.
       startupProbe:
         httpGet: { path: /healthz, port: admin }
         periodSeconds: 2
